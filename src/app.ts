@@ -1,0 +1,107 @@
+import rateLimit from '@fastify/rate-limit';
+import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { allGuards, type Guards, type Settings } from './core/context.ts';
+import type { Database } from './database/client.ts';
+import { bodies } from './http/bodies.ts';
+import { docs } from './http/docs.ts';
+import { health, type Draining } from './http/health.ts';
+import { answerProblems, answerUnread, mainWording } from './http/problems.ts';
+import { parseQuery } from './http/query.ts';
+import { legacyCourses, legacySchools } from './legacy.ts';
+import { v2 } from './v2.ts';
+
+export type Limits = {
+  bodyBytes: number;
+  headersMs: number;
+  requestMs: number;
+  keepAliveMs: number;
+  wrongKeysPerMinute: number;
+};
+
+export type AppOptions = {
+  database: Database;
+  settings: Settings;
+  version: string;
+  limits: Limits;
+  trustProxy?: string[];
+  logger?: FastifyBaseLogger;
+  draining?: Draining;
+  /** For tests that prove a guard is needed; the server never passes it. */
+  guards?: Guards;
+};
+
+/** The application on one page. */
+export async function buildApp({
+  database,
+  settings,
+  version,
+  limits,
+  trustProxy = [],
+  logger,
+  draining = { now: false },
+  guards = allGuards,
+}: AppOptions) {
+  const app = Fastify({
+    ...(logger ? { loggerInstance: logger } : {}),
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestMs,
+    connectionTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: 2_000 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    genReqId,
+    frameworkErrors: answerUnread,
+    clientErrorHandler,
+    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true } },
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    if (draining.now) reply.header('connection', 'close');
+  });
+  answerProblems(app, mainWording);
+
+  await app.register(docs, { version });
+  await app.register(rateLimit, { global: false, cache: 10_000 });
+  const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
+  const services = { database, settings, guards, countWrongKey };
+
+  health(app, { database, timezone: settings.timezone, draining });
+  app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs'));
+
+  await app.register(bodies);
+  await app.register(v2, { prefix: '/v2', ...services });
+  await app.register(legacySchools, { prefix: '/schools', ...services });
+  await app.register(legacyCourses, { prefix: '/courses', ...services });
+  return app;
+}
+
+/** The caller's own id for the request, when it is a sane one. */
+function genReqId({ headers }: IncomingMessage) {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(sent) ? sent : randomUUID();
+}
+
+/** What is no HTTP, or too large to be read, before there is a request to answer. */
+function clientErrorHandler(this: unknown, error: Error & { code?: string }, socket: Socket) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request';
+  const body = JSON.stringify({ error: status.slice(4) });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+export type App = Awaited<ReturnType<typeof buildApp>> & { server: Server };

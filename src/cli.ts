@@ -1,0 +1,256 @@
+#!/usr/bin/env node
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { readConfig, type Config } from './config.ts';
+import type { Ctx } from './core/context.ts';
+import { dateTimeOrNull, readMoment } from './core/moment.ts';
+import { Problem } from './core/problem.ts';
+import type { Database } from './database/client.ts';
+import { failureOf } from './database/errors.ts';
+import { isMigrated, migrateDatabase } from './database/migrate.ts';
+import { makeDemo } from './process/first-start.ts';
+import { openStore, settingsOf, whenReachable } from './process/store.ts';
+import { packageVersion } from './process/version.ts';
+import { addCategory, listCategories } from './resources/categories/service.ts';
+import { categorizeCourse } from './resources/courses/service.ts';
+import { createKey, listKeys, revokeKey } from './resources/keys/service.ts';
+import { approvePartner, listPartners, requestPartner, revokePartner } from './resources/partners/service.ts';
+import { contextOf, createTitledProvider, listProviders } from './resources/providers/service.ts';
+
+/** What operators type; each command calls the services that the interfaces call. */
+
+type Connected = { config: Config; database: Database; ctxOf(providerId: number): Promise<Ctx> };
+/** What a command answers: an object or a list for `--json`, and the same in words. */
+type Answer = { json: unknown; text: string };
+
+let usage = '';
+const program = new Command('cli')
+  .description('Operates the course booking service: its database, providers, keys, partners and categories.')
+  .version(packageVersion())
+  .exitOverride()
+  .configureOutput({ writeErr: (text) => (usage += text) });
+
+/** Declares a command that can answer programs as well. */
+const command = (parent: Command, name: string, description: string) =>
+  parent.command(name).description(description).option('--json', 'print exactly one JSON value');
+
+type Options = { json?: boolean };
+
+/** Runs work with the database up and migrated; where no server runs, the embedded one is started for it. */
+async function run({ json }: Options, work: (connected: Connected) => Promise<Answer>) {
+  const config = readConfig(process.env);
+  const store = await openStore(config, () => undefined);
+  try {
+    const { database } = store;
+    await whenReachable(database, () => undefined);
+    if (!(await isMigrated(database.pool))) {
+      // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
+      if (config.DATABASE_URL !== undefined)
+        throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+      await migrateDatabase(store.connection);
+    }
+    const ctxOf = (providerId: number) => contextOf(database, settingsOf(config), providerId);
+    print(json, await work({ config, database, ctxOf }));
+  } finally {
+    await store.close();
+  }
+}
+
+function print(asJson: boolean | undefined, { json, text }: Answer) {
+  console.log(asJson ? JSON.stringify(json) : text);
+}
+
+/** Columns under their names, for people. */
+function table(rows: Record<string, string | number | null>[], none: string) {
+  if (rows.length === 0) return none;
+  const names = Object.keys(rows[0]!);
+  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '-')))];
+  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
+  return cells
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const id = (text: string) => {
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('It must be an id, a whole number from 1.');
+  return Number(text);
+};
+const title = (text: string) => {
+  const given = text.trim().normalize('NFC');
+  if (given === '' || given.length > 255) throw new InvalidArgumentError('It must have 1 to 255 characters.');
+  return given;
+};
+const moment = (text: string) => {
+  const read = readMoment(text);
+  if (read === undefined)
+    throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
+  return read;
+};
+
+command(program, 'migrate', "Bring the database's tables up to date").action(async (options: Options) => {
+  const store = await openStore(readConfig(process.env), () => undefined);
+  try {
+    await whenReachable(store.database, () => undefined);
+    const { applied } = await migrateDatabase(store.connection);
+    print(options.json, {
+      json: { applied },
+      text: applied === 0 ? 'Up to date already' : `Applied ${applied} migrations`,
+    });
+  } finally {
+    await store.close();
+  }
+});
+
+command(program, 'demo', 'Load the demo data into an empty database').action((options: Options) =>
+  run(options, async ({ config, database }) => {
+    const apiKey = await makeDemo(config, database);
+    return { json: { api_key: apiKey }, text: `Loaded the demo data. API key of the demo school: ${apiKey}` };
+  }),
+);
+
+const provider = program.command('provider').description('Schools and companies, each with data and keys of its own');
+
+command(provider, 'create', 'Make a provider with its first key, which is shown once')
+  .requiredOption('--title <title>', 'its title', title)
+  .option('--parent <id>', 'the provider it is a sub-school of', id)
+  .action((options: Options & { title: string; parent?: number }) =>
+    run(options, async ({ config, database }) => {
+      const made = await createTitledProvider(database, options.title, options.parent ?? null);
+      const text = [
+        `Provider ${made.providerId} with the key ${made.apiKey}`,
+        'The key is shown only now. Try it:',
+        `  curl -H 'X-API-Key: ${made.apiKey}' ${config.PUBLIC_URL}/v2/schools`,
+      ].join('\n');
+      return { json: { provider_id: made.providerId, api_key: made.apiKey }, text };
+    }),
+  );
+
+command(provider, 'list', 'All providers, by id').action((options: Options) =>
+  run(options, async ({ database }) => {
+    const found = await listProviders(database);
+    const rows = found.map((row) => ({ ...row, created_at: dateTimeOrNull(row.created_at) }));
+    return { json: rows, text: table(rows, 'No providers yet') };
+  }),
+);
+
+const key = program.command('key').description("A provider's API keys");
+
+command(key, 'create', 'Make a further key, which is shown once')
+  .requiredOption('--provider <id>', 'whose key', id)
+  .option('--label <label>', 'what it is for', title)
+  .option('--expires <date>', 'when it stops working, in the service time zone', moment)
+  .action((options: Options & { provider: number; label?: string; expires?: string }) =>
+    run(options, async ({ ctxOf }) => {
+      const made = await createKey(await ctxOf(options.provider), options);
+      const text = `Key ${made.keyId}: ${made.apiKey}\nIt is shown only now.`;
+      return { json: { key_id: made.keyId, api_key: made.apiKey }, text };
+    }),
+  );
+
+command(key, 'list', "A provider's keys, without the keys themselves")
+  .requiredOption('--provider <id>', 'whose keys', id)
+  .action((options: Options & { provider: number }) =>
+    run(options, async ({ ctxOf }) => {
+      const rows = (await listKeys(await ctxOf(options.provider))).map((row) => ({
+        ...row,
+        created_at: dateTimeOrNull(row.created_at),
+        expires_at: dateTimeOrNull(row.expires_at),
+        revoked_at: dateTimeOrNull(row.revoked_at),
+        last_used_at: dateTimeOrNull(row.last_used_at),
+      }));
+      return { json: rows, text: table(rows, 'No keys') };
+    }),
+  );
+
+command(key, 'revoke', 'Make a key wrong from the next request on')
+  .argument('<id>', 'the id of the key', id)
+  .action((keyId: number, options: Options) =>
+    run(options, async ({ database }) => {
+      await revokeKey(database, keyId);
+      return { json: { key_id: keyId }, text: `Key ${keyId} is revoked` };
+    }),
+  );
+
+const partner = program
+  .command('partner')
+  .description('Who may list whose public courses; approved for A on B: A lists B');
+const pair = (name: string, description: string) =>
+  command(partner, name, description)
+    .requiredOption('--provider <id>', 'A: the one that lists', id)
+    .requiredOption('--partner <id>', 'B: the one whose items are listed', id);
+type Pair = Options & { provider: number; partner: number };
+
+for (const [name, description, act] of [
+  ['request', 'Ask for a connection', requestPartner],
+  ['approve', 'Let A list the public items of B', approvePartner],
+  ['revoke', 'End it at once', revokePartner],
+] as const) {
+  pair(name, description).action((options: Pair) =>
+    run(options, async ({ database }) => {
+      const status = await act(database, options.provider, options.partner);
+      const text = `The connection of ${options.provider} to ${options.partner} is ${status}`;
+      return { json: { provider_id: options.provider, partner_id: options.partner, status }, text };
+    }),
+  );
+}
+
+command(partner, 'list', 'All connections').action((options: Options) =>
+  run(options, async ({ database }) => {
+    const rows = await listPartners(database);
+    return { json: rows, text: table(rows, 'No partner connections') };
+  }),
+);
+
+const course = program.command('course').description('What staff do with courses');
+command(course, 'categorize', 'Put a course into a category of the catalog')
+  .requiredOption('--provider <id>', 'whose course', id)
+  .requiredOption('--course <id>', 'the course', id)
+  .requiredOption('--category <id>', 'the category', id)
+  .action((options: Options & { provider: number; course: number; category: number }) =>
+    run(options, async ({ ctxOf }) => {
+      await categorizeCourse(await ctxOf(options.provider), options.course, options.category);
+      const json = { provider_id: options.provider, course_id: options.course, category_id: options.category };
+      return { json, text: `Course ${options.course} is in category ${options.category}` };
+    }),
+  );
+
+const category = program.command('category').description('The categories of the catalog, shared by all providers');
+command(category, 'list', 'All categories').action((options: Options) =>
+  run(options, async ({ database }) => {
+    const rows = await listCategories(database);
+    return { json: rows, text: table(rows, 'No categories yet') };
+  }),
+);
+command(category, 'add', 'Add a category')
+  .requiredOption('--title <title>', 'its title', title)
+  .option('--parent <id>', 'the category it belongs under', id)
+  .option('--slug <slug>', 'its part of addresses; made from the title unless given')
+  .action((options: Options & { title: string; parent?: number; slug?: string }) =>
+    run(options, async ({ database }) => {
+      const categoryId = await addCategory(database, { ...options, parentId: options.parent ?? null });
+      return { json: { category_id: categoryId }, text: `Category ${categoryId}: ${options.title}` };
+    }),
+  );
+
+program.parseAsync().catch((error: unknown) => {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return;
+    // Naming a group without a command gets its help; anything else one line.
+    console.error(error.code === 'commander.help' ? usage.trimEnd() : usage.trim().split('\n')[0]);
+    process.exitCode = 2;
+    return;
+  }
+  console.error(`error: ${saying(error)}`);
+  process.exitCode = 1;
+});
+
+/** One line; what the database's driver says of an unexpected error may hold SQL, so only its kind is told. */
+function saying(error: unknown) {
+  if (error instanceof Problem) return error.message;
+  if (failureOf(error)?.kind === 'unavailable') return 'the database cannot be reached';
+  return failureOf(error) ? 'the database refused the change' : String((error as Error).message).split('\n')[0];
+}

@@ -1,0 +1,130 @@
+import { Type, type Static } from '@sinclair/typebox';
+import envSchema from 'env-schema';
+import { BlockList, isIP } from 'node:net';
+import { languages } from './reference/language.ts';
+
+const { Optional } = Type;
+const text = (description: string, options = {}) => Type.String({ description, ...options });
+const number = (description: string, fallback: number, minimum = 1) =>
+  Type.Integer({ description, default: fallback, minimum, maximum: 2_147_483_647 });
+const oneOf = <const T extends readonly string[]>(values: T, description: string, options = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: values, description, ...options });
+
+/** Every environment variable there is; the README's table is checked against this. */
+export const Environment = Type.Object({
+  HOST: text('Address to listen on', { default: '0.0.0.0' }),
+  PORT: Type.Integer({ description: 'Port to listen on', default: 3000, minimum: 0, maximum: 65_535 }),
+  PUBLIC_URL: Optional(text('Where this server is reached from outside; default `http://localhost:<PORT>`')),
+  CATALOG_URL: Optional(text('Where the public catalog lives; without it every `catalog_url` is null')),
+  DATABASE_URL: Optional(text('A PostgreSQL to use; without it an embedded one is started under `DATA_DIR`')),
+  DATA_DIR: text('Folder of the embedded database and of the demo key', { default: './data' }),
+  MIGRATE_ON_START: Type.Boolean({ description: 'Bring the tables up to date at start', default: true }),
+  DEMO_DATA: Optional(
+    Type.Boolean({
+      description: 'Load the demo data into an empty database; default true with the embedded database, else false',
+    }),
+  ),
+  BOOTSTRAP_API_KEY: Optional(
+    text(
+      'With `BOOTSTRAP_PROVIDER`: makes a first provider with this key (32 to 255 characters) in a database that has none',
+    ),
+  ),
+  BOOTSTRAP_PROVIDER: Optional(text('The title of that first provider')),
+  TIMEZONE: text('The time zone of dates and times in answers and filters', { default: 'Europe/Oslo' }),
+  DEFAULT_LANGUAGE: oneOf(languages, 'The language of labels when a request prefers none', { default: 'en' }),
+  TRUST_PROXY: Optional(text('Comma-separated addresses or CIDR ranges of proxies whose X-Forwarded-For is believed')),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'How much is logged', {
+    default: 'info',
+  }),
+  LOG_FORMAT: oneOf(
+    ['auto', 'json', 'pretty'],
+    'One JSON object a line, or lines for people; auto is pretty on a terminal',
+    { default: 'auto' },
+  ),
+  POOL_SIZE: number('Database connections of this process', 4, 2),
+  POOL_WAIT_MS: number('How long a request waits for a free connection before 503', 1_500),
+  WRITE_WAIT_MS: number("How long a write waits for the provider's other writes before 503", 2_500),
+  STATEMENT_TIMEOUT_MS: number('How long one SQL statement may take', 5_000),
+  HEADERS_TIMEOUT_MS: number('How long a client may take to send its headers', 10_000),
+  REQUEST_TIMEOUT_MS: number('How long a client may take to send its whole request', 10_000),
+  KEEP_ALIVE_MS: number('How long an idle connection is kept open', 10_000),
+  DRAIN_MS: number('How long /ready says 503 before a stopping server closes its port', 0, 0),
+  STOP_MS: number('How long requests in flight may take to end when the server stops', 10_000),
+  BODY_LIMIT: number('The largest body in bytes', 1_048_576),
+  WRONG_KEYS_PER_MINUTE: number('Wrong API keys from one address before 429', 300),
+});
+
+export type Config = ReturnType<typeof readConfig>;
+
+/** Reads and checks the environment once; nothing else looks at it. Throws one sentence that names variables, never values. */
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name in Environment.properties && value !== ''),
+  );
+  let config: Static<typeof Environment>;
+  try {
+    config = envSchema.default<Static<typeof Environment>>({
+      schema: Environment,
+      data: given,
+      env: false,
+      dotenv: false,
+    });
+  } catch (error) {
+    throw new Error(`The environment is not valid: ${(error as Error).message.replaceAll('env/', '')}`, {
+      cause: error,
+    });
+  }
+  const { PUBLIC_URL, CATALOG_URL, TRUST_PROXY, BOOTSTRAP_API_KEY: key, BOOTSTRAP_PROVIDER: title } = config;
+  const trustProxy = (TRUST_PROXY ?? '')
+    .split(',')
+    .map((range) => range.trim())
+    .filter(Boolean);
+  const wrong = [
+    ...[
+      ['PUBLIC_URL', PUBLIC_URL],
+      ['CATALOG_URL', CATALOG_URL],
+    ]
+      .filter(([, url]) => url !== undefined && !isHttpUrl(url))
+      .map(([name]) => `${name} must be an http or https address`),
+    ...(trustProxy.every(isRange) ? [] : ['TRUST_PROXY must list addresses or CIDR ranges']),
+    ...(isTimezone(config.TIMEZONE) ? [] : ['TIMEZONE must be an IANA name such as Europe/Oslo']),
+    ...(config.DATABASE_URL === undefined || /^postgres(ql)?:\/\//.test(config.DATABASE_URL)
+      ? []
+      : ['DATABASE_URL must begin with postgres://']),
+    ...((key === undefined) === (title === undefined) ? [] : ['BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together']),
+    ...(key === undefined || (key.length >= 32 && key.length <= 255)
+      ? []
+      : ['BOOTSTRAP_API_KEY must have 32 to 255 characters']),
+  ];
+  if (wrong.length > 0) throw new Error(`The environment is not valid: ${wrong.join('; ')}`);
+  return {
+    ...config,
+    DEMO_DATA: config.DEMO_DATA ?? config.DATABASE_URL === undefined,
+    PUBLIC_URL: withoutSlash(PUBLIC_URL ?? `http://localhost:${config.PORT}`),
+    CATALOG_URL: CATALOG_URL === undefined ? null : withoutSlash(CATALOG_URL),
+    trustProxy,
+  };
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '');
+const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+function isRange(range: string) {
+  const [address = '', bits] = range.split('/');
+  const family = isIP(address);
+  if (family === 0) return false;
+  try {
+    if (bits !== undefined) new BlockList().addSubnet(address, Number(bits), family === 6 ? 'ipv6' : 'ipv4');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isTimezone(name: string) {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name })) && /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Database, Reader, Write } from '../database/client.ts';
+import type { Language } from '../reference/language.ts';
+
+/** What shapes answers and is the same for every request of the process. */
+export type Settings = {
+  /** The service's time zone, an IANA name. */
+  timezone: string;
+  defaultLanguage: Language;
+  /** Where this server is reached from outside, without a trailing slash. */
+  publicUrl: string;
+  /** Where the public catalog lives, or null when there is none. */
+  catalogUrl: string | null;
+};
+
+/** Switched off only by tests that prove a guard is needed; a running server has no way to reach them. */
+export type Guards = {
+  /** Every query of a tenant's table keeps to the provider. */
+  scope: boolean;
+  /** The equal-title rule is looked at before the unique index is. */
+  equalTitle: boolean;
+};
+export const allGuards: Guards = { scope: true, equalTitle: true };
+
+/** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
+export type Ctx = {
+  providerId: number;
+  /** The provider's clock when the key was checked, as PostgreSQL writes it, with microseconds. */
+  version: string;
+  language: Language;
+  settings: Settings;
+  guards: Guards;
+  /** Reads only. */
+  db: Reader;
+  /** Writes only through this: it takes the provider's lock first. */
+  write: Write;
+  database: Database;
+};

@@ -1,0 +1,56 @@
+const pattern =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?(Z|[+\- ]\d{2}(?::?\d{2})?)?)?$/i;
+
+/**
+ * Reads `yyyy-mm-dd`, `yyyy-mm-dd hh:mm[:ss[.fraction]]` and the `T` form, with or without an offset, into a text that
+ * PostgreSQL takes as `timestamptz`; one without an offset is then in the session's time zone, which is the service's.
+ * A blank before the offset is a `+` that was not escaped. Undefined when it is no real date or time.
+ */
+export function readMoment(text: string): string | undefined {
+  const match = pattern.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction, offset = ''] = match;
+  if (!isDate(Number(year), Number(month), Number(day))) return undefined;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+
+  const zone = readOffset(offset);
+  if (zone === undefined) return undefined;
+  return `${year}-${month}-${day} ${hour}:${minute}:${second}${fraction ? `.${fraction}` : ''}${zone}`;
+}
+
+/** A date of the calendar, from the year 1 on. */
+export function isDate(year: number, month: number, day: number) {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return day <= [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]!;
+}
+
+function readOffset(offset: string): string | undefined {
+  if (offset === '') return '';
+  if (offset.toUpperCase() === 'Z') return '+00:00';
+  const hours = offset.slice(1, 3);
+  const minutes = offset.length > 3 ? offset.slice(-2) : '00';
+  if (Number(hours) > 14 || Number(minutes) > 59) return undefined;
+  return `${offset[0] === '-' ? '-' : '+'}${hours}:${minutes}`;
+}
+
+/**
+ * What PostgreSQL writes for a `timestamptz`, as answers show it: `2026-07-01 09:00:00.123456+02` becomes
+ * `2026-07-01T09:00:00+02:00`. Only slices: the session's time zone has done the arithmetic.
+ */
+export function dateTime(stored: string): string {
+  return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${offsetOf(stored)}`;
+}
+
+export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : dateTime(stored));
+
+/** The same with the fraction kept, for a client that resumes from it. */
+export function exactDateTime(stored: string): string {
+  const fraction = /\.\d+/.exec(stored)?.[0] ?? '';
+  return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${offsetOf(stored)}`;
+}
+
+function offsetOf(stored: string) {
+  const offset = /[+-]\d{2}(:\d{2})?$/.exec(stored)![0];
+  return offset.length === 3 ? `${offset}:00` : offset;
+}

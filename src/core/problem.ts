@@ -1,0 +1,58 @@
+const statusOf = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  unsupported_media_type: 415,
+  too_many_requests: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ProblemKind = keyof typeof statusOf;
+export type ProblemStatus = (typeof statusOf)[ProblemKind];
+
+type Details = {
+  /** The fields at fault, in the document's order, for interfaces that answer with lists instead of a sentence. */
+  missing?: string[];
+  notValid?: string[];
+  /** Seconds after which the same request may succeed. */
+  retryAfter?: number;
+  cause?: unknown;
+};
+
+/** Anything that can go wrong on purpose. Services throw it; each interface decides how it reads. */
+export class Problem extends Error {
+  readonly kind: ProblemKind;
+  readonly missing: string[];
+  readonly notValid: string[];
+  readonly retryAfter: number | undefined;
+
+  constructor(kind: ProblemKind, message: string, { missing = [], notValid = [], retryAfter, cause }: Details = {}) {
+    super(message, { cause });
+    this.kind = kind;
+    this.missing = missing;
+    this.notValid = notValid;
+    this.retryAfter = retryAfter;
+  }
+
+  get status(): ProblemStatus {
+    return statusOf[this.kind];
+  }
+}
+
+/** Names the fields at fault in one text, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. */
+export function invalidFields({ missing = [], notValid = [] }: { missing?: string[]; notValid?: string[] }) {
+  const sentences = [
+    ...(missing.length > 0 ? [`Missing field(s): ${missing.join(',')}`] : []),
+    ...(notValid.length > 0 ? [`Field(s) not valid: ${notValid.join(',')}`] : []),
+  ];
+  return new Problem('invalid', sentences.join('. '), { missing, notValid });
+}
+
+export const notFound = (what: string) => new Problem('not_found', `${what} not found`);
+
+export const unavailable = (message: string, cause?: unknown) =>
+  new Problem('unavailable', message, { retryAfter: 1, cause });

@@ -1,0 +1,77 @@
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { Pool, types, type PoolConfig } from 'pg';
+import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
+
+export type { Tx, Write } from './transactions.ts';
+
+// int8: an id between 2^31 and 2^53 is legal, and a string would be wrong everywhere.
+types.setTypeParser(types.builtins.INT8, Number);
+
+/** What may be done without a lock. */
+export type Reader = Pick<NodePgDatabase, 'select' | 'selectDistinct' | '$count' | '$with' | 'with'>;
+
+export type DatabaseOptions = {
+  connection: PoolConfig;
+  /** Every session's time zone, so that PostgreSQL does all arithmetic with it. */
+  timezone: string;
+  poolSize: number;
+  /** How long a request waits for a free connection. */
+  acquireMs: number;
+  statementMs: number;
+  /** How long a writer waits altogether. */
+  writeMs: number;
+  onError?: (error: Error) => void;
+  locking?: Locking;
+};
+
+export type Database = Writers & {
+  pool: Pick<Pool, 'query'>;
+  db: Reader;
+  /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
+  atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+/** Any number unique to this service. */
+const atomicKey = 7_291_543_019;
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const { connection, timezone, poolSize, acquireMs, statementMs, writeMs } = options;
+  const { onError = () => undefined, locking = { lock: true, queue: true } } = options;
+  // By statements, not as start-up options: a transaction pooler refuses those.
+  const settings = [
+    `set timezone = '${timezone.replaceAll("'", "''")}'`,
+    "set datestyle = 'ISO'",
+    `set statement_timeout = ${statementMs}`,
+    'set idle_in_transaction_session_timeout = 10000',
+  ].join('; ');
+  const pool = new Pool({
+    application_name: 'course-booking-service',
+    ...connection,
+    max: poolSize,
+    connectionTimeoutMillis: acquireMs,
+    onConnect: async (client) => void (await client.query(settings)),
+  });
+  // Without both, a connection cut while idle or between two statements would end the process.
+  pool.on('error', onError);
+  pool.on('connect', (client) => client.on('error', onError));
+
+  const writers = openWriters(pool, { waitMs: writeMs, slots: Math.max(1, Math.floor(poolSize / 2)), locking });
+  const database: Database = {
+    ...writers,
+    pool,
+    db: drizzle({ client: pool, casing: 'snake_case' }),
+    atomically: (work) =>
+      transaction(pool, 60_000, async (client) => {
+        await client.query('select pg_advisory_xact_lock($1)', [atomicKey]);
+        return work({
+          ...database,
+          ...writersWithin(client),
+          pool: client as unknown as Pool,
+          db: drizzle({ client, casing: 'snake_case' }),
+        });
+      }),
+    close: () => pool.end(),
+  };
+  return database;
+}

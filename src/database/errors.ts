@@ -1,0 +1,68 @@
+import { DatabaseError } from 'pg';
+import { QueueTimeout } from './queue.ts';
+
+/** What a database error means for the one who asked, by SQLSTATE class; the driver's own words stay inside. */
+export type Failure =
+  | { kind: 'input' }
+  | { kind: 'rule'; constraint: string }
+  | { kind: 'retry' }
+  | { kind: 'unavailable' }
+  | { kind: 'fault' };
+
+const unavailableCodes = new Set(['57014', '25006', '25P03', '25P04']);
+const retryCodes = new Set(['40001', '40P01', '55P03']);
+const socketCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** Undefined when the error did not come from the database. */
+export function failureOf(error: unknown): Failure | undefined {
+  const cause = rootOf(error);
+  if (cause instanceof QueueTimeout) return { kind: 'unavailable' };
+  if (cause instanceof DatabaseError) return ofState(cause.code ?? '', cause.constraint ?? '');
+  if (!(cause instanceof Error)) return undefined;
+  if (socketCodes.has((cause as NodeJS.ErrnoException).code ?? '')) return { kind: 'unavailable' };
+  // The driver has no codes for these: a connection that broke, or none free in time.
+  if (
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Query read timeout|Cannot use a pool after)/.test(
+      cause.message,
+    )
+  ) {
+    return { kind: 'unavailable' };
+  }
+  return cause === error ? undefined : { kind: 'fault' };
+}
+
+function ofState(code: string, constraint: string): Failure {
+  if (code === '23505' || code === '23503' || code === '23514') return { kind: 'rule', constraint };
+  if (retryCodes.has(code)) return { kind: 'retry' };
+  if (unavailableCodes.has(code)) return { kind: 'unavailable' };
+  const byClass: Record<string, Failure> = {
+    '22': { kind: 'input' },
+    '54': { kind: 'input' },
+    '08': { kind: 'unavailable' },
+    '53': { kind: 'unavailable' },
+    '57': { kind: 'unavailable' },
+  };
+  return byClass[code.slice(0, 2)] ?? { kind: 'fault' };
+}
+
+/** What may be logged: never the detail, which holds row values, and never the statement's parameters. */
+export function describe(error: unknown) {
+  const cause = rootOf(error);
+  if (!(cause instanceof DatabaseError)) return cause;
+  const { code, constraint, table, column, routine } = cause;
+  return { message: cause.message.split('"')[0], code, constraint, table, column, routine, stack: cause.stack };
+}
+
+/** The ORM wraps the driver's error in one that holds the SQL and its parameters. */
+function rootOf(error: unknown): unknown {
+  return error instanceof Error && error.name === 'DrizzleQueryError' ? error.cause : error;
+}

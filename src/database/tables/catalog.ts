@@ -1,0 +1,99 @@
+import { sql } from 'drizzle-orm';
+import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { folded, id, reference, stamps } from './columns.ts';
+import { courses } from './courses.ts';
+import { providers } from './providers.ts';
+
+/** The public catalog's own order of things, one for all providers; staff put courses into it. */
+export const categories = pgTable(
+  'categories',
+  {
+    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
+    parentId: reference(),
+    title: text().notNull(),
+    slug: text().notNull(),
+    ...stamps(),
+  },
+  (t) => [
+    foreignKey({ name: 'categories_parent_fk', columns: [t.parentId], foreignColumns: [t.id] }),
+    index('categories_parent').on(t.parentId),
+    uniqueIndex('categories_slug').on(t.slug),
+    check('categories_title', sql`${t.title} <> ''`),
+  ],
+);
+
+export const courseCategories = pgTable(
+  'course_categories',
+  { providerId: reference().notNull(), courseId: reference().notNull(), categoryId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'course_categories_pk', columns: [t.providerId, t.courseId, t.categoryId] }),
+    foreignKey({
+      name: 'course_categories_course_fk',
+      columns: [t.providerId, t.courseId],
+      foreignColumns: [courses.providerId, courses.id],
+    }),
+    foreignKey({ name: 'course_categories_category_fk', columns: [t.categoryId], foreignColumns: [categories.id] }),
+    index('course_categories_category').on(t.categoryId),
+  ],
+);
+
+/** A provider's own words for its courses: tags select, labels decorate. Same shape, two vocabularies. */
+export const tags = pgTable(
+  'tags',
+  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...stamps() },
+  (t) => [
+    primaryKey({ name: 'tags_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'tags_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('tags_title').on(t.providerId, folded(t.title)),
+    check('tags_title_given', sql`${t.title} <> ''`),
+  ],
+);
+
+export const courseTags = pgTable(
+  'course_tags',
+  { providerId: reference().notNull(), tagId: reference().notNull(), courseId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'course_tags_pk', columns: [t.providerId, t.tagId, t.courseId] }),
+    foreignKey({
+      name: 'course_tags_tag_fk',
+      columns: [t.providerId, t.tagId],
+      foreignColumns: [tags.providerId, tags.id],
+    }),
+    foreignKey({
+      name: 'course_tags_course_fk',
+      columns: [t.providerId, t.courseId],
+      foreignColumns: [courses.providerId, courses.id],
+    }),
+    index('course_tags_course').on(t.providerId, t.courseId, t.tagId),
+  ],
+);
+
+export const labels = pgTable(
+  'labels',
+  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...stamps() },
+  (t) => [
+    primaryKey({ name: 'labels_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'labels_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('labels_title').on(t.providerId, folded(t.title)),
+    check('labels_title_given', sql`${t.title} <> ''`),
+  ],
+);
+
+export const courseLabels = pgTable(
+  'course_labels',
+  { providerId: reference().notNull(), labelId: reference().notNull(), courseId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'course_labels_pk', columns: [t.providerId, t.labelId, t.courseId] }),
+    foreignKey({
+      name: 'course_labels_label_fk',
+      columns: [t.providerId, t.labelId],
+      foreignColumns: [labels.providerId, labels.id],
+    }),
+    foreignKey({
+      name: 'course_labels_course_fk',
+      columns: [t.providerId, t.courseId],
+      foreignColumns: [courses.providerId, courses.id],
+    }),
+    index('course_labels_course').on(t.providerId, t.courseId, t.labelId),
+  ],
+);

@@ -1,0 +1,156 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  numeric,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { folded, id, instant, reference, stamps } from './columns.ts';
+import { customers } from './customers.ts';
+import { providers } from './providers.ts';
+
+export const courses = pgTable(
+  'courses',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    customerId: reference(),
+    title: text().notNull(),
+    slug: text().notNull(),
+    reference: text(),
+    isActive: boolean().notNull().default(true),
+    isFullTime: boolean(),
+    isPartTime: boolean(),
+    type: text({ enum: ['public', 'internal', 'corporate'] })
+      .notNull()
+      .default('public'),
+    publishingPlatform: text({ enum: ['both', 'catalog', 'own'] })
+      .notNull()
+      .default('both'),
+    levelId: integer().notNull(),
+    formOfTeachingId: integer().notNull(),
+    teachingLanguageId: text().notNull(),
+    timeOfDayId: integer(),
+    durationValue: integer(),
+    durationUnitId: integer(),
+    priceValue: numeric({ precision: 12, scale: 2 }),
+    priceCurrency: text().notNull().default('NOK'),
+    priceComment: text(),
+    externalBookingUrl: text(),
+    externalMoreInfoUrl: text(),
+    emailBooking: text().notNull().default(''),
+    emailMoreInfo: text().notNull().default(''),
+    textLead: text().notNull().default(''),
+    textDescription: text().notNull().default(''),
+    textPlace: text().notNull().default(''),
+    textPrerequisites: text().notNull().default(''),
+    textDuration: text().notNull().default(''),
+    textCredits: text().notNull().default(''),
+    textSubmissions: text().notNull().default(''),
+    textHotelInfo: text().notNull().default(''),
+    textAudience: text().notNull().default(''),
+    customProperties: jsonb().$type<Record<string, string | null>>(),
+    visitAddress: text(),
+    visitAddress2: text('visit_address2'),
+    visitZipcode: text(),
+    visitCity: text(),
+    ...stamps(),
+    deletedAt: instant(),
+    relatedItemsUpdatedAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'courses_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'courses_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    foreignKey({
+      name: 'courses_customer_fk',
+      columns: [t.providerId, t.customerId],
+      foreignColumns: [customers.providerId, customers.id],
+    }),
+    uniqueIndex('courses_active_title')
+      .on(t.providerId, folded(t.title))
+      .where(sql`${t.isActive} and ${t.deletedAt} is null`),
+    // Carries what a list filters on beside the id, so that a page's ids are found in the index alone.
+    index('courses_list')
+      .on(t.providerId, t.id, t.isActive, t.type, t.publishingPlatform)
+      .where(sql`${t.deletedAt} is null`),
+    index('courses_created').on(t.providerId, t.createdAt, t.id),
+    index('courses_updated').on(t.providerId, t.updatedAt, t.id),
+    index('courses_customer')
+      .on(t.providerId, t.customerId, t.id)
+      .where(sql`${t.customerId} is not null`),
+    check('courses_title', sql`${t.title} <> ''`),
+    check('courses_type', sql`${t.type} in ('public', 'internal', 'corporate')`),
+    check('courses_platform', sql`${t.publishingPlatform} in ('both', 'catalog', 'own')`),
+    check('courses_duration', sql`(${t.durationValue} is null) = (${t.durationUnitId} is null)`),
+    check('courses_price', sql`${t.priceValue} >= 0`),
+    check('courses_currency', sql`${t.priceCurrency} ~ '^[A-Z]{3}$'`),
+    check('courses_corporate', sql`(${t.type} = 'corporate') = (${t.customerId} is not null)`),
+  ],
+);
+
+/** The texts of a course in another language than its own. */
+export const courseTranslations = pgTable(
+  'course_translations',
+  {
+    providerId: reference().notNull(),
+    courseId: reference().notNull(),
+    languageId: text().notNull(),
+    textLead: text().notNull().default(''),
+    textDescription: text().notNull().default(''),
+    textPlace: text().notNull().default(''),
+    textPrerequisites: text().notNull().default(''),
+    textDuration: text().notNull().default(''),
+    textCredits: text().notNull().default(''),
+    textSubmissions: text().notNull().default(''),
+    textHotelInfo: text().notNull().default(''),
+    textAudience: text().notNull().default(''),
+  },
+  (t) => [
+    primaryKey({ name: 'course_translations_pk', columns: [t.providerId, t.courseId, t.languageId] }),
+    foreignKey({
+      name: 'course_translations_course_fk',
+      columns: [t.providerId, t.courseId],
+      foreignColumns: [courses.providerId, courses.id],
+    }),
+  ],
+);
+
+/** What a course costs, as an order line will sell it; each course has one main product from its creation. */
+export const products = pgTable(
+  'products',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    courseId: reference().notNull(),
+    itemNumber: text().notNull().default(''),
+    title: text().notNull(),
+    titleLabel: text(),
+    price: numeric({ precision: 12, scale: 2 }).notNull().default('0'),
+    currency: text().notNull().default('NOK'),
+    vatPercentage: numeric({ precision: 5, scale: 2 }).notNull().default('0'),
+    isMainProduct: boolean().notNull().default(false),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'products_pk', columns: [t.providerId, t.id] }),
+    foreignKey({
+      name: 'products_course_fk',
+      columns: [t.providerId, t.courseId],
+      foreignColumns: [courses.providerId, courses.id],
+    }),
+    index('products_course').on(t.providerId, t.courseId, t.id),
+    uniqueIndex('products_main')
+      .on(t.providerId, t.courseId)
+      .where(sql`${t.isMainProduct}`),
+    check('products_price', sql`${t.price} >= 0`),
+    check('products_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
+    check('products_vat', sql`${t.vatPercentage} between 0 and 100`),
+  ],
+);

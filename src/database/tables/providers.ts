@@ -1,0 +1,101 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  check,
+  foreignKey,
+  index,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { id, instant, reference, stamps } from './columns.ts';
+
+/** A school or company: the tenant. Its id is the `provider_id` of every tenant table. */
+export const providers = pgTable(
+  'providers',
+  {
+    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
+    parentId: reference(),
+    title: text().notNull(),
+    slug: text().notNull(),
+    isActive: boolean().notNull().default(true),
+    reference: text(),
+    orgNr: text().notNull().default(''),
+    phone: text().notNull().default(''),
+    emailAdmin: text().notNull().default(''),
+    email: text().notNull().default(''),
+    emailBooking: text().notNull().default(''),
+    emailMoreInfo: text().notNull().default(''),
+    postAddress: text().notNull().default(''),
+    postZip: text().notNull().default(''),
+    postCity: text().notNull().default(''),
+    visitAddress: text().notNull().default(''),
+    visitZip: text().notNull().default(''),
+    visitCity: text().notNull().default(''),
+    webAddress: text().notNull().default(''),
+    textTagline: text().notNull().default(''),
+    textDescription: text().notNull().default(''),
+    ...stamps(),
+  },
+  (t) => [
+    foreignKey({ name: 'providers_parent_fk', columns: [t.parentId], foreignColumns: [t.id] }),
+    index('providers_parent').on(t.parentId),
+  ],
+);
+
+/** One row per provider: the lock every writing transaction takes first, and the clock and version it gets from it. */
+export const providerState = pgTable(
+  'provider_state',
+  { providerId: reference().primaryKey(), changedAt: instant().notNull() },
+  (t) => [foreignKey({ name: 'provider_state_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] })],
+);
+
+/** One row for what all providers share (categories, places): the same lock and version, once. */
+export const serviceState = pgTable(
+  'service_state',
+  { id: smallint().primaryKey(), changedAt: instant().notNull() },
+  (t) => [check('service_state_one_row', sql`${t.id} = 1`)],
+);
+
+/** The door: a key is stored only as its SHA-256, and looked up by it. */
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    hash: text().notNull(),
+    label: text().notNull().default(''),
+    createdAt: instant().notNull(),
+    expiresAt: instant(),
+    revokedAt: instant(),
+    lastUsedAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'api_keys_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'api_keys_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('api_keys_hash').on(t.hash),
+    uniqueIndex('api_keys_id').on(t.id),
+  ],
+);
+
+/** Approved means: `provider_id` may list the public items of `partner_id`. One direction. */
+export const partnerConnections = pgTable(
+  'partner_connections',
+  {
+    providerId: reference().notNull(),
+    partnerId: reference().notNull(),
+    status: text({ enum: ['requested', 'approved', 'revoked'] }).notNull(),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'partner_connections_pk', columns: [t.providerId, t.partnerId] }),
+    foreignKey({ name: 'partner_connections_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    foreignKey({ name: 'partner_connections_partner_fk', columns: [t.partnerId], foreignColumns: [providers.id] }),
+    index('partner_connections_partner').on(t.partnerId),
+    check('partner_connections_status', sql`${t.status} in ('requested', 'approved', 'revoked')`),
+    check('partner_connections_two_providers', sql`${t.providerId} <> ${t.partnerId}`),
+  ],
+);

@@ -1,0 +1,48 @@
+import type { DemoCustomer } from './types.ts';
+
+export const demoCustomers: DemoCustomer[] = [
+  {
+    title: 'Vestbygg Entreprenør AS',
+    type: 1,
+    orgnr: '312480670',
+    email: 'hms@vestbygg.example',
+    phone: '+47 55 00 41 10',
+    country: 'NO',
+    post_address_1: 'Fyllingsveien 308',
+    post_zipcode: '5147',
+    post_city: 'Fyllingsdalen',
+  },
+  {
+    title: 'Havbris Rederi AS',
+    type: 1,
+    orgnr: '313905128',
+    email: 'personal@havbris.example',
+    phone: '+47 55 00 62 75',
+    country: 'NO',
+    post_address_1: 'Postboks 918 Sentrum',
+    post_zipcode: '5808',
+    post_city: 'Bergen',
+  },
+  {
+    title: 'Solheim Omsorgssenter SA',
+    type: 1,
+    orgnr: '314759389',
+    email: 'kurs@solheimomsorg.example',
+    phone: '+47 55 00 23 40',
+    country: 'NO',
+    post_address_1: 'Solheimsgaten 240',
+    post_zipcode: '5054',
+    post_city: 'Bergen',
+  },
+  {
+    title: 'Nordfjord Fiskeforedling AS',
+    type: 1,
+    orgnr: '315617405',
+    email: 'faktura@nordfjordfisk.example',
+    phone: '+47 57 00 18 30',
+    country: 'NO',
+    post_address_1: 'Kaivegen 44',
+    post_zipcode: '6700',
+    post_city: 'Måløy',
+  },
+];

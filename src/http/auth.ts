@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
+import type { Ctx, Guards, Settings } from '../core/context.ts';
+import { Problem } from '../core/problem.ts';
+import type { Database } from '../database/client.ts';
+import { preferredLanguage } from '../reference/language.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    ctx: Ctx;
+    /** The clock of what all providers share, beside the provider's own in `ctx.version`. */
+    sharedVersion: string;
+  }
+}
+
+export type Services = {
+  database: Database;
+  settings: Settings;
+  guards: Guards;
+  /** Counts a wrong key against the address it came from (IPv6 by /64). */
+  countWrongKey: ReturnType<FastifyInstance['createRateLimit']>;
+};
+
+/** Lets in who has a key. In `preParsing`: after anything cheap, and before anybody's body is read. */
+export function authenticate(app: FastifyInstance, { database, settings, guards, countWrongKey }: Services) {
+  app.addHook('preParsing', async (request, reply) => {
+    reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
+    const found = await findKey(database, request.headers['x-api-key']);
+    if (!found) {
+      await refuse(request);
+      throw new Problem('unauthenticated', 'Wrong API Key');
+    }
+    if (found.stale) noteUse(database, found, request);
+    request.sharedVersion = found.shared_version;
+    request.ctx = {
+      providerId: found.provider_id,
+      version: found.version,
+      language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
+      settings,
+      guards,
+      db: database.db,
+      write: (work) => database.write([found.provider_id], work),
+      database,
+    };
+  });
+
+  /** Only wrong keys are counted, so a right one always passes. */
+  async function refuse(request: FastifyRequest) {
+    const limit = await countWrongKey(request);
+    if (!limit.isAllowed && limit.isExceeded) {
+      throw new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter: limit.ttlInSeconds });
+    }
+  }
+}
+
+type Found = {
+  provider_id: number;
+  key_id: number;
+  version: string;
+  shared_version: string;
+  stale: boolean;
+};
+
+/** One statement tells the provider and the versions of all it may read, on each request: a revoked key is out at once. */
+async function findKey({ pool }: Database, key: string | string[] | undefined): Promise<Found | undefined> {
+  if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
+  const { rows } = await pool.query<Found>({
+    name: 'authenticate',
+    text: `select k.provider_id, k.id as key_id, p.changed_at::text as version, s.changed_at::text as shared_version,
+        k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
+      from api_keys k join provider_state p on p.provider_id = k.provider_id cross join service_state s
+      where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+    values: [hashApiKey(key)],
+  });
+  return rows[0];
+}
+
+/** At most once a minute; nobody waits for it, and it takes no lock. */
+function noteUse({ pool }: Database, { provider_id, key_id }: Found, request: FastifyRequest) {
+  pool
+    .query({
+      text: `update api_keys set last_used_at = now() where provider_id = $1 and id = $2
+        and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+      values: [provider_id, key_id],
+    })
+    .catch(() => request.log.debug("a key's last use was not noted"));
+}

@@ -1,0 +1,131 @@
+import formbody from '@fastify/formbody';
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import qs from 'qs';
+import { parse as parseJson } from 'secure-json-parse';
+import { Problem } from '../core/problem.ts';
+
+const limits = { keys: 5_000, items: 1_000, depth: 5 };
+
+/**
+ * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an
+ * empty form whatever its type; any other type, or a compressed body, is 415.
+ */
+export const bodies = fp(async (app: FastifyInstance) => {
+  app.removeAllContentTypeParsers();
+
+  app.addHook('preParsing', async (request) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
+      throw new Problem('unsupported_media_type', 'A Content-Encoding is not supported');
+    }
+    if (isEmpty(request)) delete request.headers['content-type'];
+  });
+
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, text: string) => {
+      if (text.trim() === '') return {};
+      return shallow(
+        tryParsing('JSON', () => parseJson(text, undefined, { protoAction: 'remove', constructorAction: 'remove' })),
+      );
+    },
+  );
+
+  await app.register(formbody, { parser: parseForm });
+
+  await app.register(multipart, {
+    limits: { fieldNameSize: 200, fieldSize: app.initialConfig.bodyLimit, fields: limits.keys, parts: limits.keys },
+  });
+  app.addHook('preValidation', async (request) => {
+    if (request.isMultipart()) request.body = await readMultipart(request, app.initialConfig.bodyLimit!);
+  });
+
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
+    if (bytes.length === 0) return {};
+    throw new Problem('unsupported_media_type', 'The Content-Type is not supported; send a form, multipart or JSON');
+  });
+});
+
+const isEmpty = ({ headers }: FastifyRequest) =>
+  headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+
+/** `name[0]=a&name[1]=b`, `name[]=a`, `name[key]=v`; bytes that are no UTF-8 become U+FFFD, which no field accepts. */
+function parseForm(text: string): Record<string, unknown> {
+  return tryParsing('form', () =>
+    qs.parse(text, {
+      depth: limits.depth,
+      strictDepth: true,
+      arrayLimit: limits.items,
+      parameterLimit: limits.keys,
+      throwOnLimitExceeded: true,
+      plainObjects: true,
+      decoder: decodeFormText,
+    }),
+  );
+}
+
+function decodeFormText(text: string) {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return '\uFFFD';
+  }
+}
+
+function tryParsing<T>(dialect: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new Problem('invalid', `The body is not valid ${dialect}, or too large or too deep`, { cause });
+  }
+}
+
+/** Refuses JSON nested deeper than any documented shape. */
+function shallow(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > limits.depth) throw new Problem('invalid', 'The body is nested too deeply');
+  for (const part of Object.values(value)) shallow(part, depth + 1);
+  return value;
+}
+
+/** Reads the fields of a multipart body and gives them the meaning the same url-encoded form has. */
+async function readMultipart(request: FastifyRequest, bodyLimit: number) {
+  const tooLarge = () => new Problem('too_large', 'The body is too large');
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge();
+
+  let size = 0;
+  const overflow = new Promise<never>((_resolve, reject) => {
+    request.raw.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bodyLimit) reject(tooLarge());
+    });
+  });
+  overflow.catch(() => undefined);
+
+  const form = new URLSearchParams();
+  async function collect() {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') throw new Problem('invalid', 'Files are not accepted, only fields');
+      if (part.fieldnameTruncated) throw new Problem('invalid', 'The name of a field is too long');
+      form.append(part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
+    }
+  }
+  const collected = collect();
+  try {
+    await Promise.race([collected, overflow]);
+  } catch (error) {
+    collected.catch(() => undefined);
+    request.raw.unpipe();
+    request.raw.resume();
+    throw asProblem(error);
+  }
+  return parseForm(form.toString());
+}
+
+function asProblem(error: unknown) {
+  if (error instanceof Problem) return error;
+  return new Problem('invalid', 'The body is not valid multipart, or has too many fields', { cause: error });
+}

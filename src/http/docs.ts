@@ -1,0 +1,57 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import fp from 'fastify-plugin';
+import type { TSchema } from '@sinclair/typebox';
+
+const description = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
+
+Every request carries the API key in the header \`X-API-Key\`. Writes take url-encoded forms, \`multipart/form-data\` and
+JSON, all meaning the same. Lists are walked with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\` names
+the next page.`;
+
+/** /openapi.json and /docs, generated from the very schemas that validate. */
+export const docs = fp(async (app: FastifyInstance, { version }: { version: string }) => {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Course Booking Service', version, description },
+      components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+      security: [{ key: [] }],
+      tags: [{ name: 'Courses' }, { name: 'School' }, { name: 'Older interface' }, { name: 'Operation' }],
+    },
+    transform: ({ schema, url }) => ({ schema: documented(schema), url }),
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    // A page that is read over plain http on a test machine must not be asked to upgrade.
+    transformStaticCSP: (header) => header.replace('upgrade-insecure-requests;', ''),
+    theme: { title: 'Course Booking Service' },
+    uiConfig: { persistAuthorization: true, tryItOutEnabled: true, docExpansion: 'list', defaultModelsExpandDepth: -1 },
+  });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+});
+
+/** Writes take three dialects; list parameters are named with brackets, as clients send them. */
+function documented(schema: FastifySchema): FastifySchema {
+  if (schema?.hide) return schema;
+  const { querystring, body, ...rest } = schema as FastifySchema & { querystring?: TSchema };
+  return {
+    ...rest,
+    ...(querystring ? { querystring: withBrackets(querystring) } : {}),
+    ...(body
+      ? { body, consumes: ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'] }
+      : {}),
+  };
+}
+
+const withBrackets = (query: TSchema) => ({
+  ...query,
+  properties: Object.fromEntries(
+    Object.entries(query['properties'] as Record<string, TSchema>).map(([name, property]) => [
+      property['type'] === 'array' ? `${name}[]` : name,
+      property,
+    ]),
+  ),
+});

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from '@sinclair/typebox';
+import type { Database } from '../database/client.ts';
+import { isMigrated } from '../database/migrate.ts';
+
+const Health = Type.Object({ status: Type.String(), reason: Type.Optional(Type.String()) });
+
+/** Set once the server is about to stop: it still answers, but wants no more traffic. */
+export type Draining = { now: boolean };
+
+/** /live tells that the process answers, /ready that it should get requests. */
+export function health(
+  app: FastifyInstance,
+  { database, timezone, draining }: { database: Database; timezone: string; draining: Draining },
+) {
+  const schema = (summary: string) => ({
+    summary,
+    tags: ['Operation'],
+    security: [],
+    response: { 200: Health, 503: Health },
+  });
+
+  app.get('/live', { schema: schema('The process answers') }, async () => ({ status: 'live' }));
+
+  app.get('/ready', { schema: schema('The process should get requests') }, async (request, reply) => {
+    const reason = draining.now
+      ? 'draining'
+      : await notReady(database, timezone).catch((error: unknown) => {
+          request.log.warn({ err: error }, 'not ready');
+          return 'the database cannot be reached';
+        });
+    if (reason === undefined) return { status: 'ready' };
+    return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
+  });
+}
+
+async function notReady(database: Database, timezone: string) {
+  const { rows } = await database.pool.query<{ zone: string }>("select current_setting('timezone') as zone");
+  if (rows[0]!.zone !== timezone) return 'the database session is not in the service time zone';
+  return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
+}

@@ -1,0 +1,34 @@
+import type { FastifyInstance, HTTPMethods } from 'fastify';
+import { Problem } from '../core/problem.ts';
+
+const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies HTTPMethods[];
+
+/**
+ * Notes the routes that are mounted from here on; the function it returns, called after the last of them, answers 405
+ * with `Allow` where a path is known but not with that method.
+ */
+export function watchMethods(app: FastifyInstance) {
+  const known = new Map<string, Set<string>>();
+
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    if (schema?.hide) return;
+    const path = url.slice(app.prefix.length);
+    known.set(path, new Set([...(known.get(path) ?? []), ...[method].flat()]));
+  });
+
+  return function refuseOtherMethods() {
+    for (const [url, methods] of known) {
+      const allow = all.filter((method) => methods.has(method)).join(', ');
+      app.route({
+        url,
+        method: all.filter((method) => !methods.has(method)),
+        schema: { hide: true },
+        preParsing: async (_request, reply) => {
+          reply.header('allow', allow);
+          throw new Problem('method_not_allowed', `This path takes ${allow}`);
+        },
+        handler: async () => undefined,
+      });
+    }
+  };
+}

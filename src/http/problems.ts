@@ -1,0 +1,98 @@
+import type { TSchema } from '@sinclair/typebox';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { invalidFields, Problem, unavailable, type ProblemKind } from '../core/problem.ts';
+import { describe, failureOf } from '../database/errors.ts';
+
+/** How an interface words what went wrong. */
+export type Wording = (problem: Problem) => Record<string, unknown>;
+
+/** One classification of what went wrong for all interfaces; each only says how it reads. */
+export function answerProblems(app: FastifyInstance, word: Wording) {
+  app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
+    const problem = withRequestId(toProblem(error, request), request.id);
+    if (problem.kind === 'internal') request.log.error({ err: describe(error) }, `${routeOf(request)} failed`);
+    if (problem.kind === 'unavailable')
+      request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} is unavailable`);
+    if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
+    if (problem.kind === 'too_large') reply.header('connection', 'close');
+    return reply.code(problem.status).send(word(problem));
+  });
+  app.setNotFoundHandler(() => {
+    throw new Problem('not_found', 'There is nothing at this path');
+  });
+}
+
+/** The log names the route, never the address: it may hold a token. */
+const routeOf = (request: FastifyRequest) => `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
+
+/** Main interface: one text. */
+export const mainWording: Wording = ({ message }) => ({ error: message });
+
+/** Older interface: an envelope with a status; a wrong key is told under a name of its own. */
+export const legacyWording: Wording = ({ kind, message }) =>
+  kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
+
+export function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  if (error.validation) return fieldsAtFault(error, request);
+
+  const failure = failureOf(error);
+  if (failure?.kind === 'input') return new Problem('invalid', 'A value is out of range', { cause: error });
+  if (failure?.kind === 'retry') return unavailable('Too many changes at once, please try again', error);
+  if (failure?.kind === 'unavailable') return unavailable('The service is busy or its database out of reach', error);
+  const kind = failure ? undefined : kindOf[error.statusCode ?? 500];
+  // What a library says of a 5xx may name paths or hold SQL: it stays in the log.
+  return kind
+    ? new Problem(kind, sayingOf[kind] ?? 'The request could not be read', { cause: error })
+    : new Problem('internal', 'Something went wrong', { cause: error });
+}
+
+const kindOf: Partial<Record<number, ProblemKind>> = {
+  400: 'invalid',
+  404: 'not_found',
+  408: 'invalid',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+  431: 'invalid',
+  503: 'unavailable',
+};
+const sayingOf: Partial<Record<ProblemKind, string>> = {
+  invalid: 'The request could not be read',
+  not_found: 'There is nothing at this path',
+  too_large: 'The body is too large',
+  unsupported_media_type: 'The Content-Type is not supported; send a form, multipart or JSON',
+  unavailable: 'The service is busy',
+};
+
+/** Names the fields that the validator refused, in the order of the document. */
+function fieldsAtFault({ validation = [], validationContext }: FastifyError, request: FastifyRequest): Problem {
+  const part = validationContext === 'body' ? 'body' : 'querystring';
+  const schema = request.routeOptions.schema?.[part] as { properties?: Record<string, TSchema> } | undefined;
+  const order = Object.keys(schema?.properties ?? {});
+  const missing = new Set<string>();
+  const notValid = new Set<string>();
+  for (const { keyword, instancePath, params } of validation) {
+    const field = instancePath.split('/')[1];
+    if (field !== undefined) notValid.add(field);
+    else if (keyword === 'required') missing.add(String(params['missingProperty']));
+  }
+  const inOrder = (names: Set<string>) => order.filter((name) => names.has(name));
+  const problem = invalidFields({ missing: inOrder(missing), notValid: inOrder(notValid) });
+  if (!notValid.has('include')) return problem;
+
+  const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
+  return new Problem('invalid', `${problem.message}. Supported values of include: ${supported}`, problem);
+}
+
+/** What is our fault carries the id under which the log has the rest. */
+function withRequestId(problem: Problem, requestId: string) {
+  if (problem.status < 500) return problem;
+  const message = `${problem.message} (request ${requestId})`;
+  return new Problem(problem.kind, message, { ...problem, cause: problem.cause });
+}
+
+/** A reply outside any route, such as to an address that cannot be decoded. */
+export const answerUnread = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+  const problem = toProblem(error, request);
+  void reply.code(problem.status).header('x-request-id', request.id).send(mainWording(problem));
+};

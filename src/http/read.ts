@@ -1,0 +1,144 @@
+import type { TSchema } from '@sinclair/typebox';
+import { parse as parseJson } from 'secure-json-parse';
+import { Read, type Reading } from '../core/schema.ts';
+import { readMoment } from '../core/moment.ts';
+
+/** Stands for a value that cannot be read as its field's type; no type of any schema accepts it. */
+const unreadable = Symbol('unreadable');
+/** Stands for a value that was sent empty, or not at all. */
+const unset = Symbol('unset');
+
+type Reader = (raw: unknown) => unknown;
+type Fields = Record<string, unknown>;
+
+/**
+ * Compiles how the fields of a schema are read from a form, a query or JSON, which all mean the same: texts become
+ * the field's type, and an empty one is left out (so that its default holds) or, where the field may be null, null.
+ * What cannot be read is left for the validator to refuse; what the schema does not know is dropped.
+ */
+export function fieldsReader(schema: TSchema) {
+  const read = objectReader(schema);
+  return (raw: Fields) => read(raw) as Fields;
+}
+
+function readerOf(schema: TSchema): Reader {
+  const types = typesOf(schema);
+  const nullable = types.includes('null');
+  const read = valueReader(schema, types.find((type) => type !== 'null') ?? 'string');
+  return (raw) => {
+    const value = isEmpty(raw) ? unset : read(raw);
+    return value === unset && nullable ? null : value;
+  };
+}
+
+const typesOf = ({ type }: TSchema) => (Array.isArray(type) ? (type as string[]) : [type as string]);
+const isEmpty = (raw: unknown) => raw === undefined || raw === null || raw === '';
+const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+
+function valueReader(schema: TSchema, type: string): Reader {
+  const how = (schema as { [Read]?: Reading })[Read];
+  if (Array.isArray(schema['anyOf'])) return eitherReader(schema['anyOf'] as TSchema[]);
+  if (type === 'array') return listReader(readerOf(schema['items'] as TSchema), how);
+  if (type === 'object') return how === 'json' ? decoded(objectReader(schema)) : objectReader(schema);
+  if (type === 'integer') return readNumber(/^-?\d{1,16}$/);
+  if (type === 'number') return readNumber(/^-?\d{1,16}(\.\d{1,16})?$/);
+  if (type === 'boolean') return readBoolean;
+  return textReader(how);
+}
+
+/** An object where one was sent, else the plain value: ids or objects in one list. */
+function eitherReader(schemas: TSchema[]): Reader {
+  const object = readerOf(schemas.find((schema) => schema['type'] === 'object')!);
+  const plain = readerOf(schemas.find((schema) => schema['type'] !== 'object')!);
+  return (raw) => (isFields(raw) ? object(raw) : plain(raw));
+}
+
+function objectReader(schema: TSchema): Reader {
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>).map(
+    ([name, property]) => [name, readerOf(property)] as const,
+  );
+  const others = schema['additionalProperties'] as TSchema | undefined;
+  const readOther = typeof others === 'object' ? readerOf(others) : undefined;
+
+  return (raw) => {
+    if (!isFields(raw)) return unreadable;
+    const fields: Fields = {};
+    for (const [name, read] of properties) {
+      const value = Object.hasOwn(raw, name) ? read(raw[name]) : unset;
+      if (value !== unset) fields[name] = value;
+    }
+    if (readOther) {
+      for (const name of Object.keys(raw)) {
+        const value = readText(name) === name ? readOther(raw[name]) : unreadable;
+        if (value !== unset) fields[name] = value;
+      }
+    }
+    return fields;
+  };
+}
+
+function listReader(item: Reader, how: Reading | undefined): Reader {
+  const split = (raw: unknown) =>
+    how === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
+  const read: Reader = (raw) =>
+    (Array.isArray(raw) ? raw : [raw])
+      .flatMap(split)
+      .map(item)
+      .filter((value) => value !== unset);
+  return how === 'json' ? decoded(read) : read;
+}
+
+/** Reads a text that looks like JSON as what it encodes. */
+const decoded =
+  (read: Reader): Reader =>
+  (raw) => {
+    if (typeof raw !== 'string' || !/^\s*[[{]/.test(raw)) return read(raw);
+    try {
+      return read(parseJson(raw, undefined, { protoAction: 'error', constructorAction: 'error' }));
+    } catch {
+      return unreadable;
+    }
+  };
+
+const readNumber =
+  (pattern: RegExp): Reader =>
+  (raw) => {
+    if (typeof raw !== 'string') return raw;
+    return pattern.test(raw) ? Number(raw) : unreadable;
+  };
+
+const booleans: Record<string, boolean> = {
+  1: true,
+  true: true,
+  yes: true,
+  on: true,
+  0: false,
+  false: false,
+  no: false,
+  off: false,
+};
+
+const readBoolean: Reader = (raw) => {
+  if (typeof raw === 'boolean') return raw;
+  const word = typeof raw === 'number' ? String(raw) : raw;
+  if (typeof word !== 'string' || !Object.hasOwn(booleans, word.toLowerCase())) return unreadable;
+  return booleans[word.toLowerCase()];
+};
+
+/** Refuses what the database cannot store or could only store mangled: NUL, lone surrogates, bytes that were no UTF-8. */
+const readText: Reader = (raw) => {
+  const text = typeof raw === 'number' && Number.isFinite(raw) ? String(raw) : raw;
+  if (typeof text !== 'string' || !text.isWellFormed() || /[\0\uFFFD]/.test(text)) return unreadable;
+  return text;
+};
+
+function textReader(how: Reading | undefined): Reader {
+  return (raw) => {
+    const text = readText(raw);
+    if (typeof text !== 'string') return text;
+    if (how === 'title') return text.trim().normalize('NFC') || unset;
+    if (how === 'upper') return text.toUpperCase();
+    if (how === 'date-time') return readMoment(text) ?? unreadable;
+    return text;
+  };
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { exactDateTime } from '../core/moment.ts';
+
+type Query = Record<string, unknown>;
+
+/**
+ * The answer to a list depends on the provider's data, what all share, the build, the settings, the language and the
+ * question: a hash of these is its ETag, known before any data is read. Anything with partners depends on more.
+ */
+export async function revalidate(request: FastifyRequest, reply: FastifyReply) {
+  const { include_partners, partner_id } = request.query as Query;
+  if (include_partners || partner_id !== undefined) return;
+  const tag = etagOf(request);
+  reply.header('etag', tag);
+  const known = request.headers['if-none-match'];
+  if (known && (known.trim() === '*' || known.split(',').some((one) => one.trim() === tag))) {
+    return reply.code(304).send();
+  }
+}
+
+/** Where the next incremental sync starts: the version before this answer's data, not the newest `updated_at` in it. */
+export async function updatedThrough(request: FastifyRequest, reply: FastifyReply) {
+  if ((request.query as Query)['updated_at_min'] === undefined) return;
+  reply.header('x-updated-through', exactDateTime(request.ctx.version));
+}
+
+function etagOf({ ctx, sharedVersion, routeOptions, query }: FastifyRequest) {
+  const question = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts = [
+    ctx.providerId,
+    ctx.version,
+    sharedVersion,
+    build,
+    ctx.settings,
+    ctx.language,
+    routeOptions.url,
+    question,
+  ];
+  return `W/"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}"`;
+}
+
+/** Names this build: another one may word the same data differently. */
+const build = hashOfFiles(join(import.meta.dirname, '..'));
+
+function hashOfFiles(folder: string) {
+  const hash = createHash('sha256');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
+  for (const name of files.sort()) hash.update(name).update(readFileSync(join(folder, name)));
+  return hash.digest('base64url');
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PoolConfig } from 'pg';
+import type { Config } from '../config.ts';
+import type { Settings } from '../core/context.ts';
+import { openDatabase, type Database } from '../database/client.ts';
+import { failureOf } from '../database/errors.ts';
+
+/** The database that server and command line share: one of the operator's, or the embedded one under DATA_DIR. */
+export type Store = {
+  database: Database;
+  connection: PoolConfig;
+  /** Lines for the person who started it. */
+  notes: string[];
+  close(): Promise<void>;
+};
+
+export async function openStore(config: Config, onError: (error: Error) => void): Promise<Store> {
+  const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config) : undefined;
+  const connection: PoolConfig = embedded?.connection ?? { connectionString: config.DATABASE_URL };
+  const database = openDatabase({
+    connection,
+    timezone: config.TIMEZONE,
+    poolSize: config.POOL_SIZE,
+    acquireMs: config.POOL_WAIT_MS,
+    statementMs: config.STATEMENT_TIMEOUT_MS,
+    writeMs: config.WRITE_WAIT_MS,
+    onError,
+  });
+  return {
+    database,
+    connection,
+    notes: embedded?.notes ?? [],
+    async close() {
+      await database.close();
+      await embedded?.stop();
+    },
+  };
+}
+
+/** Loaded only where it is used: an installation for an operator's own database has no embedded one. */
+async function openEmbedded({ DATA_DIR }: Config) {
+  const { openEmbeddedDatabase } = await import('../database/embedded/index.ts');
+  return openEmbeddedDatabase({ dataDir: DATA_DIR });
+}
+
+/** Waits for a database that is just starting, as in a fresh docker compose; gives up with its own words after half a minute. */
+export async function whenReachable({ pool }: Database, onWait: () => void) {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await pool.query('select 1');
+      return;
+    } catch (error) {
+      if (attempt === 30 || failureOf(error)?.kind !== 'unavailable') throw error;
+      if (attempt === 0) onWait();
+      await sleep(1_000);
+    }
+  }
+}
+
+export const settingsOf = (config: Config): Settings => ({
+  timezone: config.TIMEZONE,
+  defaultLanguage: config.DEFAULT_LANGUAGE,
+  publicUrl: config.PUBLIC_URL,
+  catalogUrl: config.CATALOG_URL,
+});

@@ -1,0 +1,24 @@
+import type { Label, Language } from './language.ts';
+
+type Unit = { code: string; one: Label; many: Label };
+
+const unit = (code: string, en: [string, string], no: [string, string]): Unit => ({
+  code,
+  one: { en: en[0], no: no[0] },
+  many: { en: en[1], no: no[1] },
+});
+
+/** Duration units by id, in the document's order (which a Map keeps and an object of numbers would not). */
+export const durationUnits = new Map<number, Unit>([
+  [7, unit('minutes', ['Minute', 'Minutes'], ['Minutt', 'Minutter'])],
+  [6, unit('hours', ['Hour', 'Hours'], ['Time', 'Timer'])],
+  [1, unit('days', ['Day', 'Days'], ['Dag', 'Dager'])],
+  [2, unit('weeks', ['Week', 'Weeks'], ['Uke', 'Uker'])],
+  [3, unit('months', ['Month', 'Months'], ['Måned', 'Måneder'])],
+  [4, unit('semester', ['Semester', 'Semester'], ['Semester', 'Semester'])],
+  [5, unit('years', ['Year', 'Years'], ['År', 'År'])],
+]);
+
+/** Singular for exactly one, else plural. */
+export const durationLabel = (unitId: number, value: number, language: Language) =>
+  durationUnits.get(unitId)![value === 1 ? 'one' : 'many'][language];

@@ -1,0 +1,92 @@
+import { Type, type Static } from '@sinclair/typebox';
+import {
+  Count,
+  CustomProperties,
+  Email,
+  Flag,
+  Html,
+  Id,
+  JsonList,
+  Line,
+  OneOf,
+  Title,
+  UpperCode,
+  Url,
+} from '../../core/schema.ts';
+import { formsOfTeaching, levels, teachingLanguageCodes, timesOfDay } from '../../reference/courses.ts';
+import { currencyCodes } from '../../reference/currencies.ts';
+import { durationUnits } from '../../reference/durations.ts';
+import { Read } from '../../core/schema.ts';
+import { descriptionMembers } from './schema.ts';
+
+const { Optional } = Type;
+
+/** What both interfaces take for a new course. */
+const common = {
+  title: Title(),
+  active: Optional(Flag({ default: true })),
+  reference: Optional(Line()),
+  is_full_time: Optional(Flag()),
+  is_part_time: Optional(Flag()),
+  level: Optional(OneOf([...levels.keys()], { default: 6 })),
+  form_of_teaching: Optional(OneOf([...formsOfTeaching.keys()], { default: 1 })),
+  teaching_language: Optional(OneOf(teachingLanguageCodes, { default: 'no' })),
+  time_of_day: Optional(OneOf([...timesOfDay.keys()])),
+  duration_value: Optional(Count()),
+  duration_unit: Optional(OneOf([...durationUnits.keys()])),
+  price_value: Optional(Count()),
+  price_currency: Optional(UpperCode(currencyCodes, { default: 'NOK' })),
+  price_comment: Optional(Line()),
+};
+const texts = {
+  text_lead: Optional(Html()),
+  text_description: Optional(Html()),
+  text_place: Optional(Html()),
+  text_prerequisites: Optional(Html()),
+  text_duration: Optional(Html()),
+  text_credits: Optional(Html()),
+  text_submissions: Optional(Html()),
+  text_hotel_info: Optional(Html()),
+  text_audience: Optional(Html()),
+  email_booking: Optional(Email()),
+  email_more_info: Optional(Email()),
+};
+
+/** A tag or label: the id of one of the provider's own, or `{id}`, or `{title}`, which is found or made. */
+const Word = Type.Union([Id, Type.Object({ id: Optional(Id), title: Optional(Title()) }, { minProperties: 1 })]);
+export type Word = Static<typeof Word>;
+
+const Translation = Type.Object(
+  Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(Html())])),
+);
+
+/** POST {legacy_base_url}/courses. */
+export const LegacyCourseBody = Type.Object({ ...common, ...texts });
+
+/** POST /v2/courses. */
+export type CourseBody = Static<typeof CourseBody>;
+export const CourseBody = Type.Object({
+  ...common,
+  tags: Optional(JsonList(Word)),
+  labels: Optional(JsonList(Word)),
+  ...texts,
+  external_booking_url: Optional(Url()),
+  external_more_info_url: Optional(Url()),
+  type: Optional(OneOf(['public', 'internal', 'corporate'], { default: 'public' })),
+  publishing_platform: Optional(OneOf(['both', 'catalog', 'own'], { default: 'both' })),
+  customer_id: Optional(Id),
+  visit_address: Optional(Line()),
+  visit_address2: Optional(Line()),
+  visit_zipcode: Optional(Line()),
+  visit_city: Optional(Line()),
+  custom_properties: Optional(CustomProperties),
+  translations: Optional(
+    Type.Unsafe<Record<string, Partial<Record<keyof typeof descriptionMembers, string>>>>({
+      type: 'object',
+      propertyNames: { enum: teachingLanguageCodes },
+      additionalProperties: Translation,
+      description: 'Language code to the members of `descriptions` in that language',
+      [Read]: 'json',
+    }),
+  ),
+});

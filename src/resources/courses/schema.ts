@@ -1,0 +1,157 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
+import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../../reference/courses.ts';
+import { durationLabel, durationUnits } from '../../reference/durations.ts';
+import type { Label } from '../../reference/language.ts';
+import { catalogUrl } from '../../core/catalog.ts';
+import { Tag } from '../tags/schema.ts';
+import type { courses } from '../../database/tables/courses.ts';
+
+const text = Type.String();
+const titled = Type.Object({ id: Type.Integer(), title: text });
+
+/** The members of `descriptions`, and the columns that hold them. */
+export const descriptionMembers = {
+  lead: 'textLead',
+  description: 'textDescription',
+  place: 'textPlace',
+  prerequisites: 'textPrerequisites',
+  duration: 'textDuration',
+  credits: 'textCredits',
+  submissions: 'textSubmissions',
+  hotelInfo: 'textHotelInfo',
+  audience: 'textAudience',
+} as const;
+type Member = keyof typeof descriptionMembers;
+export type Texts = Record<(typeof descriptionMembers)[Member], string>;
+const memberNames = Object.keys(descriptionMembers) as Member[];
+
+const Descriptions = Type.Object(
+  Object.fromEntries(memberNames.map((name) => [name, Type.String()])) as Record<Member, typeof text>,
+);
+
+export const Category = Type.Object({ id: Type.Integer(), title: text, idParent: Type.Integer(), titleParent: text });
+
+export type CourseRow = typeof courses.$inferSelect;
+
+export type Course = Static<typeof Course>;
+export const Course = Type.Object({
+  id: Type.Integer(),
+  title: text,
+  reference: Nullable(text),
+  is_active: Type.Boolean(),
+  catalog_url: Nullable(text),
+  is_full_time: Type.Boolean(),
+  is_part_time: Type.Boolean(),
+  lessons_hours: Type.Null(),
+  type: text,
+  level: titled,
+  form_of_teaching: titled,
+  teaching_language: Type.Object({ id: text, title: text }),
+  time_of_day: Nullable(titled),
+  publishing_platform: text,
+  duration: Nullable(Type.Object({ value: Type.Number(), code: text, unit: text })),
+  price: Type.Object({ value: Type.Number(), currency: text, comment: Nullable(text) }),
+  categories: Type.Array(Category),
+  external_booking_url: Nullable(text),
+  external_more_info_url: Nullable(text),
+  descriptions: Descriptions,
+  lead_settings: Type.Object({ email_booking: text, email_more_info: text }),
+  tags: Type.Array(Tag),
+  custom_properties: Nullable(CustomProperties),
+  description_languages: Type.Array(text),
+  visit_address: Nullable(text),
+  visit_address2: Nullable(text),
+  visit_zipcode: Nullable(text),
+  visit_city: Nullable(text),
+  created_at: Nullable(DateTime),
+  updated_at: Nullable(DateTime),
+  deleted_at: Nullable(DateTime),
+  related_items_updated_at: Nullable(DateTime),
+});
+
+/** What lies in other tables than the course's own. */
+export type CourseParts = {
+  categories: (Static<typeof Category> & { slug: string })[];
+  tags: Static<typeof Tag>[];
+  description_languages: string[];
+  translation: Texts | null;
+};
+
+export function toCourse(row: CourseRow, parts: CourseParts, { language, settings }: Ctx): Course {
+  const labelled = (labels: Map<number, Label>, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
+  return {
+    id: row.id,
+    title: row.title,
+    reference: row.reference,
+    is_active: row.isActive,
+    catalog_url: catalogUrl(settings, parts.categories[0]?.slug, row.slug),
+    is_full_time: row.isFullTime ?? false,
+    is_part_time: row.isPartTime ?? false,
+    lessons_hours: null,
+    type: row.type,
+    level: labelled(levels, row.levelId),
+    form_of_teaching: labelled(formsOfTeaching, row.formOfTeachingId),
+    teaching_language: {
+      id: row.teachingLanguageId,
+      title: teachingLanguages.get(row.teachingLanguageId)?.[language] ?? '',
+    },
+    time_of_day: row.timeOfDayId === null ? null : labelled(timesOfDay, row.timeOfDayId),
+    publishing_platform: row.publishingPlatform,
+    duration:
+      row.durationValue === null || row.durationUnitId === null
+        ? null
+        : {
+            value: row.durationValue,
+            code: durationUnits.get(row.durationUnitId)!.code,
+            unit: durationLabel(row.durationUnitId, row.durationValue, language),
+          },
+    price: { value: Number(row.priceValue ?? 0), currency: row.priceCurrency, comment: row.priceComment },
+    categories: parts.categories.map(({ id, title, idParent, titleParent }) => ({ id, title, idParent, titleParent })),
+    external_booking_url: row.externalBookingUrl,
+    external_more_info_url: row.externalMoreInfoUrl,
+    descriptions: toDescriptions(parts.translation ?? row),
+    lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
+    tags: parts.tags,
+    custom_properties: row.customProperties,
+    description_languages: parts.description_languages,
+    visit_address: row.visitAddress,
+    visit_address2: row.visitAddress2,
+    visit_zipcode: row.visitZipcode,
+    visit_city: row.visitCity,
+    created_at: dateTime(row.createdAt),
+    updated_at: dateTime(row.updatedAt),
+    deleted_at: dateTimeOrNull(row.deletedAt),
+    related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
+  };
+}
+
+/**
+ * A partner's course as another provider may see it: an allow-list of its own, so that a field added to a course
+ * stays private until it is named here.
+ */
+export function toPartnerCourse(row: CourseRow, parts: CourseParts, ctx: Ctx): Course {
+  const course = toCourse(row, parts, ctx);
+  const { id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level } = course;
+  const { form_of_teaching, teaching_language, time_of_day, publishing_platform, duration, price, categories } = course;
+  const { external_booking_url, external_more_info_url, descriptions, description_languages } = course;
+  const { visit_address, visit_address2, visit_zipcode, visit_city } = course;
+  const { created_at, updated_at, related_items_updated_at } = course;
+  return {
+    ...{ id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level },
+    ...{ form_of_teaching, teaching_language, time_of_day, publishing_platform, duration, price, categories },
+    ...{ external_booking_url, external_more_info_url, descriptions, description_languages },
+    ...{ visit_address, visit_address2, visit_zipcode, visit_city },
+    ...{ created_at, updated_at, related_items_updated_at },
+    reference: null,
+    lead_settings: { email_booking: '', email_more_info: '' },
+    tags: [],
+    custom_properties: null,
+    deleted_at: null,
+  };
+}
+
+const toDescriptions = (texts: Texts) =>
+  Object.fromEntries(memberNames.map((name) => [name, texts[descriptionMembers[name]]])) as Record<Member, string>;

@@ -1,0 +1,72 @@
+import { and, asc, eq } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { invalidFields, notFound, Problem } from '../../core/problem.ts';
+import type { Database } from '../../database/client.ts';
+import { partnerConnections, providers } from '../../database/tables/providers.ts';
+import { ownItems, type Reach } from '../../lists/reach.ts';
+import type { Connection, PartnerQuery } from './schema.ts';
+
+/** Whose items a list shows. `partner_id` without an approved connection is refused, unknown ids in the same words. */
+export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<Reach> {
+  if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownItems;
+  const approved = await ctx.db
+    .select({ id: partnerConnections.partnerId, isActive: providers.isActive })
+    .from(partnerConnections)
+    .innerJoin(providers, eq(providers.id, partnerConnections.partnerId))
+    .where(and(eq(partnerConnections.providerId, ctx.providerId), eq(partnerConnections.status, 'approved')));
+  const active = approved.filter((partner) => partner.isActive).map((partner) => partner.id);
+  if (partner_id === undefined) return { own: true, partnerIds: active };
+  if (!approved.some((partner) => partner.id === partner_id)) {
+    throw new Problem('forbidden', 'The partner connection is not approved');
+  }
+  return { own: false, partnerIds: active.filter((id) => id === partner_id) };
+}
+
+export const requestPartner = (database: Database, providerId: number, partnerId: number) =>
+  setStatus(database, providerId, partnerId, 'requested');
+
+/** From now on `providerId` may list the public items of `partnerId`, not the other way round. */
+export const approvePartner = (database: Database, providerId: number, partnerId: number) =>
+  setStatus(database, providerId, partnerId, 'approved');
+
+export async function revokePartner(database: Database, providerId: number, partnerId: number) {
+  if ((await database.db.$count(partnerConnections, pair(providerId, partnerId))) === 0)
+    throw notFound('Partner connection');
+  return setStatus(database, providerId, partnerId, 'revoked');
+}
+
+export const listPartners = (database: Database): Promise<Connection[]> =>
+  database.db
+    .select({
+      provider_id: partnerConnections.providerId,
+      partner_id: partnerConnections.partnerId,
+      status: partnerConnections.status,
+    })
+    .from(partnerConnections)
+    .orderBy(asc(partnerConnections.providerId), asc(partnerConnections.partnerId));
+
+/** Tells the status that now holds; a request never undoes an approval. */
+async function setStatus(database: Database, providerId: number, partnerId: number, status: Connection['status']) {
+  if (providerId === partnerId) throw invalidFields({ notValid: ['partner'] });
+  for (const id of [providerId, partnerId]) {
+    if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw notFound(`Provider ${id}`);
+  }
+  return database.write([providerId, partnerId], async (tx, at) => {
+    await tx
+      .insert(partnerConnections)
+      .values({ providerId, partnerId, status, createdAt: at, updatedAt: at })
+      .onConflictDoUpdate({
+        target: [partnerConnections.providerId, partnerConnections.partnerId],
+        set: { status, updatedAt: at },
+        ...(status === 'requested' ? { setWhere: eq(partnerConnections.status, 'revoked') } : {}),
+      });
+    const [now] = await tx
+      .select({ status: partnerConnections.status })
+      .from(partnerConnections)
+      .where(pair(providerId, partnerId));
+    return now!.status;
+  });
+}
+
+const pair = (providerId: number, partnerId: number) =>
+  and(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, partnerId));

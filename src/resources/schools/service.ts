@@ -1,0 +1,54 @@
+import { eq } from 'drizzle-orm';
+import { slugOf } from '../../core/catalog.ts';
+import type { Ctx } from '../../core/context.ts';
+import { notFound } from '../../core/problem.ts';
+import { providers } from '../../database/tables/providers.ts';
+import { createProvider, type NewProvider } from '../providers/service.ts';
+import { toSchool, type School, type SchoolBody } from './schema.ts';
+
+/** The provider's own record. */
+export async function getSchool(ctx: Ctx): Promise<School> {
+  const [row] = await ctx.db.select().from(providers).where(eq(providers.id, ctx.providerId));
+  if (!row) throw notFound('School');
+  return toSchool(row);
+}
+
+/** Optional fields that are not sent keep their value, those sent empty are cleared; `active` not sent is true. */
+export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
+  await ctx.write((tx, at) =>
+    tx
+      .update(providers)
+      .set({ ...toColumns(body), updatedAt: at })
+      .where(eq(providers.id, ctx.providerId)),
+  );
+  return ctx.providerId;
+}
+
+/** A new provider with the caller as its parent, which gains no right to its data by that. The key is shown once. */
+export const createSubSchool = (ctx: Ctx, body: SchoolBody) =>
+  createProvider(ctx.database, { ...toColumns(body), parentId: ctx.providerId });
+
+const cleared = (sent: string | null | undefined) => (sent === null ? '' : sent);
+
+/** The columns of `providers` that a school's record fills. */
+export const toColumns = (body: SchoolBody): NewProvider => ({
+  title: body.title,
+  slug: slugOf(body.title),
+  isActive: body.active ?? true,
+  reference: body.reference,
+  orgNr: body.org_nr,
+  phone: body.phone,
+  emailAdmin: body.email_admin,
+  email: cleared(body.email),
+  emailBooking: cleared(body.email_booking),
+  emailMoreInfo: cleared(body.email_more_info),
+  postAddress: body.post_address,
+  postZip: body.post_zip,
+  postCity: body.post_city,
+  visitAddress: cleared(body.visit_address),
+  visitZip: cleared(body.visit_zip),
+  visitCity: cleared(body.visit_city),
+  webAddress: cleared(body.web_address),
+  textTagline: cleared(body.text_tagline),
+  textDescription: cleared(body.text_description),
+});

@@ -1,0 +1,69 @@
+import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { invalidFields } from '../../core/problem.ts';
+import type { Tx } from '../../database/client.ts';
+import { labels, tags } from '../../database/tables/catalog.ts';
+import { folded } from '../../database/tables/columns.ts';
+
+/** All tags of the provider; the list names no `limit`, so it is not paged. */
+export const listTags = (ctx: Ctx) =>
+  ctx.db
+    .select({ id: tags.id, title: tags.title })
+    .from(tags)
+    .where(ctx.guards.scope ? eq(tags.providerId, ctx.providerId) : undefined)
+    .orderBy(asc(tags.id));
+
+/** A filter by tags takes the provider's own alone; any other id is refused, also beside own ones. */
+export async function refuseForeignTags(ctx: Ctx, tagIds: number[] | undefined) {
+  if (tagIds === undefined) return;
+  const ids = [...new Set(tagIds)];
+  const own = and(eq(tags.providerId, ctx.providerId), inArray(tags.id, ids));
+  if ((await ctx.db.$count(tags, own)) !== ids.length) throw invalidFields({ notValid: ['tag_ids'] });
+}
+
+type Word = number | { id?: number; title?: string };
+
+/**
+ * The ids of the tags or labels that a new course names: by id the provider's own, by title the one of that title
+ * (without regard to case), made when there is none.
+ */
+export async function resolveWords(
+  tx: Tx,
+  table: typeof tags | typeof labels,
+  field: string,
+  { providerId, at }: { providerId: number; at: string },
+  words: Word[] = [],
+): Promise<number[]> {
+  const named = words.map((word) => (typeof word === 'number' ? word : word.id)).filter((id) => id !== undefined);
+  const titles = words.flatMap((word) =>
+    typeof word === 'object' && word.id === undefined && word.title !== undefined ? [word.title] : [],
+  );
+  const ids = new Set(named);
+  if (ids.size > 0) {
+    const own = and(eq(table.providerId, providerId), inArray(table.id, [...ids]));
+    if ((await tx.$count(table, own)) !== ids.size) throw invalidFields({ notValid: [field] });
+  }
+  for (const id of await findOrMake(tx, table, providerId, at, titles)) ids.add(id);
+  return [...ids];
+}
+
+async function findOrMake(
+  tx: Tx,
+  table: typeof tags | typeof labels,
+  providerId: number,
+  at: string,
+  titles: string[],
+) {
+  if (titles.length === 0) return [];
+  const stamps = { createdAt: at, updatedAt: at };
+  await tx
+    .insert(table)
+    .values(titles.map((title) => ({ providerId, title, ...stamps })))
+    .onConflictDoNothing();
+  const foldedTitles = sql`(select lower(title collate "und-x-icu") from unnest(${sql.param(titles)}::text[]) title)`;
+  const found = await tx
+    .select({ id: table.id })
+    .from(table)
+    .where(and(eq(table.providerId, providerId), sql`${folded(table.title)} in ${foldedTitles}`));
+  return found.map(({ id }) => id);
+}

@@ -1,0 +1,24 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { authenticate, type Services } from './http/auth.ts';
+import { watchMethods } from './http/methods.ts';
+import { answerProblems, mainWording } from './http/problems.ts';
+import { readRequests } from './http/requests.ts';
+import { courseRoutes } from './resources/courses/routes.ts';
+import { durationRoutes } from './resources/durations/routes.ts';
+import { schoolRoutes } from './resources/schools/routes.ts';
+import { tagRoutes } from './resources/tags/routes.ts';
+
+/** The interface providers use today. */
+export const v2: FastifyPluginAsync<Services> = async (app, services) => {
+  answerProblems(app, mainWording);
+  authenticate(app, services);
+  readRequests(app);
+  const refuseOtherMethods = watchMethods(app);
+
+  await app.register(courseRoutes, { prefix: '/courses' });
+  await app.register(tagRoutes, { prefix: '/course-tags' });
+  await app.register(durationRoutes, { prefix: '/durations' });
+  await app.register(schoolRoutes, { prefix: '/schools' });
+
+  refuseOtherMethods();
+};

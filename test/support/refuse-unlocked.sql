@@ -1,0 +1,34 @@
+-- Only in test databases: refuses a write of a tenant's rows by a transaction that has not taken the provider's lock.
+create function refuse_unlocked() returns trigger language plpgsql as $$
+declare
+  key text := case when tg_table_name = 'providers' then 'id' else 'provider_id' end;
+  unlocked bigint;
+begin
+  execute format(
+    'select c.provider from (select distinct %I as provider from changed) c
+     where not exists (select from provider_state s where s.provider_id = c.provider and s.xmin = pg_current_xact_id()::xid)
+     limit 1', key) into unlocked;
+  if unlocked is not null then
+    raise exception 'a write to % without the lock of provider %', tg_table_name, unlocked using errcode = 'XX001';
+  end if;
+  return null;
+end $$;
+
+do $$
+declare
+  name text;
+begin
+  for name in
+    select table_name from information_schema.columns c
+    where table_schema = 'public' and column_name = 'provider_id'
+      -- The lock itself; and a key's last use, which is written outside any change of the provider's data.
+      and table_name not in ('provider_state', 'api_keys')
+  loop
+    execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
+    execute format('create trigger refuse_unlocked_update after update on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
+    execute format('create trigger refuse_unlocked_delete after delete on %I referencing old table as changed for each statement execute function refuse_unlocked()', name);
+  end loop;
+  -- A provider's row is inserted before its provider_state can be, in the same transaction.
+  create trigger refuse_unlocked_update after update on providers referencing new table as changed for each statement execute function refuse_unlocked();
+  create trigger refuse_unlocked_insert after insert on api_keys referencing new table as changed for each statement execute function refuse_unlocked();
+end $$;

@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, type ClientConfig } from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrateDatabase } from '../../src/database/migrate.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the tests' server is: connect to its database `template` only to copy it. */
+    server: ClientConfig;
+    /** The database most tests share, each with providers of its own. */
+    shared: string;
+    template: string;
+  }
+}
+
+/** A real PostgreSQL for the run: TEST_DATABASE_URL's, or an embedded one that ends with it. */
+export default async function setup(project: TestProject) {
+  const { server, stop } = await bringUp();
+  const template = `booking_template_${process.pid}`;
+  const shared = `booking_test_${process.pid}`;
+
+  await run(server, `drop database if exists ${template}`, `create database ${template}`);
+  await migrateDatabase({ ...server, database: template });
+  await run({ ...server, database: template }, readFileSync(join(import.meta.dirname, 'refuse-unlocked.sql'), 'utf8'));
+  await run(server, `create database ${shared} template ${template} strategy file_copy`);
+
+  project.provide('server', server);
+  project.provide('template', template);
+  project.provide('shared', shared);
+  return async () => {
+    await run(server, `drop database if exists ${shared} with (force)`, `drop database if exists ${template} with (force)`);
+    await stop();
+  };
+}
+
+async function bringUp() {
+  const url = process.env['TEST_DATABASE_URL'];
+  if (url !== undefined) {
+    const { hostname, port, username, password } = new URL(url);
+    const server: ClientConfig = {
+      host: decodeURIComponent(hostname),
+      port: Number(port || 5432),
+      user: decodeURIComponent(username),
+      password: decodeURIComponent(password),
+      database: 'postgres',
+    };
+    return { server, stop: async () => undefined };
+  }
+  const { openEmbeddedDatabase } = await import('../../src/database/embedded/index.ts');
+  const dataDir = mkdtempSync(join(tmpdir(), 'booking-test-'));
+  const embedded = await openEmbeddedDatabase({ dataDir, fsync: false, settings: { max_connections: '200' } });
+  const stop = async () => {
+    await embedded.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { server: { ...embedded.connection, database: 'postgres' }, stop };
+}
+
+async function run(connection: ClientConfig, ...statements: string[]) {
+  const client = new Client(connection);
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

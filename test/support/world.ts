@@ -1,0 +1,122 @@
+import { inject, onTestFinished } from 'vitest';
+import { Client, type ClientConfig } from 'pg';
+import type { InjectOptions } from 'fastify';
+import { buildApp, type AppOptions } from '../../src/app.ts';
+import type { Ctx, Settings } from '../../src/core/context.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
+import { contextOf, createTitledProvider } from '../../src/resources/providers/service.ts';
+
+export const settings: Settings = {
+  timezone: 'Europe/Oslo',
+  defaultLanguage: 'en',
+  publicUrl: 'http://localhost:3000',
+  catalogUrl: 'https://catalog.example',
+};
+
+export const limits: AppOptions['limits'] = {
+  bodyBytes: 1_048_576,
+  headersMs: 10_000,
+  requestMs: 10_000,
+  keepAliveMs: 10_000,
+  wrongKeysPerMinute: 1_000_000,
+};
+
+export const connectionTo = (database: string): ClientConfig => ({ ...inject('server'), database });
+
+export const openTestDatabase = (name: string, options: Partial<DatabaseOptions> = {}) =>
+  openDatabase({
+    connection: connectionTo(name),
+    timezone: settings.timezone,
+    poolSize: 4,
+    acquireMs: 10_000,
+    statementMs: 10_000,
+    writeMs: 10_000,
+    ...options,
+  });
+
+/** The application over a database, and providers in it; both are closed when the test (or file) is done. */
+export async function openWorld(database: Database, options: Partial<AppOptions> = {}) {
+  const app = await buildApp({ database, settings, version: 'test', limits, ...options });
+  await app.ready();
+  return {
+    app,
+    database,
+    newProvider: (title?: string) => newProvider(app, database, title),
+    close: async () => {
+      await app.close();
+      await database.close();
+    },
+  };
+}
+export type World = Awaited<ReturnType<typeof openWorld>>;
+type App = World['app'];
+
+let opened: Promise<World> | undefined;
+/** The world that the tests of a file share: nothing in it is torn down, each test makes providers of its own. */
+export const sharedWorld = () => (opened ??= openWorld(openTestDatabase(inject('shared'))));
+
+/** An empty, migrated database for one test that needs the whole of it; dropped when the test is done. */
+export async function ownDatabase() {
+  const name = `booking_own_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
+  await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
+  onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
+  return name;
+}
+
+export async function asAdmin(statement: string) {
+  const client = new Client(connectionTo('postgres'));
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+export type Answer = {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  text: string;
+  /** Parsed anew at each call, typed by the one who asks. */
+  json<T = any>(): T; // eslint-disable-line @typescript-eslint/no-explicit-any -- bodies are asserted, not used
+};
+
+export async function send(app: App, options: InjectOptions): Promise<Answer> {
+  const response = await app.inject(options);
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: response.body,
+    json: <T>() => JSON.parse(response.body) as T,
+  };
+}
+
+let made = 0;
+
+/** A provider nobody else in the run knows: its key, its requests, its context. */
+export async function newProvider(app: App, database: Database, title = `School ${process.pid}-${(made += 1)}`) {
+  const { providerId, apiKey } = await createTitledProvider(database, title, null);
+  const key = { 'x-api-key': apiKey };
+  const request = (method: InjectOptions['method']) => (url: string, payload?: unknown, headers: Record<string, string> = {}) =>
+    send(app, {
+      method,
+      url,
+      headers: { ...key, ...headers },
+      ...(payload === undefined ? {} : { payload: payload as object }),
+    } as InjectOptions);
+  const get = (url: string, headers: Record<string, string> = {}) => request('GET')(url, undefined, headers);
+  const post = request('POST');
+  return {
+    id: providerId,
+    apiKey,
+    title,
+    get,
+    post,
+    put: request('PUT'),
+    request,
+    ctx: (): Promise<Ctx> => contextOf(database, settings, providerId),
+    /** A course through the interface; the id of it. */
+    course: async (fields: Record<string, unknown> = {}) => {
+      const answer = await post('/v2/courses', { title: `Course ${(made += 1)}`, ...fields });
+      if (answer.status !== 201) throw new Error(`no course: ${answer.text}`);
+      return answer.json<{ course_id: number }>().course_id;
+    },
+  };
+}
+export type Provider = Awaited<ReturnType<typeof newProvider>>;

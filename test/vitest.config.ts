@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: `${import.meta.dirname}/..`,
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/setup.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
