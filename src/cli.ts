@@ -252,5 +252,5 @@ program.parseAsync().catch((error: unknown) => {
 function saying(error: unknown) {
   if (error instanceof Problem) return error.message;
   if (failureOf(error)?.kind === 'unavailable') return 'the database cannot be reached';
-  return failureOf(error) ? 'the database refused the change' : String((error as Error).message).split('\n')[0];
+  return failureOf(error) ? 'the database refused the change' : (error as Error).message.split('\n')[0];
 }

@@ -1,5 +1,5 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import { Pool, types, type PoolConfig } from 'pg';
+import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Tx, Write } from './transactions.ts';
@@ -50,7 +50,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...connection,
     max: poolSize,
     connectionTimeoutMillis: acquireMs,
-    onConnect: async (client) => void (await client.query(settings)),
+    // Typed as returning nothing, but the pool waits for it.
+    onConnect: ((client: PoolClient) => client.query(settings)) as unknown as () => void,
   });
   // Without both, a connection cut while idle or between two statements would end the process.
   pool.on('error', onError);

@@ -1,3 +1,4 @@
+import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { DatabaseError } from 'pg';
 import { QueueTimeout } from './queue.ts';
 
@@ -64,5 +65,5 @@ export function describe(error: unknown) {
 
 /** The ORM wraps the driver's error in one that holds the SQL and its parameters. */
 function rootOf(error: unknown): unknown {
-  return error instanceof Error && error.name === 'DrizzleQueryError' ? error.cause : error;
+  return error instanceof DrizzleQueryError ? error.cause : error;
 }

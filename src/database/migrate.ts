@@ -30,18 +30,14 @@ export async function migrateDatabase(connection: ClientConfig) {
 /** How many migrations this build brings. */
 const expected = readMigrationFiles({ migrationsFolder }).length;
 
-type Queryable = { query<R extends object>(text: string): Promise<{ rows: R[] }> };
+type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
 
 /** Whether the database has every migration of this build; more (a newer build's) is fine. */
 export const isMigrated = async (database: Queryable) => (await appliedMigrations(database)) >= expected;
 
 async function appliedMigrations(database: Queryable) {
-  const { rows } = await database.query<{ there: boolean }>(
-    "select to_regclass('drizzle.__drizzle_migrations') is not null as there",
-  );
-  if (!rows[0]?.there) return 0;
-  const applied = await database.query<{ count: number }>(
-    'select count(*)::int as count from drizzle.__drizzle_migrations',
-  );
-  return applied.rows[0]!.count;
+  const { rows } = await database.query("select to_regclass('drizzle.__drizzle_migrations') is not null as there");
+  if (!(rows[0] as { there: boolean }).there) return 0;
+  const applied = await database.query('select count(*)::int as count from drizzle.__drizzle_migrations');
+  return (applied.rows[0] as { count: number }).count;
 }

@@ -38,8 +38,14 @@ export function writerQueue(limits: { slots: number; waiting: number; waitMs: nu
   function arrive(keys: number[]) {
     return new Promise<void>((resolve, reject) => {
       const writer: Waiting = { keys, start: resolve };
-      if (free(writer)) return enter(writer);
-      if (waiting.size >= limits.waiting) return reject(new QueueTimeout('the queue of writers is full'));
+      if (free(writer)) {
+        enter(writer);
+        return;
+      }
+      if (waiting.size >= limits.waiting) {
+        reject(new QueueTimeout('the queue of writers is full'));
+        return;
+      }
 
       const timer = setTimeout(() => {
         waiting.delete(writer);

@@ -35,7 +35,7 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
 
 /** Writes take three dialects; list parameters are named with brackets, as clients send them. */
 function documented(schema: FastifySchema): FastifySchema {
-  if (schema?.hide) return schema;
+  if (schema.hide) return schema;
   const { querystring, body, ...rest } = schema as FastifySchema & { querystring?: TSchema };
   return {
     ...rest,

@@ -81,14 +81,19 @@ function fieldsAtFault({ validation = [], validationContext }: FastifyError, req
   if (!notValid.has('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
-  return new Problem('invalid', `${problem.message}. Supported values of include: ${supported}`, problem);
+  const { missing: missed, notValid: refused, message } = problem;
+  return new Problem('invalid', `${message}. Supported values of include: ${supported}`, {
+    missing: missed,
+    notValid: refused,
+  });
 }
 
 /** What is our fault carries the id under which the log has the rest. */
 function withRequestId(problem: Problem, requestId: string) {
   if (problem.status < 500) return problem;
   const message = `${problem.message} (request ${requestId})`;
-  return new Problem(problem.kind, message, { ...problem, cause: problem.cause });
+  const { kind, retryAfter, cause } = problem;
+  return new Problem(kind, message, { ...(retryAfter === undefined ? {} : { retryAfter }), cause });
 }
 
 /** A reply outside any route, such as to an address that cannot be decoded. */

@@ -41,7 +41,7 @@ export const listOf = <Row extends Key>() =>
   function define<V extends TObject, F extends Filters, L extends Loaders<Row>, I extends Includes<Row>>(spec: {
     table: TenantTable;
     /** Which rows the provider may see, within its reach. Required: there is no list without it. */
-    scope(ctx: Ctx, reach: Reach): SQL | undefined;
+    scope(ctx: Ctx, reach: Reach): SQL;
     /** Leaves deleted rows out, unless `include_deleted=true` asks for them. */
     notDeleted: SQL;
     filters: F;

@@ -1,4 +1,15 @@
+import { and, eq, inArray, or, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../core/context.ts';
+
 /** Whose items a list shows: the provider's own, and of the approved partners named here what the public may see. */
 export type Reach = { own: boolean; partnerIds: number[] };
 
 export const ownItems: Reach = { own: true, partnerIds: [] };
+
+/** The condition a reach puts on a table: nothing in reach is no row, never every row. */
+export function withinReach(ctx: Ctx, { own, partnerIds }: Reach, provider: PgColumn, isPublic: SQL): SQL {
+  const mine = own ? eq(provider, ctx.providerId) : undefined;
+  const theirs = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
+  return or(mine, theirs) ?? sql`false`;
+}

@@ -30,7 +30,11 @@ export default async function setup(project: TestProject) {
   project.provide('template', template);
   project.provide('shared', shared);
   return async () => {
-    await run(server, `drop database if exists ${shared} with (force)`, `drop database if exists ${template} with (force)`);
+    await run(
+      server,
+      `drop database if exists ${shared} with (force)`,
+      `drop database if exists ${template} with (force)`,
+    );
     await stop();
   };
 }

@@ -49,7 +49,7 @@ export async function openWorld(database: Database, options: Partial<AppOptions>
   };
 }
 export type World = Awaited<ReturnType<typeof openWorld>>;
-type App = World['app'];
+type App = Awaited<ReturnType<typeof buildApp>>;
 
 let opened: Promise<World> | undefined;
 /** The world that the tests of a file share: nothing in it is torn down, each test makes providers of its own. */
@@ -93,13 +93,15 @@ let made = 0;
 export async function newProvider(app: App, database: Database, title = `School ${process.pid}-${(made += 1)}`) {
   const { providerId, apiKey } = await createTitledProvider(database, title, null);
   const key = { 'x-api-key': apiKey };
-  const request = (method: InjectOptions['method']) => (url: string, payload?: unknown, headers: Record<string, string> = {}) =>
-    send(app, {
-      method,
-      url,
-      headers: { ...key, ...headers },
-      ...(payload === undefined ? {} : { payload: payload as object }),
-    } as InjectOptions);
+  const request =
+    (method: InjectOptions['method']) =>
+    (url: string, payload?: unknown, headers: Record<string, string> = {}) =>
+      send(app, {
+        method,
+        url,
+        headers: { ...key, ...headers },
+        ...(payload === undefined ? {} : { payload: payload as object }),
+      } as InjectOptions);
   const get = (url: string, headers: Record<string, string> = {}) => request('GET')(url, undefined, headers);
   const post = request('POST');
   return {

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
@@ -9,26 +9,20 @@ import { providers } from '../../database/tables/providers.ts';
 import { dateRange, filter, parameter } from '../../lists/filter.ts';
 import { listOf, onPage } from '../../lists/list.ts';
 import { always, include, many, one, type Loader } from '../../lists/part.ts';
-import type { Reach } from '../../lists/reach.ts';
+import { withinReach } from '../../lists/reach.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { partnerParameters } from '../partners/schema.ts';
 import { Product, toProduct } from '../products/schema.ts';
 import { Provider, toProvider } from '../providers/schema.ts';
 import { Course, toCourse, toPartnerCourse, type CourseRow, type Texts } from './schema.ts';
 
+/** What anybody may see of a school's courses. */
 const isPublic = and(
   eq(courses.isActive, true),
   eq(courses.type, 'public'),
   inArray(courses.publishingPlatform, ['both', 'catalog']),
   isNull(courses.deletedAt),
-);
-
-/** Own courses; of partners, what the public may see. */
-const scope = (ctx: Ctx, { own, partnerIds }: Reach) =>
-  or(
-    own ? eq(courses.providerId, ctx.providerId) : undefined,
-    partnerIds.length > 0 ? and(inArray(courses.providerId, partnerIds), isPublic) : undefined,
-  );
+)!;
 
 /** The courses that carry any of the provider's own tags, or every one of them. */
 function taggedWith(ctx: Ctx, tagIds: number[], match: unknown) {
@@ -126,7 +120,7 @@ const productColumns = { id, itemNumber, title, titleLabel, price, currency, isM
 
 export const courseList = listOf<CourseRow>()({
   table: courses,
-  scope,
+  scope: (ctx, reach) => withinReach(ctx, reach, courses.providerId, isPublic),
   notDeleted: isNull(courses.deletedAt),
   filters: {
     customer_id: filter(Id, (customerId, ctx) =>

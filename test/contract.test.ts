@@ -1,0 +1,118 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import * as documented from './support/document.ts';
+import { send, sharedWorld } from './support/world.ts';
+
+const { app, newProvider } = await sharedWorld();
+
+type Schema = {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+};
+type Operation = { responses: Record<string, { content: Record<string, { schema: Schema }> }> };
+const document = app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+const keyed = operations.filter(({ path }) => !['/live', '/ready'].includes(path));
+const answerOf = (path: string, method: string, status: string) =>
+  document.paths[path]![method]!.responses[status]!.content['application/json']!.schema;
+
+test('the interface is what was reviewed', async () => {
+  await expect(JSON.stringify(document, null, 2)).toMatchFileSnapshot('snapshots/openapi.json');
+});
+
+test('there is an endpoint for each of these, and no other', () => {
+  expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    'GET /live',
+    'GET /ready',
+    'GET /schools',
+    'GET /v2/course-tags',
+    'GET /v2/courses',
+    'GET /v2/durations',
+    'GET /v2/schools',
+    'POST /courses',
+    'POST /schools',
+    'POST /v2/courses',
+    'PUT /v2/schools',
+  ]);
+});
+
+/** A schema in the words of the transcribed tables. */
+function worded(schema: Schema): unknown {
+  const types = [schema.type].flat();
+  if (types.includes('array')) return [worded(schema.items!)];
+  if (!types.includes('object')) return types.join('|');
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, property]) => {
+      const propertyTypes = [property.type].flat();
+      const nullable = propertyTypes.includes('null') && propertyTypes.includes('object');
+      return [nullable ? `${name}|null` : name, worded(property)];
+    }),
+  );
+}
+
+const listOrEnvelope = answerOf('/v2/courses', 'get', '200');
+test.each<[string, Schema, unknown]>([
+  ['Course', listOrEnvelope.items!, { ...documented.course, ...documented.courseIncludes }],
+  [
+    'Course in the envelope',
+    listOrEnvelope.properties!['items']!.items!,
+    { ...documented.course, ...documented.courseIncludes },
+  ],
+  ['Duration', answerOf('/v2/durations', 'get', '200').items!, documented.duration],
+  ['School', answerOf('/v2/schools', 'get', '200').properties!['school']!, documented.school],
+  ['School, older interface', answerOf('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
+  ['Course tag', answerOf('/v2/course-tags', 'get', '200').items!, documented.courseTag],
+])('%s has the fields and types of the document', (_name, schema, table) => {
+  expect(worded(schema)).toEqual(table);
+});
+
+test('every field of a course is required, but for what is asked for by include', () => {
+  const optional = Object.keys(listOrEnvelope.items!.properties!).filter(
+    (name) => !listOrEnvelope.items!.required!.includes(name),
+  );
+  expect(optional).toEqual(Object.keys(documented.courseIncludes));
+});
+
+describe.each(keyed)('$method $path', ({ method, path, operation }) => {
+  const older = !path.startsWith('/v2/');
+  const wrongKey = older ? { status: 'failure', message: 'Wrong API Key' } : { error: 'Wrong API Key' };
+
+  test('asks for a key, in the words of its interface', async () => {
+    for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
+      const answer = await send(app, { method: method as 'GET', url: path, headers });
+      expect([answer.status, answer.json()]).toEqual([401, wrongKey]);
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    }
+  });
+
+  test('answers what its schema says', async () => {
+    const me = await newProvider();
+    await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
+    const answer = await me.request(method as 'GET')(path, method === 'GET' ? undefined : complete[path]);
+    expect(answer.status).toBeLessThan(300);
+    const schema = operation.responses[String(answer.status)]!.content['application/json']!.schema;
+    const ajv = formats.default(new Ajv2020({ strict: false }));
+    expect(ajv.validate(schema, answer.json()), JSON.stringify(ajv.errors)).toBe(true);
+  });
+});
+
+const school = {
+  title: 'S',
+  org_nr: '1',
+  phone: '1',
+  email_admin: 'a@b.example',
+  post_address: 'a',
+  post_zip: '1',
+  post_city: 'c',
+};
+const complete: Record<string, object> = {
+  '/v2/courses': { title: 'Complete' },
+  '/courses': { title: 'Complete' },
+  '/schools': school,
+  '/v2/schools': school,
+};

@@ -1,0 +1,104 @@
+import { eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { failureOf } from '../src/database/errors.ts';
+import { writerQueue } from '../src/database/queue.ts';
+import { providers } from '../src/database/tables/providers.ts';
+import { tags } from '../src/database/tables/catalog.ts';
+import { openTestDatabase, sharedWorld } from './support/world.ts';
+
+const { database, newProvider } = await sharedWorld();
+
+test('the test database refuses a write without the lock of that provider', async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const ctx = await me.ctx();
+  await expect(
+    ctx.write((tx, at) =>
+      tx.insert(tags).values({ providerId: other.id, title: 'theirs', createdAt: at, updatedAt: at }),
+    ),
+  ).rejects.toMatchObject({ cause: { code: 'XX001' } });
+  await expect(
+    ctx.write((tx) => tx.update(providers).set({ title: 'theirs' }).where(eq(providers.id, other.id))),
+  ).rejects.toMatchObject({ cause: { code: 'XX001' } });
+  await expect(
+    database.pool.query(
+      `insert into tags (provider_id, title, created_at, updated_at) values (${me.id}, 'x', now(), now())`,
+    ),
+  ).rejects.toMatchObject({ code: 'XX001' });
+});
+
+test('the clock of a provider never runs back and stamps what the transaction writes', async () => {
+  const me = await newProvider();
+  const ctx = await me.ctx();
+  const stamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(async (_tx, at) => at)));
+  expect(new Set(stamps).size).toBe(20);
+  const last = [...stamps].sort().at(-1)!;
+  expect((await me.ctx()).version).toBe(last);
+
+  await database.pool.query("update provider_state set changed_at = '2999-01-01' where provider_id = $1", [me.id]);
+  expect(await ctx.write(async (_tx, at) => at)).toMatch(/^2999-01-01 00:00:00\.000001/);
+});
+
+test('several providers are locked in one order, so crossing writers never deadlock', async () => {
+  const [a, b] = [await newProvider(), await newProvider()];
+  const own = openTestDatabase(await nameOf(database), { locking: { lock: true, queue: false }, poolSize: 8 });
+  try {
+    const work = Array.from({ length: 60 }, (_, n) =>
+      own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], async (_tx, at) => at),
+    );
+    expect(new Set(await Promise.all(work)).size).toBe(60);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a writer that waits too long is turned away, and its wait holds no connection', async () => {
+  const me = await newProvider();
+  const own = openTestDatabase(await nameOf(database), { writeMs: 300, poolSize: 2 });
+  try {
+    let release = () => undefined as void;
+    const holding = own.write([me.id], () => new Promise<void>((done) => (release = done)));
+    await expect(own.write([me.id], async () => undefined)).rejects.toSatisfy(
+      (error) => failureOf(error)?.kind === 'unavailable',
+    );
+    expect((await own.pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    release();
+    await holding;
+  } finally {
+    await own.close();
+  }
+});
+
+test('the queue lets in one writer a provider, and a limited number altogether, in order', async () => {
+  const queued = writerQueue({ slots: 2, waiting: 10, waitMs: 1_000 });
+  const running: string[] = [];
+  const most = { all: 0, ofOne: 0 };
+  const work = (key: number, name: string) => () =>
+    new Promise<string>((done) => {
+      running.push(`${key}`);
+      most.all = Math.max(most.all, running.length);
+      most.ofOne = Math.max(most.ofOne, running.filter((one) => one === `${key}`).length);
+      setTimeout(() => {
+        running.splice(running.indexOf(`${key}`), 1);
+        done(name);
+      }, 5);
+    });
+  const names = await Promise.all([1, 1, 1, 2, 2, 3].map((key, n) => queued([key], work(key, `${key}-${n}`))));
+  expect(names).toEqual(['1-0', '1-1', '1-2', '2-3', '2-4', '3-5']);
+  expect(most).toEqual({ all: 2, ofOne: 1 });
+  await expect(queued([1], () => Promise.reject(new Error('own')))).rejects.toThrow('own');
+  expect(await queued([1], async () => 'free again')).toBe('free again');
+});
+
+test('a full queue turns away at once', async () => {
+  const queued = writerQueue({ slots: 1, waiting: 1, waitMs: 1_000 });
+  const first = queued([1], () => new Promise((done) => setTimeout(done, 30)));
+  const second = queued([1], async () => 'second');
+  await expect(queued([1], async () => 'third')).rejects.toThrow('full');
+  await first;
+  expect(await second).toBe('second');
+});
+
+/** The name of the database that the file's world is on. */
+async function nameOf({ pool }: typeof database) {
+  return (await pool.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** The whole architecture: a file imports from its own floor or the ones before it, never from one after. */
+const floors = [
+  ['database'],
+  ['core', 'reference'],
+  ['lists'],
+  ['http'],
+  ['resources'],
+  ['demo'],
+  ['v2.ts', 'legacy.ts'],
+  ['app.ts', 'config.ts'],
+  ['process'],
+  ['main.ts', 'cli.ts'],
+];
+/** The same inside a resource. A neighbour's schema is common ground; the rest of its room is private, but for services. */
+const steps = ['schema.ts', 'body.ts', 'query.ts', 'service.ts', 'routes.ts'];
+
+const src = join(import.meta.dirname, '../src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .sort();
+const lines = (file: string) => readFileSync(join(src, file), 'utf8').split('\n');
+const code = (file: string) => readFileSync(join(src, file), 'utf8');
+const imports = (file: string) =>
+  [...code(file).matchAll(/(?:from|import\() ?'(\..+?)'/g)].map(([, to]) =>
+    relative(src, join(src, dirname(file), to!)),
+  );
+const floor = (file: string) => floors.findIndex((rooms) => rooms.includes(file.split('/')[0]!));
+/** Types of the database stand in what every floor hands on. */
+const typesOnly = (file: string, to: string) =>
+  new RegExp(`import type [^;]*${to.split('/').at(-1)!.replace('.', '\\.')}'`).test(code(file));
+
+test('every file has a floor', () => expect(files.filter((file) => floor(file) < 0)).toEqual([]));
+
+test.each(files)('%s looks down, never up', (file) => {
+  expect(imports(file).filter((to) => floor(to) > floor(file) && !typesOnly(file, to))).toEqual([]);
+});
+
+test.each(files.filter((file) => file.startsWith('resources/')))('%s keeps to its room', (file) => {
+  const [, room, step] = file.split('/');
+  expect(steps).toContain(step);
+  const intruding = imports(file).filter((to) => {
+    const [folder, otherRoom, otherStep] = to.split('/');
+    if (folder === 'http') return step !== 'routes.ts';
+    if (folder !== 'resources') return false;
+    if (otherRoom !== room) return otherStep !== 'schema.ts' && !(step === 'service.ts' && otherStep === 'service.ts');
+    return steps.indexOf(otherStep!) >= steps.indexOf(step!);
+  });
+  expect(intruding).toEqual([]);
+});
+
+test.each(files)('%s can be read at one sitting', (file) => {
+  expect(lines(file).length).toBeLessThanOrEqual(300);
+});
+
+test('only the configuration reads the environment', () => {
+  const reading = files.filter((file) => code(file).includes('process.env'));
+  // main and cli hand the environment to readConfig; the embedded database hands its own on to PostgreSQL.
+  expect(reading.filter((file) => !file.startsWith('database/embedded/'))).toEqual(['cli.ts', 'main.ts']);
+});
+
+test('there are no cycles', () => {
+  const seen = new Map<string, 'open' | 'done'>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: string[]) => {
+    if (seen.get(file) === 'open') cycles.push([...path, file].join(' → '));
+    if (seen.has(file)) return;
+    seen.set(file, 'open');
+    for (const to of imports(file)) if (!typesOnly(file, to)) visit(to, [...path, file]);
+    seen.set(file, 'done');
+  };
+  for (const file of files) visit(file, []);
+  expect(cycles).toEqual([]);
+});

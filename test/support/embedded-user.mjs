@@ -1,0 +1,33 @@
+// One user of the embedded database, in a process of its own: says "ready", then does what its input says.
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { openEmbeddedDatabase } from '../../dist/database/embedded/index.js';
+
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+async function query(connection, text) {
+  const client = new pg.Client(connection);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return { rows: (await client.query(text)).rows };
+  } catch (error) {
+    return { error: String(error) };
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+try {
+  const database = await openEmbeddedDatabase({ dataDir: process.argv[2], fsync: false });
+  say({ ready: true, notes: database.notes });
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line === 'stop') break;
+    say(await query(database.connection, line));
+  }
+  await database.stop();
+  say({ stopped: true });
+} catch (error) {
+  say({ error: error.message });
+}
+process.exit();
