@@ -7,7 +7,7 @@ import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/bodies.ts';
 import { docs } from './http/docs.ts';
-import { health, type Draining } from './http/health.ts';
+import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, answerUnread, mainWording } from './http/problems.ts';
 import { parseQuery } from './http/query.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
@@ -50,7 +50,8 @@ export async function buildApp({
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestMs,
-    connectionTimeout: limits.requestMs,
+    // A little longer, so that a client that stalls is told before it is cut off.
+    connectionTimeout: limits.requestMs + 3_000,
     keepAliveTimeout: limits.keepAliveMs,
     http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: 'idle',
@@ -73,7 +74,7 @@ export async function buildApp({
   const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
   const services = { database, settings, guards, countWrongKey };
 
-  health(app, { database, timezone: settings.timezone, draining });
+  await app.register(async (scope) => operation(scope, { database, timezone: settings.timezone, draining }));
   app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs'));
 
   await app.register(bodies);
@@ -100,7 +101,7 @@ function clientErrorHandler(this: unknown, error: Error & { code?: string }, soc
         : '400 Bad Request';
   const body = JSON.stringify({ error: status.slice(4) });
   socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
   );
 }
 

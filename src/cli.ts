@@ -5,8 +5,8 @@ import type { Ctx } from './core/context.ts';
 import { dateTimeOrNull, readMoment } from './core/moment.ts';
 import { Problem } from './core/problem.ts';
 import type { Database } from './database/client.ts';
-import { failureOf } from './database/errors.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
+import { explain } from './process/explain.ts';
 import { makeDemo } from './process/first-start.ts';
 import { openStore, settingsOf, whenReachable } from './process/store.ts';
 import { packageVersion } from './process/version.ts';
@@ -41,7 +41,7 @@ async function run({ json }: Options, work: (connected: Connected) => Promise<An
   const store = await openStore(config, () => undefined);
   try {
     const { database } = store;
-    await whenReachable(database, () => undefined);
+    await whenReachable(database, config.STARTUP_WAIT_MS);
     if (!(await isMigrated(database.pool))) {
       // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
       if (config.DATABASE_URL !== undefined)
@@ -92,9 +92,10 @@ const moment = (text: string) => {
 };
 
 command(program, 'migrate', "Bring the database's tables up to date").action(async (options: Options) => {
-  const store = await openStore(readConfig(process.env), () => undefined);
+  const config = readConfig(process.env);
+  const store = await openStore(config, () => undefined);
   try {
-    await whenReachable(store.database, () => undefined);
+    await whenReachable(store.database, config.STARTUP_WAIT_MS);
     const { applied } = await migrateDatabase(store.connection);
     print(options.json, {
       json: { applied },
@@ -108,6 +109,8 @@ command(program, 'migrate', "Bring the database's tables up to date").action(asy
 command(program, 'demo', 'Load the demo data into an empty database').action((options: Options) =>
   run(options, async ({ config, database }) => {
     const apiKey = await makeDemo(config, database);
+    if (apiKey === null)
+      throw new Problem('invalid', 'The demo data goes into an empty database only; this one has providers');
     return { json: { api_key: apiKey }, text: `Loaded the demo data. API key of the demo school: ${apiKey}` };
   }),
 );
@@ -244,13 +247,6 @@ program.parseAsync().catch((error: unknown) => {
     process.exitCode = 2;
     return;
   }
-  console.error(`error: ${saying(error)}`);
+  console.error(`error: ${explain(error)}`);
   process.exitCode = 1;
 });
-
-/** One line; what the database's driver says of an unexpected error may hold SQL, so only its kind is told. */
-function saying(error: unknown) {
-  if (error instanceof Problem) return error.message;
-  if (failureOf(error)?.kind === 'unavailable') return 'the database cannot be reached';
-  return failureOf(error) ? 'the database refused the change' : (error as Error).message.split('\n')[0];
-}

@@ -41,6 +41,7 @@ export const Environment = Type.Object({
     'One JSON object a line, or lines for people; auto is pretty on a terminal',
     { default: 'auto' },
   ),
+  STARTUP_WAIT_MS: number('How long a start waits for a database that does not answer yet', 30_000, 0),
   POOL_SIZE: number('Database connections of this process', 4, 2),
   POOL_WAIT_MS: number('How long a request waits for a free connection before 503', 1_500),
   WRITE_WAIT_MS: number("How long a write waits for the provider's other writes before 503", 2_500),

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { approvePartner } from '../src/resources/partners/service.ts';
 import { sharedWorld, type Answer, type Provider } from './support/world.ts';
 
@@ -212,7 +212,7 @@ test('tag_ids finds any or all of the own tags, in every spelling; a foreign id 
   expect((await me.get('/v2/courses?tag_match=some')).status).toBe(400);
 });
 
-test('include[] embeds what was asked for and nothing else, with one statement a relation', async () => {
+test('include[] embeds what was asked for and nothing else', async () => {
   const me = await newProvider();
   await me.course({ price_value: 900, price_currency: 'eur' });
   await me.course();
@@ -243,6 +243,29 @@ test('include[] embeds what was asked for and nothing else, with one statement a
     400,
     'Field(s) not valid: include. Supported values of include: products, provider',
   ]);
+});
+
+test('a page costs the same statements whatever its length, and an include one more', async () => {
+  const me = await newProvider();
+  const statements = async (query: string) => {
+    const spy = vi.spyOn(world.database.pool, 'query');
+    try {
+      await me.get(`/v2/courses?${query}`);
+      return spy.mock.calls.length;
+    } finally {
+      spy.mockRestore();
+    }
+  };
+  await me.get('/v2/courses'); // The first use of a key is noted.
+  await me.course();
+  const one = await statements('');
+  for (let n = 0; n < 4; n += 1) await me.course({ tags: [{ title: 'a' }, { title: 'b' }] });
+  // The key; the page; categories, tags and languages of all its courses.
+  expect([one, await statements('')]).toEqual([5, 5]);
+  expect(await statements('include[]=products')).toBe(6);
+  expect(await statements('include[]=products&include[]=provider')).toBe(7);
+  expect(await statements('description_language=en')).toBe(6);
+  expect(await statements('paginate=1')).toBe(6);
 });
 
 test('customer_id finds the corporate courses of an own customer', async () => {

@@ -55,7 +55,7 @@ test('a writer that waits too long is turned away, and its wait holds no connect
   const me = await newProvider();
   const own = openTestDatabase(await nameOf(database), { writeMs: 300, poolSize: 2 });
   try {
-    let release = () => undefined as void;
+    let release: () => void = () => undefined;
     const holding = own.write([me.id], () => new Promise<void>((done) => (release = done)));
     await expect(own.write([me.id], async () => undefined)).rejects.toSatisfy(
       (error) => failureOf(error)?.kind === 'unavailable',

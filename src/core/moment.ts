@@ -1,10 +1,10 @@
 const pattern =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?(Z|[+\- ]\d{2}(?::?\d{2})?)?)?$/i;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+\- ]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
  * Reads `yyyy-mm-dd`, `yyyy-mm-dd hh:mm[:ss[.fraction]]` and the `T` form, with or without an offset, into a text that
  * PostgreSQL takes as `timestamptz`; one without an offset is then in the session's time zone, which is the service's.
- * A blank before the offset is a `+` that was not escaped. Undefined when it is no real date or time.
+ * What is finer than a microsecond is cut. A blank before the offset is a `+` that was not escaped. Undefined when it is no real date or time.
  */
 export function readMoment(text: string): string | undefined {
   const match = pattern.exec(text);
@@ -15,7 +15,7 @@ export function readMoment(text: string): string | undefined {
 
   const zone = readOffset(offset);
   if (zone === undefined) return undefined;
-  return `${year}-${month}-${day} ${hour}:${minute}:${second}${fraction ? `.${fraction}` : ''}${zone}`;
+  return `${year}-${month}-${day} ${hour}:${minute}:${second}${fraction ? `.${fraction.slice(0, 6)}` : ''}${zone}`;
 }
 
 /** A date of the calendar, from the year 1 on. */

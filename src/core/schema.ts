@@ -51,6 +51,7 @@ export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
     'json',
     Type.Unsafe({
       type: 'object',
+      maxProperties: 200,
       propertyNames: { type: 'string', minLength: 1, maxLength: 40 },
       additionalProperties: { type: ['string', 'null'], maxLength: 255 },
     }),

@@ -64,11 +64,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     db: drizzle({ client: pool, casing: 'snake_case' }),
     atomically: (work) =>
       transaction(pool, 60_000, async (client) => {
+        await client.query('set local statement_timeout = 60000');
         await client.query('select pg_advisory_xact_lock($1)', [atomicKey]);
         return work({
           ...database,
           ...writersWithin(client),
-          pool: client as unknown as Pool,
+          pool: client,
           db: drizzle({ client, casing: 'snake_case' }),
         });
       }),

@@ -64,6 +64,6 @@ export function describe(error: unknown) {
 }
 
 /** The ORM wraps the driver's error in one that holds the SQL and its parameters. */
-function rootOf(error: unknown): unknown {
+export function rootOf(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;
 }

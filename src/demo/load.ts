@@ -1,5 +1,4 @@
 import type { Ctx, Settings } from '../core/context.ts';
-import { Problem } from '../core/problem.ts';
 import type { Database } from '../database/client.ts';
 import { customers } from '../database/tables/customers.ts';
 import { addCategory } from '../resources/categories/service.ts';
@@ -15,11 +14,11 @@ import type { DemoCourse, DemoProvider } from './content/types.ts';
 
 /**
  * Fills an empty database with a school, its partners and its courses, through the services that clients call; all of
- * it or nothing. The demo school is the first provider; its key is asked for once it is sure to be made, and returned.
+ * it or nothing. The demo school is the first provider; its key is asked for once it is sure to be made, and returned. Null when the database has providers already.
  */
-export function loadDemo(database: Database, settings: Settings, newKey: () => string): Promise<string> {
+export function loadDemo(database: Database, settings: Settings, newKey: () => string): Promise<string | null> {
   return database.atomically(async (within) => {
-    if (!(await hasNoProviders(within))) throw new Problem('invalid', 'The database has providers already');
+    if (!(await hasNoProviders(within))) return null;
     const categoryIds = await addCategories(within);
     const make = (provider: DemoProvider, parentId: number | null = null, key?: string) =>
       makeProvider(within, settings, categoryIds, provider, parentId, key);

@@ -6,7 +6,7 @@ import qs from 'qs';
 import { parse as parseJson } from 'secure-json-parse';
 import { Problem } from '../core/problem.ts';
 
-const limits = { keys: 5_000, items: 1_000, depth: 5 };
+const limits = { keys: 5_000, depth: 5 };
 
 /**
  * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an
@@ -14,14 +14,6 @@ const limits = { keys: 5_000, items: 1_000, depth: 5 };
  */
 export const bodies = fp(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers();
-
-  app.addHook('preParsing', async (request) => {
-    const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-      throw new Problem('unsupported_media_type', 'A Content-Encoding is not supported');
-    }
-    if (isEmpty(request)) delete request.headers['content-type'];
-  });
 
   app.addContentTypeParser(
     'application/json',
@@ -37,7 +29,7 @@ export const bodies = fp(async (app: FastifyInstance) => {
   await app.register(formbody, { parser: parseForm });
 
   await app.register(multipart, {
-    limits: { fieldNameSize: 200, fieldSize: app.initialConfig.bodyLimit, fields: limits.keys, parts: limits.keys },
+    limits: { fieldSize: app.initialConfig.bodyLimit, fields: limits.keys, parts: limits.keys },
   });
   app.addHook('preValidation', async (request) => {
     if (request.isMultipart()) request.body = await readMultipart(request, app.initialConfig.bodyLimit!);
@@ -52,13 +44,26 @@ export const bodies = fp(async (app: FastifyInstance) => {
 const isEmpty = ({ headers }: FastifyRequest) =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
+/** Before a body is parsed: an empty one needs no type, and a compressed one is refused. */
+export async function checkBody(request: FastifyRequest) {
+  if (isEmpty(request)) {
+    delete request.headers['content-type'];
+    return;
+  }
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new Problem('unsupported_media_type', 'A Content-Encoding is not supported');
+  }
+}
+
 /** `name[0]=a&name[1]=b`, `name[]=a`, `name[key]=v`; bytes that are no UTF-8 become U+FFFD, which no field accepts. */
 function parseForm(text: string): Record<string, unknown> {
   return tryParsing('form', () =>
     qs.parse(text, {
       depth: limits.depth,
       strictDepth: true,
-      arrayLimit: limits.items,
+      // A list or an object with numbers for names? The field's schema knows.
+      parseArrays: false,
       parameterLimit: limits.keys,
       throwOnLimitExceeded: true,
       plainObjects: true,
@@ -109,7 +114,6 @@ async function readMultipart(request: FastifyRequest, bodyLimit: number) {
   async function collect() {
     for await (const part of request.parts()) {
       if (part.type === 'file') throw new Problem('invalid', 'Files are not accepted, only fields');
-      if (part.fieldnameTruncated) throw new Problem('invalid', 'The name of a field is too long');
       form.append(part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
     }
   }

@@ -1,6 +1,13 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify';
 import { Problem } from '../core/problem.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route only says that its method is not allowed. */
+    refusal?: true;
+  }
+}
+
 const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies HTTPMethods[];
 
 /**
@@ -10,8 +17,8 @@ const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as cons
 export function watchMethods(app: FastifyInstance) {
   const known = new Map<string, Set<string>>();
 
-  app.addHook('onRoute', ({ url, method, schema }) => {
-    if (schema?.hide) return;
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.refusal) return;
     const path = url.slice(app.prefix.length);
     known.set(path, new Set([...(known.get(path) ?? []), ...[method].flat()]));
   });
@@ -23,6 +30,7 @@ export function watchMethods(app: FastifyInstance) {
         url,
         method: all.filter((method) => !methods.has(method)),
         schema: { hide: true },
+        config: { refusal: true },
         preParsing: async (_request, reply) => {
           reply.header('allow', allow);
           throw new Problem('method_not_allowed', `This path takes ${allow}`);

@@ -15,7 +15,7 @@ export function answerProblems(app: FastifyInstance, word: Wording) {
       request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} is unavailable`);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') reply.header('connection', 'close');
-    return reply.code(problem.status).send(word(problem));
+    return reply.removeHeader('etag').removeHeader('x-updated-through').code(problem.status).send(word(problem));
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
@@ -96,8 +96,9 @@ function withRequestId(problem: Problem, requestId: string) {
   return new Problem(kind, message, { ...(retryAfter === undefined ? {} : { retryAfter }), cause });
 }
 
-/** A reply outside any route, such as to an address that cannot be decoded. */
+/** A reply outside any route, such as to an address that cannot be decoded: in the words of the interface it names. */
 export const answerUnread = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   const problem = toProblem(error, request);
-  void reply.code(problem.status).header('x-request-id', request.id).send(mainWording(problem));
+  const word = /^\/(schools|courses)([/?]|$)/.test(request.url) ? legacyWording : mainWording;
+  void reply.code(problem.status).header('x-request-id', request.id).send(word(problem));
 };

@@ -77,14 +77,25 @@ function objectReader(schema: TSchema): Reader {
   };
 }
 
+const mostItems = 1_000;
+
+/** A form's `a[0]=x&a[1]=y`, and PHP's JSON of an array with gaps, are objects with numbers for names. */
+function itemsOf(raw: unknown): unknown[] {
+  if (Array.isArray(raw)) return raw;
+  if (isFields(raw) && Object.keys(raw).every((name) => /^\d+$/.test(name))) return Object.values(raw).flat();
+  return [raw];
+}
+
 function listReader(item: Reader, how: Reading | undefined): Reader {
   const split = (raw: unknown) =>
     how === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
-  const read: Reader = (raw) =>
-    (Array.isArray(raw) ? raw : [raw])
-      .flatMap(split)
-      .map(item)
-      .filter((value) => value !== unset);
+  const read: Reader = (raw) => {
+    const parts = itemsOf(raw).flatMap(split);
+    // Not worth reading one by one: it is refused for its length.
+    if (parts.length > mostItems) return unreadable;
+    const values = parts.map(item).filter((value) => value !== unset);
+    return values.length === 0 ? unset : values;
+  };
   return how === 'json' ? decoded(read) : read;
 }
 

@@ -1,6 +1,7 @@
 import type { TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../core/problem.ts';
+import { checkBody } from './bodies.ts';
 import { fieldsReader } from './read.ts';
 
 declare module 'fastify' {
@@ -22,6 +23,8 @@ export function readRequests(app: FastifyInstance) {
       ...(body ? { readBody: fieldsReader(body) } : {}),
     };
   });
+
+  app.addHook('preParsing', checkBody);
 
   app.addHook('preValidation', async (request, reply) => {
     const { readQuery, readBody, queryNames } = request.routeOptions.config;

@@ -15,10 +15,8 @@ export async function revalidate(request: FastifyRequest, reply: FastifyReply) {
   if (include_partners || partner_id !== undefined) return;
   const tag = etagOf(request);
   reply.header('etag', tag);
-  const known = request.headers['if-none-match'];
-  if (known && (known.trim() === '*' || known.split(',').some((one) => one.trim() === tag))) {
-    return reply.code(304).send();
-  }
+  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
+  if (known?.includes(tag)) return reply.code(304).send();
 }
 
 /** Where the next incremental sync starts: the version before this answer's data, not the newest `updated_at` in it. */

@@ -100,7 +100,7 @@ export const listOf = <Row extends Key>() =>
 
     /** How many items there are on all pages: a count of its own, since a window count says 0 past the end. */
     const total = (ctx: Ctx, query: Asked<F, I>, reach: Reach = ownItems) =>
-      ctx.db.$count(table as PgTable, where(ctx, query, reach));
+      ctx.db.$count(table, where(ctx, query, reach));
 
     return { Query, View, page, total };
   };

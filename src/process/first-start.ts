@@ -24,8 +24,7 @@ const keyFile = ({ DATA_DIR }: Config) => join(DATA_DIR, 'demo-api-key');
 /** Loads the demo data into an empty database, when configured; tells the demo school's key, or null when there is none. */
 export async function demoData(config: Config, database: Database, log: Log): Promise<string | null> {
   if (!config.DEMO_DATA) return null;
-  if (await hasNoProviders(database)) {
-    await makeDemo(config, database);
+  if ((await hasNoProviders(database)) && (await makeDemo(config, database)) !== null) {
     log.info('Loaded the demo data: a school with 40 courses, its partners and a sub-school');
   }
   return knownDemoKey(config);
@@ -35,7 +34,7 @@ export async function demoData(config: Config, database: Database, log: Log): Pr
  * The key is written down before the data is committed: a crash between leaves a key that opens nothing, not a school
  * that nobody can open. It alone lies in a file, so that each start can show it; the database has only its hash.
  */
-export function makeDemo(config: Config, database: Database): Promise<string> {
+export function makeDemo(config: Config, database: Database): Promise<string | null> {
   return loadDemo(database, settingsOf(config), () => {
     const key = newApiKey();
     mkdirSync(config.DATA_DIR, { recursive: true });

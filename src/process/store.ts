@@ -43,14 +43,15 @@ async function openEmbedded({ DATA_DIR }: Config) {
   return openEmbeddedDatabase({ dataDir: DATA_DIR });
 }
 
-/** Waits for a database that is just starting, as in a fresh docker compose; gives up with its own words after half a minute. */
-export async function whenReachable({ pool }: Database, onWait: () => void) {
+/** Waits for a database that is just starting, as in a fresh docker compose; gives up when the time is over. */
+export async function whenReachable({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
+  const until = performance.now() + waitMs;
   for (let attempt = 0; ; attempt += 1) {
     try {
       await pool.query('select 1');
       return;
     } catch (error) {
-      if (attempt === 30 || failureOf(error)?.kind !== 'unavailable') throw error;
+      if (performance.now() > until || failureOf(error)?.kind !== 'unavailable') throw error;
       if (attempt === 0) onWait();
       await sleep(1_000);
     }

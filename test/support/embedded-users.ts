@@ -11,6 +11,7 @@ export const isRoot = process.getuid?.() === 0;
 type Message = {
   ready?: boolean;
   stopped?: boolean;
+  socket?: string;
   notes?: string[];
   rows?: Record<string, unknown>[];
   error?: string;
@@ -18,7 +19,7 @@ type Message = {
 
 /** A process that uses the database in `dataDir`. */
 export function startUser(dataDir: string) {
-  const script = fileURLToPath(new URL('embedded-user.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('embedded-user.js', import.meta.url));
   const child = spawn(process.execPath, [script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<Message> => {

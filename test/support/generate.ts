@@ -20,7 +20,7 @@ export function pairsOf(value: unknown, name = ''): [string, string][] {
   }
   if (value === null) return [[name, '']];
   if (typeof value === 'boolean') return [[name, value ? '1' : '0']];
-  return [[name, String(value as string | number).toWellFormed()]];
+  return [[name, `${value as string | number}`.toWellFormed()]];
 }
 
 export const formOf = (pairs: [string, string][]) =>

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type ClientConfig } from 'pg';
@@ -54,6 +54,8 @@ async function bringUp() {
   }
   const { openEmbeddedDatabase } = await import('../../src/database/embedded/index.ts');
   const dataDir = mkdtempSync(join(tmpdir(), 'booking-test-'));
+  // As root the database runs as another user, which shall find its files here.
+  chmodSync(dataDir, 0o755);
   const embedded = await openEmbeddedDatabase({ dataDir, fsync: false, settings: { max_connections: '200' } });
   const stop = async () => {
     await embedded.stop();

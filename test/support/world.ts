@@ -74,7 +74,7 @@ export type Answer = {
   headers: Record<string, string | string[] | number | undefined>;
   text: string;
   /** Parsed anew at each call, typed by the one who asks. */
-  json<T = any>(): T; // eslint-disable-line @typescript-eslint/no-explicit-any -- bodies are asserted, not used
+  json<T = any>(): T;
 };
 
 export async function send(app: App, options: InjectOptions): Promise<Answer> {
@@ -101,7 +101,7 @@ export async function newProvider(app: App, database: Database, title = `School 
         url,
         headers: { ...key, ...headers },
         ...(payload === undefined ? {} : { payload: payload as object }),
-      } as InjectOptions);
+      });
   const get = (url: string, headers: Record<string, string> = {}) => request('GET')(url, undefined, headers);
   const post = request('POST');
   return {

@@ -8,6 +8,7 @@ import {
   Id,
   JsonList,
   Line,
+  Note,
   OneOf,
   Title,
   UpperCode,
@@ -36,7 +37,7 @@ const common = {
   duration_unit: Optional(OneOf([...durationUnits.keys()])),
   price_value: Optional(Count()),
   price_currency: Optional(UpperCode(currencyCodes, { default: 'NOK' })),
-  price_comment: Optional(Line()),
+  price_comment: Optional(Note()),
 };
 const texts = {
   text_lead: Optional(Html()),

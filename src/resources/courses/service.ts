@@ -8,8 +8,7 @@ import { categories, courseCategories, courseLabels, courseTags, labels, tags } 
 import { folded } from '../../database/tables/columns.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
-import { ownItems } from '../../lists/reach.ts';
-import { partnerReach } from '../partners/service.ts';
+import { asksForPartners, partnerReach } from '../partners/service.ts';
 import { refuseForeignTags, resolveWords } from '../tags/service.ts';
 import type { CourseBody } from './body.ts';
 import { courseList } from './query.ts';
@@ -21,7 +20,9 @@ type CourseQuery = Parameters<typeof courseList.page>[1];
 export async function listCourses(ctx: Ctx, query: CourseQuery) {
   const reach = await partnerReach(ctx, query);
   await refuseForeignTags(ctx, query.tag_ids);
-  const asked: CourseQuery = reach === ownItems ? query : { ...query, include: [...(query.include ?? []), 'provider'] };
+  const asked: CourseQuery = asksForPartners(query)
+    ? { ...query, include: [...(query.include ?? []), 'provider'] }
+    : query;
   return { reach, page: await courseList.page(ctx, asked, reach), total: () => courseList.total(ctx, asked, reach) };
 }
 
@@ -140,10 +141,13 @@ function toCustomProperties(sent: Record<string, string | null> = {}) {
   return kept.length === 0 ? null : Object.fromEntries(kept);
 }
 
+/** A translation is one once it has a text. */
 const toTranslations = ({ translations = {} }: CourseBody) =>
-  Object.entries(translations).map(([languageId, texts]) => ({
-    languageId,
-    ...Object.fromEntries(
-      Object.entries(texts).map(([member, text]) => [descriptionMembers[member as keyof typeof texts], text]),
-    ),
-  }));
+  Object.entries(translations)
+    .filter(([, texts]) => Object.keys(texts).length > 0)
+    .map(([languageId, texts]) => ({
+      languageId,
+      ...Object.fromEntries(
+        Object.entries(texts).map(([member, text]) => [descriptionMembers[member as keyof typeof texts], text]),
+      ),
+    }));

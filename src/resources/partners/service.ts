@@ -6,6 +6,10 @@ import { partnerConnections, providers } from '../../database/tables/providers.t
 import { ownItems, type Reach } from '../../lists/reach.ts';
 import type { Connection, PartnerQuery } from './schema.ts';
 
+/** Whether every item tells its provider, also where all turn out to be the own ones. */
+export const asksForPartners = ({ include_partners, partner_id }: PartnerQuery) =>
+  include_partners === true || partner_id !== undefined;
+
 /** Whose items a list shows. `partner_id` without an approved connection is refused, unknown ids in the same words. */
 export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<Reach> {
   if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownItems;

@@ -50,8 +50,8 @@ const { Optional } = Type;
 export type SchoolBody = Static<typeof SchoolBody>;
 export const SchoolBody = Type.Object({
   title: Title(),
-  org_nr: Line(),
-  phone: Line(),
+  org_nr: Note(),
+  phone: Note(),
   email_admin: Email(),
   post_address: Line(),
   post_zip: Line(),
@@ -65,6 +65,6 @@ export const SchoolBody = Type.Object({
   visit_zip: Optional(Nullable(Line())),
   visit_city: Optional(Nullable(Line())),
   web_address: Optional(Nullable(Type.String({ maxLength: 2_000 }))),
-  text_tagline: Optional(Nullable(Note())),
+  text_tagline: Optional(Nullable(Html())),
   text_description: Optional(Nullable(Html())),
 });

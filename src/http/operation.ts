@@ -2,17 +2,19 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
 import { isMigrated } from '../database/migrate.ts';
+import { watchMethods } from './methods.ts';
 
 const Health = Type.Object({ status: Type.String(), reason: Type.Optional(Type.String()) });
 
 /** Set once the server is about to stop: it still answers, but wants no more traffic. */
 export type Draining = { now: boolean };
 
-/** /live tells that the process answers, /ready that it should get requests. */
-export function health(
+/** /live tells that the process answers, /ready that it should get requests, /openapi.json what it answers. */
+export function operation(
   app: FastifyInstance,
   { database, timezone, draining }: { database: Database; timezone: string; draining: Draining },
 ) {
+  const refuseOtherMethods = watchMethods(app);
   const schema = (summary: string) => ({
     summary,
     tags: ['Operation'],
@@ -32,6 +34,9 @@ export function health(
     if (reason === undefined) return { status: 'ready' };
     return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
   });
+
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  refuseOtherMethods();
 }
 
 async function notReady(database: Database, timezone: string) {

@@ -20,7 +20,7 @@ async function query(connection, text) {
 
 try {
   const database = await openEmbeddedDatabase({ dataDir: process.argv[2], fsync: false });
-  say({ ready: true, notes: database.notes });
+  say({ ready: true, notes: database.notes, socket: database.connection.host });
   for await (const line of createInterface({ input: process.stdin })) {
     if (line === 'stop') break;
     say(await query(database.connection, line));

@@ -1,0 +1,95 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject, onTestFinished } from 'vitest';
+
+type Environment = Record<string, string>;
+
+/** What a fresh machine has: none of the service's own variables. */
+const bare = (env: Environment) => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env });
+
+/** A real server process; ended with the test, in case it has not ended by itself. */
+export async function startServer(env: Environment) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['dist/main.js'], {
+    env: bare({ HOST: '127.0.0.1', PORT: String(port), ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const server = { ...(await watched(child, 'is running at')), port, url: `http://localhost:${port}` };
+  return server;
+}
+
+async function watched(child: ChildProcess, sign: string) {
+  let output = '';
+  let errors = '';
+  const ended = new Promise<number | string>((done) =>
+    child.on('exit', (code, signal) => done(code ?? signal ?? 'gone')),
+  );
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const ready = new Promise<void>((done) => {
+    child.stdout!.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes(sign)) setTimeout(done, 20);
+    });
+    child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  });
+  await Promise.race([ready, ended]);
+  return { child, ended, output: () => output, errors: () => errors, pid: child.pid! };
+}
+
+/** Runs the command line to its end. */
+export function cli(args: string[], env: Environment) {
+  return new Promise<{ code: number; stdout: string; stderr: string; json: <T = any>() => T }>((done) => {
+    execFile(process.execPath, ['dist/cli.js', ...args], { env: bare(env) }, (error, stdout, stderr) => {
+      const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
+      done({ code, stdout, stderr, json: <T>() => JSON.parse(stdout) as T });
+    });
+  });
+}
+
+/** A folder of the test's own, removed when it is done. */
+export function temporaryFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'booking-data-'));
+  // As root the database runs as another user, which shall find its files here.
+  chmodSync(folder, 0o755);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function urlOf(database: string) {
+  const { host, port, user, password } = inject('server');
+  const credentials = [user, password]
+    .filter(Boolean)
+    .map((part) => encodeURIComponent(String(part)))
+    .join(':');
+  // A unix socket's folder goes into the query; the host part must then be something, and is not used.
+  if (host?.startsWith('/')) return `postgres://${credentials}@localhost/${database}?host=${encodeURIComponent(host)}`;
+  return `postgres://${credentials}@${host}:${port}/${database}`;
+}
+
+/** Processes whose command line names the text. */
+export const processesNaming = (text: string) =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+
+function freePort() {
+  return new Promise<number>((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => done(port));
+    });
+  });
+}
