@@ -21,7 +21,9 @@ export const bodies = fp(async (app: FastifyInstance) => {
     async (_request: FastifyRequest, text: string) => {
       if (text.trim() === '') return {};
       return shallow(
-        tryParsing('JSON', () => parseJson(text, undefined, { protoAction: 'remove', constructorAction: 'remove' })),
+        tryParsing<unknown>('JSON', () =>
+          parseJson(text, undefined, { protoAction: 'remove', constructorAction: 'remove' }),
+        ),
       );
     },
   );
