@@ -84,6 +84,10 @@ const title = (text: string) => {
   if (given === '' || given.length > 255) throw new InvalidArgumentError('It must have 1 to 255 characters.');
   return given;
 };
+const slug = (text: string) => {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text)) throw new InvalidArgumentError('It must be like-this-1.');
+  return text;
+};
 const moment = (text: string) => {
   const read = readMoment(text);
   if (read === undefined)
@@ -231,7 +235,7 @@ command(category, 'list', 'All categories').action((options: Options) =>
 command(category, 'add', 'Add a category')
   .requiredOption('--title <title>', 'its title', title)
   .option('--parent <id>', 'the category it belongs under', id)
-  .option('--slug <slug>', 'its part of addresses; made from the title unless given')
+  .option('--slug <slug>', 'its part of addresses; made from the title unless given', slug)
   .action((options: Options & { title: string; parent?: number; slug?: string }) =>
     run(options, async ({ database }) => {
       const categoryId = await addCategory(database, { ...options, parentId: options.parent ?? null });

@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import envSchema from 'env-schema';
 import { BlockList, isIP } from 'node:net';
+import { mayBeApiKey } from './core/api-key.ts';
 import { languages } from './reference/language.ts';
 
 const { Optional } = Type;
@@ -93,9 +94,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       ? []
       : ['DATABASE_URL must begin with postgres://']),
     ...((key === undefined) === (title === undefined) ? [] : ['BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together']),
-    ...(key === undefined || (key.length >= 32 && key.length <= 255)
+    ...(key === undefined || /^[\x21-\x7e]{32,255}$/.test(key)
       ? []
-      : ['BOOTSTRAP_API_KEY must have 32 to 255 characters']),
+      : ['BOOTSTRAP_API_KEY must have 32 to 255 characters, ASCII without blanks']),
+    ...(key === undefined || !key.startsWith('cbs_') || mayBeApiKey(key)
+      ? []
+      : ['BOOTSTRAP_API_KEY looks like a generated key but is mistyped']),
   ];
   if (wrong.length > 0) throw new Error(`The environment is not valid: ${wrong.join('; ')}`);
   return {

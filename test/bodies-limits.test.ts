@@ -247,3 +247,11 @@ test.each(['form', 'json'] as const)('a field named like a method is just unknow
   const answer = await write(me, postCourse, dialect, { title: `Odd ${dialect}`, ...odd });
   expect(answer.status, answer.text).toBe(201);
 });
+
+test('a far too long title is refused before it is normalized, which would take minutes', async () => {
+  const me = await newProvider();
+  const started = performance.now();
+  const answer = await me.post('/v2/courses', { title: '\u0301\u0327'.repeat(100_000) });
+  expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: title' }]);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});

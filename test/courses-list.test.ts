@@ -114,6 +114,16 @@ test('Link names the next page by since_id and keeps the rest of the question', 
   expect([idsOf(second), second.headers['link']]).toEqual([[ids[2]], undefined]);
 });
 
+test('Link is on the public address, whatever host the client names', async () => {
+  const me = await newProvider();
+  await me.course();
+  await me.course();
+  const answer = await me.get('http://elsewhere.example/v2/courses?limit=1');
+  expect(String(answer.headers['link'])).toMatch(
+    /^<http:\/\/localhost:3000\/v2\/courses\?limit=1&since_id=\d+>; rel="next"$/,
+  );
+});
+
 test('created_at and updated_at windows are half-open and combine', async () => {
   const me = await newProvider();
   const [a, b, c] = [await me.course(), await me.course(), await me.course()];

@@ -89,6 +89,17 @@ test('the queue lets in one writer a provider, and a limited number altogether, 
   expect(await queued([1], async () => 'free again')).toBe('free again');
 });
 
+test('a writer of two providers is not passed for ever by writers of one', async () => {
+  const queued = writerQueue({ slots: 4, waiting: 50, waitMs: 2_000 });
+  const order: string[] = [];
+  const work = (name: string) => () => new Promise<void>((done) => setTimeout(() => (order.push(name), done()), 3));
+  const first = [queued([1], work('1')), queued([2], work('2'))];
+  const pair = queued([1, 2], work('1+2'));
+  const later = Array.from({ length: 10 }, (_, n) => queued([(n % 2) + 1], work('later')));
+  await Promise.all([...first, pair, ...later]);
+  expect(order.indexOf('1+2')).toBe(2);
+});
+
 test('a full queue turns away at once', async () => {
   const queued = writerQueue({ slots: 1, waiting: 1, waitMs: 1_000 });
   const first = queued([1], () => new Promise((done) => setTimeout(done, 30)));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { dateTime, exactDateTime, readMoment } from '../src/core/moment.ts';
+import { Nullable, OneOf } from '../src/core/schema.ts';
 import { slugOf } from '../src/core/catalog.ts';
 import { parseQuery } from '../src/http/query.ts';
 import { preferredLanguage } from '../src/reference/language.ts';
@@ -39,6 +40,7 @@ test.each([
   ['2026-07-01 09:00:00.123456+02', '2026-07-01T09:00:00+02:00', '2026-07-01T09:00:00.123456+02:00'],
   ['2026-01-01 09:00:00+01', '2026-01-01T09:00:00+01:00', '2026-01-01T09:00:00+01:00'],
   ['2026-01-01 09:00:00.5+05:45', '2026-01-01T09:00:00+05:45', '2026-01-01T09:00:00.5+05:45'],
+  ['1800-01-01 00:00:00+00:19:32', '1800-01-01T00:00:00+00:19', '1800-01-01T00:00:00+00:19'],
   ['2026-01-01 09:00:00-03', '2026-01-01T09:00:00-03:00', '2026-01-01T09:00:00-03:00'],
 ])('%s is shown as %s', (stored, shown, exact) =>
   expect([dateTime(stored), exactDateTime(stored)]).toEqual([shown, exact]),
@@ -77,3 +79,7 @@ test.each([
 ] as const)('Accept-Language %s with default %s prefers %s', (header, fallback, language) =>
   expect(preferredLanguage(header, fallback)).toBe(language),
 );
+
+test('what may be null may be null also where it is one of a set', () => {
+  expect(Nullable(OneOf([1, 2]))).toMatchObject({ type: ['integer', 'null'], enum: [1, 2, null] });
+});

@@ -79,6 +79,27 @@ test("a partner's private material never shows", async () => {
   });
 });
 
+test("a sync with partners goes on from before a partner's change that is not committed yet", async () => {
+  const { me, partner } = await connected();
+  const id = await partner.course({ title: 'Before' });
+  const ctx = await partner.ctx();
+  let commit: () => void = () => undefined;
+  let stamped: () => void = () => undefined;
+  const isStamped = new Promise<void>((done) => (stamped = done));
+  const changing = ctx.write(async (tx, at) => {
+    await tx.execute(`update courses set title = 'After', updated_at = '${at}' where id = ${id}`);
+    stamped();
+    await new Promise<void>((done) => (commit = done));
+  });
+  await isStamped;
+  await me.course();
+  const walked = await me.get('/v2/courses?include_partners=1&updated_at_min=2020-01-01');
+  commit();
+  await changing;
+  const through = encodeURIComponent(String(walked.headers['x-updated-through']));
+  expect(titles(await me.get(`/v2/courses?include_partners=1&updated_at_min=${through}`))).toContain('After');
+});
+
 test('only an approved connection opens, in one direction, and one text refuses all others', async () => {
   const [me, pending, revoked, backwards, stranger] = await Promise.all(Array.from({ length: 5 }, () => newProvider()));
   await requestPartner(database, me!.id, pending!.id);

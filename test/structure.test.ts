@@ -31,7 +31,9 @@ const imports = (file: string) =>
 const floor = (file: string) => floors.findIndex((rooms) => rooms.includes(file.split('/')[0]!));
 /** Types of the database stand in what every floor hands on. */
 const typesOnly = (file: string, to: string) =>
-  new RegExp(`import type [^;]*${to.split('/').at(-1)!.replace('.', '\\.')}'`).test(code(file));
+  [...code(file).matchAll(/import (type )?[^;]*?from '(\..+?)'/g)]
+    .filter(([, , path]) => relative(src, join(src, dirname(file), path!)) === to)
+    .every(([, type]) => type !== undefined);
 
 test('every file has a floor', () => expect(files.filter((file) => floor(file) < 0)).toEqual([]));
 

@@ -1,4 +1,4 @@
-import type { Database, Reader, Write } from '../database/client.ts';
+import type { Reader, Write } from '../database/client.ts';
 import type { Language } from '../reference/language.ts';
 
 /** What shapes answers and is the same for every request of the process. */
@@ -33,5 +33,6 @@ export type Ctx = {
   db: Reader;
   /** Writes only through this: it takes the provider's lock first. */
   write: Write;
-  database: Database;
+  /** Makes a provider below this one. */
+  writeNewProvider: Write;
 };

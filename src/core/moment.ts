@@ -51,6 +51,7 @@ export function exactDateTime(stored: string): string {
 }
 
 function offsetOf(stored: string) {
-  const offset = /[+-]\d{2}(:\d{2})?$/.exec(stored)![0];
-  return offset.length === 3 ? `${offset}:00` : offset;
+  // Before standard time was introduced offsets had seconds, which ISO 8601 has not.
+  const [, hours, minutes = ':00'] = /([+-]\d{2})(:\d{2})?(:\d{2})?$/.exec(stored)!;
+  return `${hours}${minutes}`;
 }

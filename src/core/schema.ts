@@ -11,7 +11,16 @@ const reading = <S extends TSchema>(how: Reading, schema: S): S => ({ ...schema,
 
 /** A type list instead of a union: the serializer need not try out which branch a value fits. */
 export const Nullable = <S extends TSchema>(schema: S) =>
-  Type.Unsafe<Static<S> | null>({ ...schema, type: [schema['type'] as string, 'null'] });
+  Type.Unsafe<Static<S> | null>({
+    ...schema,
+    type: [typeOf(schema), 'null'],
+    ...(Array.isArray(schema['enum']) ? { enum: [...(schema['enum'] as unknown[]), null] } : {}),
+  });
+
+function typeOf(schema: TSchema) {
+  if (typeof schema['type'] !== 'string') throw new Error('Only a schema of one type can be made nullable');
+  return schema['type'];
+}
 
 const biggest = Number.MAX_SAFE_INTEGER;
 export const Id = Type.Integer({ minimum: 1, maximum: biggest });

@@ -1,5 +1,5 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
+import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Tx, Write } from './transactions.ts';
@@ -35,6 +35,9 @@ export type Database = Writers & {
 /** Any number unique to this service. */
 const atomicKey = 7_291_543_019;
 
+/** A statement that may wait for its turn for a minute; the driver knows the option, its types do not. */
+const patiently = (text: string, values: unknown[]) => ({ text, values, query_timeout: 61_000 }) as QueryConfig;
+
 export function openDatabase(options: DatabaseOptions): Database {
   const { connection, timezone, poolSize, acquireMs, statementMs, writeMs } = options;
   const { onError = () => undefined, locking = { lock: true, queue: true } } = options;
@@ -50,6 +53,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...connection,
     max: poolSize,
     connectionTimeoutMillis: acquireMs,
+    // For a database that has gone silent: statement_timeout needs one that still hears us.
+    query_timeout: statementMs + 1_000,
+    keepAlive: true,
     // Typed as returning nothing, but the pool waits for it.
     onConnect: ((client: PoolClient) => client.query(settings)) as unknown as () => void,
   });
@@ -63,9 +69,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     db: drizzle({ client: pool, casing: 'snake_case' }),
     atomically: (work) =>
-      transaction(pool, 60_000, async (client) => {
+      transaction(pool, performance.now() + 60_000, async (client) => {
         await client.query('set local statement_timeout = 60000');
-        await client.query('select pg_advisory_xact_lock($1)', [atomicKey]);
+        await client.query(patiently('select pg_advisory_xact_lock($1)', [atomicKey]));
         return work({
           ...database,
           ...writersWithin(client),

@@ -10,7 +10,8 @@ export type Failure =
   | { kind: 'unavailable' }
   | { kind: 'fault' };
 
-const unavailableCodes = new Set(['57014', '25006', '25P03', '25P04']);
+// The last three: the database does not exist, lets nobody in, or is not migrated yet.
+const unavailableCodes = new Set(['57014', '25006', '25P03', '25P04', '3D000', '42P01', '28P01', '28000']);
 const retryCodes = new Set(['40001', '40P01', '55P03']);
 const socketCodes = new Set([
   'ECONNREFUSED',
@@ -21,6 +22,9 @@ const socketCodes = new Set([
   'EHOSTUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ECONNABORTED',
 ]);
 
 /** Undefined when the error did not come from the database. */
@@ -60,7 +64,15 @@ export function describe(error: unknown) {
   const cause = rootOf(error);
   if (!(cause instanceof DatabaseError)) return cause;
   const { code, constraint, table, column, routine } = cause;
-  return { message: cause.message.split('"')[0], code, constraint, table, column, routine, stack: cause.stack };
+  return {
+    message: cause.message.split('"')[0],
+    code,
+    constraint,
+    table,
+    column,
+    routine,
+    stack: cause.stack?.split('\n').slice(1).join('\n'),
+  };
 }
 
 /** The ORM wraps the driver's error in one that holds the SQL and its parameters. */

@@ -14,7 +14,11 @@ const lockKey = 7_291_543_018;
  * The ORM's migrator takes no lock of its own, so this takes one, on a connection that ends with it.
  */
 export async function migrateDatabase(connection: ClientConfig) {
-  const client = new Client({ ...connection, application_name: 'course-booking-service migrate' });
+  const client = new Client({
+    ...connection,
+    application_name: 'course-booking-service migrate',
+    connectionTimeoutMillis: 10_000,
+  });
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -14,14 +14,21 @@ export function writerQueue(limits: { slots: number; waiting: number; waitMs: nu
 
   const free = ({ keys }: Waiting) => running < limits.slots && !keys.some((key) => busy.has(key));
 
+  /** In order: who waits longer keeps its keys from those behind, or a writer of two providers might never get both. */
   function admit() {
+    const claimed = new Set<number>();
     for (const writer of waiting) {
       if (running >= limits.slots) return;
-      if (!free(writer)) continue;
-      waiting.delete(writer);
-      enter(writer);
+      if (free(writer) && !writer.keys.some((key) => claimed.has(key))) {
+        waiting.delete(writer);
+        enter(writer);
+      } else {
+        for (const key of writer.keys) claimed.add(key);
+      }
     }
   }
+
+  const isClaimed = (keys: number[]) => [...waiting].some((writer) => writer.keys.some((key) => keys.includes(key)));
 
   function enter(writer: Waiting) {
     running += 1;
@@ -38,7 +45,7 @@ export function writerQueue(limits: { slots: number; waiting: number; waitMs: nu
   function arrive(keys: number[]) {
     return new Promise<void>((resolve, reject) => {
       const writer: Waiting = { keys, start: resolve };
-      if (free(writer)) {
+      if (free(writer) && !isClaimed(keys)) {
         enter(writer);
         return;
       }

@@ -42,7 +42,7 @@ export function openWriters(
     const attempt = async (): Promise<T> => {
       for (;;) {
         try {
-          return await transaction(pool, until - performance.now(), async (client) =>
+          return await transaction(pool, until, async (client) =>
             work(bindTo(client), await (locking.lock ? lock : noLock)(client)),
           );
         } catch (error) {
@@ -55,7 +55,10 @@ export function openWriters(
   }
 
   const writers: Writers = {
-    write: (providerIds, work) => persistently(providerIds, lockProviders(providerIds), work),
+    write(providerIds, work) {
+      const ids = [...new Set(providerIds)];
+      return persistently(ids, lockProviders(ids), work);
+    },
     writeShared: (work) => persistently([0], lockShared, work),
     writeNewProvider: (parentId, work) => persistently(parentId === null ? [] : [parentId], parentLock(parentId), work),
   };
@@ -66,18 +69,18 @@ export function openWriters(
 export function writersWithin(client: PoolClient): Writers {
   const within = async <T>(lock: Lock, work: Work<T>) => work(bindTo(client), await lock(client));
   return {
-    write: (providerIds, work) => within(lockProviders(providerIds), work),
+    write: (providerIds, work) => within(lockProviders([...new Set(providerIds)]), work),
     writeShared: (work) => within(lockShared, work),
     writeNewProvider: (parentId, work) => within(parentLock(parentId), work),
   };
 }
 
-/** Begin, the work, commit; a connection that cannot even roll back is thrown away. */
-export async function transaction<T>(pool: Pool, lockMs: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
+/** Begin, the work, commit; locks are waited for until then (as performance.now()). A connection that cannot even roll back is thrown away. */
+export async function transaction<T>(pool: Pool, until: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    const wait = Math.max(1, Math.round(lockMs));
+    const wait = Math.max(1, Math.round(until - performance.now()));
     await client.query(`begin isolation level read committed; set local lock_timeout = ${wait}`);
     const result = await work(client);
     await client.query('commit');

@@ -2,7 +2,8 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../core/schema.ts';
 import type { Page } from '../lists/list.ts';
-import { revalidate, updatedThrough } from './versions.ts';
+import { exactDateTime } from '../core/moment.ts';
+import { revalidate } from './versions.ts';
 
 /** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
 const ProblemBody = Type.Object({ error: Type.String() });
@@ -12,8 +13,7 @@ export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems
 export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
 /** Route options of every list: a weak ETag, and 304 for who has the answer already. */
-export const plainList = { preHandler: revalidate };
-export const pagedList = { preHandler: [revalidate, updatedThrough] };
+export const revalidated = { preHandler: revalidate };
 
 const Pagination = Type.Object({
   total_items: Type.Integer(),
@@ -37,8 +37,20 @@ export const ListOrEnvelope = <S extends TSchema>(item: S) => {
   });
 };
 
-/** The page with where it stands in the whole; past the end `previous_page` is the last page that has items. */
-export function toEnvelope<T>({ items, page, limit }: Page<T>, total: number) {
+/**
+ * Answers a page: the bare items with `Link: <…>; rel="next"` while there is more, or the envelope when a total was
+ * asked for; and where an incremental sync goes on from.
+ */
+export function sendPage<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
+  const { updated_at_min } = request.query as { updated_at_min?: string };
+  if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(page.through));
+  if (page.total !== undefined) return toEnvelope(page, page.total);
+  if (page.more) reply.header('link', `<${nextPage(request, page)}>; rel="next"`);
+  return page.items;
+}
+
+/** Past the end `previous_page` is the last page that has items. */
+function toEnvelope<T>({ items, page, limit }: Page<T>, total: number) {
   const pages = Math.ceil(total / limit);
   const pagination: Static<typeof Pagination> = {
     total_items: total,
@@ -51,18 +63,11 @@ export function toEnvelope<T>({ items, page, limit }: Page<T>, total: number) {
   return { pagination, items };
 }
 
-/**
- * Adds `Link: <…>; rel="next"` while there is more: by `since_id`, which stays right while rows are added, or by
- * `page` where the order is not by id or other providers' items are among them.
- */
-export function linkNext(request: FastifyRequest, reply: FastifyReply, page: Page<unknown>, by: 'since_id' | 'page') {
-  if (!page.more || page.lastId === null) return;
-  const next = new URL(request.url, `${request.ctx.settings.publicUrl}/`);
-  // The base may itself have a path, which the request's address does not know of.
-  const { pathname } = new URL(request.ctx.settings.publicUrl);
-  if (pathname !== '/') next.pathname = pathname.replace(/\/$/, '') + next.pathname;
-  next.searchParams.delete('page');
-  if (by === 'since_id') next.searchParams.set('since_id', String(page.lastId));
-  else next.searchParams.set('page', String(page.page + 1));
-  reply.header('link', `<${next.href}>; rel="next"`);
+/** Only the path and the question are the client's; where we are reached is ours to say. */
+function nextPage({ url, ctx }: FastifyRequest, { walk, page, lastId }: Page<unknown>) {
+  const { pathname, searchParams } = new URL(url, 'http://path.only');
+  searchParams.delete('page');
+  if (walk === 'since_id') searchParams.set('since_id', String(lastId));
+  else searchParams.set('page', String(page + 1));
+  return `${ctx.settings.publicUrl}${pathname}?${searchParams.toString()}`;
 }

@@ -40,7 +40,7 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       guards,
       db: database.db,
       write: (work) => database.write([found.provider_id], work),
-      database,
+      writeNewProvider: (work) => database.writeNewProvider(found.provider_id, work),
     };
   });
 
@@ -75,13 +75,19 @@ async function findKey({ pool }: Database, key: string | string[] | undefined): 
   return rows[0];
 }
 
+/** Keys whose use is just being written, so that a burst of requests writes it once. */
+const beingNoted = new Set<number>();
+
 /** At most once a minute; nobody waits for it, and it takes no lock. */
 function noteUse({ pool }: Database, { provider_id, key_id }: Found, request: FastifyRequest) {
+  if (beingNoted.has(key_id)) return;
+  beingNoted.add(key_id);
   pool
     .query({
       text: `update api_keys set last_used_at = now() where provider_id = $1 and id = $2
         and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
       values: [provider_id, key_id],
     })
-    .catch(() => request.log.debug("a key's last use was not noted"));
+    .catch(() => request.log.debug("a key's last use was not noted"))
+    .finally(() => beingNoted.delete(key_id));
 }

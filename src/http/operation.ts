@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
+import { describe } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
 import { watchMethods } from './methods.ts';
 
@@ -28,7 +29,7 @@ export function operation(
     const reason = draining.now
       ? 'draining'
       : await notReady(database, timezone).catch((error: unknown) => {
-          request.log.warn({ err: error }, 'not ready');
+          request.log.warn({ err: describe(error) }, 'not ready');
           return 'the database cannot be reached';
         });
     if (reason === undefined) return { status: 'ready' };

@@ -13,6 +13,8 @@ export function answerProblems(app: FastifyInstance, word: Wording) {
     if (problem.kind === 'internal') request.log.error({ err: describe(error) }, `${routeOf(request)} failed`);
     if (problem.kind === 'unavailable')
       request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} is unavailable`);
+    if (failureOf(problem.cause)?.kind === 'input')
+      request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} was refused by the database`);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') reply.header('connection', 'close');
     return reply.removeHeader('etag').removeHeader('x-updated-through').code(problem.status).send(word(problem));
@@ -50,9 +52,13 @@ export function toProblem(error: FastifyError | Problem, request: FastifyRequest
 const kindOf: Partial<Record<number, ProblemKind>> = {
   400: 'invalid',
   404: 'not_found',
+  406: 'invalid',
   408: 'invalid',
   413: 'too_large',
+  414: 'invalid',
   415: 'unsupported_media_type',
+  422: 'invalid',
+  429: 'too_many_requests',
   431: 'invalid',
   503: 'unavailable',
 };
@@ -66,6 +72,8 @@ const sayingOf: Partial<Record<ProblemKind, string>> = {
 
 /** Names the fields that the validator refused, in the order of the document. */
 function fieldsAtFault({ validation = [], validationContext }: FastifyError, request: FastifyRequest): Problem {
+  // An id that can be none's names nothing.
+  if (validationContext === 'params') return new Problem('not_found', 'There is nothing at this path');
   const part = validationContext === 'body' ? 'body' : 'querystring';
   const schema = request.routeOptions.schema?.[part] as { properties?: Record<string, TSchema> } | undefined;
   const order = Object.keys(schema?.properties ?? {});

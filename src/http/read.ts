@@ -43,7 +43,7 @@ function valueReader(schema: TSchema, type: string): Reader {
   if (type === 'integer') return readNumber(/^-?\d{1,16}$/);
   if (type === 'number') return readNumber(/^-?\d{1,16}(\.\d{1,16})?$/);
   if (type === 'boolean') return readBoolean;
-  return textReader(how);
+  return textReader(how, schema['maxLength'] as number | undefined);
 }
 
 /** An object where one was sent, else the plain value: ids or objects in one list. */
@@ -59,16 +59,19 @@ function objectReader(schema: TSchema): Reader {
   );
   const others = schema['additionalProperties'] as TSchema | undefined;
   const readOther = typeof others === 'object' ? readerOf(others) : undefined;
+  const mostNames = (schema['maxProperties'] as number | undefined) ?? mostItems;
 
   return (raw) => {
     if (!isFields(raw)) return unreadable;
-    const fields: Fields = {};
+    const fields = Object.create(null) as Fields;
     for (const [name, read] of properties) {
       const value = Object.hasOwn(raw, name) ? read(raw[name]) : unset;
       if (value !== unset) fields[name] = value;
     }
     if (readOther) {
-      for (const name of Object.keys(raw)) {
+      const names = Object.keys(raw);
+      if (names.length > mostNames) return unreadable;
+      for (const name of names) {
         const value = readText(name) === name ? readOther(raw[name]) : unreadable;
         if (value !== unset) fields[name] = value;
       }
@@ -143,10 +146,12 @@ const readText: Reader = (raw) => {
   return text;
 };
 
-function textReader(how: Reading | undefined): Reader {
+function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGER): Reader {
   return (raw) => {
     const text = readText(raw);
     if (typeof text !== 'string') return text;
+    // Two units make a character at most. Normalizing a far too long text could take minutes.
+    if (text.length > 2 * maxLength) return unreadable;
     if (how === 'title') return text.trim().normalize('NFC') || unset;
     if (how === 'upper') return text.toUpperCase();
     if (how === 'date-time') return readMoment(text) ?? unreadable;

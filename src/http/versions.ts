@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { exactDateTime } from '../core/moment.ts';
 
 type Query = Record<string, unknown>;
 
@@ -19,13 +18,7 @@ export async function revalidate(request: FastifyRequest, reply: FastifyReply) {
   if (known?.includes(tag)) return reply.code(304).send();
 }
 
-/** Where the next incremental sync starts: the version before this answer's data, not the newest `updated_at` in it. */
-export async function updatedThrough(request: FastifyRequest, reply: FastifyReply) {
-  if ((request.query as Query)['updated_at_min'] === undefined) return;
-  reply.header('x-updated-through', exactDateTime(request.ctx.version));
-}
-
-function etagOf({ ctx, sharedVersion, routeOptions, query }: FastifyRequest) {
+function etagOf({ ctx, sharedVersion, routeOptions, params, query }: FastifyRequest) {
   const question = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
   const parts = [
     ctx.providerId,
@@ -35,6 +28,7 @@ function etagOf({ ctx, sharedVersion, routeOptions, query }: FastifyRequest) {
     ctx.settings,
     ctx.language,
     routeOptions.url,
+    params,
     question,
   ];
   return `W/"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}"`;

@@ -1,11 +1,12 @@
 import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import { loadAll, type Include, type Includes, type Key, type Loaded, type Loaders } from './part.ts';
+import type { Key } from './part.ts';
 import { ownItems, type Reach } from './reach.ts';
+import type { Shape } from './shape.ts';
 
 export type TenantTable = PgTable & { providerId: PgColumn; id: PgColumn };
 
@@ -16,11 +17,9 @@ const pageNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 1
 const afterId = Type.Integer({ minimum: 0, maximum: MAX_SAFE_INTEGER, description: 'Only items with a greater id' });
 const paging = { limit: Type.Optional(pageSize), page: Type.Optional(pageNumber), since_id: Type.Optional(afterId) };
 
-type Paging = { limit?: number; page?: number; since_id?: number; include_deleted?: boolean };
-type Asked<F extends Filters, I> = Paging & { include?: (keyof I)[] } & {
-  [K in keyof F]?: F[K] extends Filter<infer S> ? Static<S> : never;
-};
-type Embedded<I> = { [K in keyof I]?: I[K] extends Include<never, infer S> ? Static<S> : never };
+type Paging = { limit?: number; page?: number; since_id?: number; include_deleted?: boolean; include?: string[] };
+type Asked<F extends Filters> = Paging & { [K in keyof F]?: F[K] extends Filter<infer S> ? Static<S> : never };
+type ItemAsked = { include_deleted?: boolean; include?: string[] };
 
 export type Page<T> = {
   items: T[];
@@ -30,88 +29,108 @@ export type Page<T> = {
   more: boolean;
   /** The id to walk on from; null for an empty page. */
   lastId: number | null;
+  /** What names the next page: `since_id`, which stays right while rows are added, unless others' items or another order forbid. */
+  walk: 'since_id' | 'page';
+  /** Where an incremental sync goes on from: the version before this page's data was read. */
+  through: string;
+  /** How many items there are on all pages, when that was asked for. */
+  total?: number;
 };
 
 /**
- * A resource as a list: who may see it, how it may be filtered, what is embedded. Validation, types, SQL, the response
- * schema and the OpenAPI document follow from it. One query for a page's rows, one for each relation.
- * Called as `listOf<Row>()({ … })`, so that the row's type is said once and everything else is inferred.
+ * A resource as a list: who may see it, how it may be filtered and ordered. Validation, types, SQL, the response schema
+ * and the OpenAPI document follow from it. One query for a page's rows, one for each relation.
  */
-export const listOf = <Row extends Key>() =>
-  function define<V extends TObject, F extends Filters, L extends Loaders<Row>, I extends Includes<Row>>(spec: {
-    table: TenantTable;
-    /** Which rows the provider may see, within its reach. Required: there is no list without it. */
-    scope(ctx: Ctx, reach: Reach): SQL;
-    /** Leaves deleted rows out, unless `include_deleted=true` asks for them. */
-    notDeleted: SQL;
-    filters: F;
-    /** Fetches the rows of the page that `ids` selects, in its order. */
-    rows(ctx: Ctx, ids: PageIds): PromiseLike<Row[]>;
-    /** What every item needs from other tables. */
-    parts: L;
-    view: V;
-    toView(row: Row, parts: Loaded<L>, ctx: Ctx): Static<V>;
-    /** What is embedded on request, by name. */
-    includes: I;
-  }) {
-    const { table, scope, filters, includes, parts } = spec;
-    const schemas = (declared: Record<string, { schema: TSchema }>) =>
-      Object.fromEntries(Object.entries(declared).map(([name, { schema }]) => [name, Type.Optional(schema)]));
+export function defineList<Row extends Key, V extends TObject, F extends Filters>(spec: {
+  table: TenantTable;
+  shape: Shape<Row, V>;
+  /** Which rows the provider may see, within its reach. Required: there is no list without it. */
+  scope(ctx: Ctx, reach: Reach): SQL;
+  /** For a resource that can be deleted: leaves deleted rows out, unless `include_deleted=true` asks for them. */
+  notDeleted?: SQL;
+  filters: F;
+  /** By id unless given; the columns must be the table's own and tell every two rows apart. */
+  order?(query: Asked<F>): SQL[] | undefined;
+  /** Fetches the rows of the page that `ids` selects, in the order given. */
+  rows(ctx: Ctx, ids: PageIds, order: SQL[]): PromiseLike<Row[]>;
+}) {
+  const { table, shape, filters, notDeleted } = spec;
+  const order = (query: Asked<F>) => spec.order?.(query) ?? [asc(table.id)];
 
-    const Query = Type.Unsafe<Asked<F, I>>(
-      Type.Object({
-        ...paging,
-        ...schemas(filters),
-        include_deleted: Type.Optional(Flag({ default: false, description: 'true lists deleted items too' })),
-        include: Type.Optional(List(OneOf(Object.keys(includes)), { maxItems: 100 })),
-      }),
-    );
-    const View = Type.Unsafe<Static<V> & Embedded<I>>(Type.Object({ ...spec.view.properties, ...schemas(includes) }));
-
-    const where = (ctx: Ctx, query: Asked<F, I>, reach: Reach) =>
-      and(
-        ctx.guards.scope ? scope(ctx, reach) : undefined,
-        query.include_deleted ? undefined : spec.notDeleted,
-        query.since_id === undefined ? undefined : gt(table.id, query.since_id),
-        ...Object.entries(filters).map(([name, filter]) =>
-          query[name] === undefined ? undefined : filter.where(query[name], ctx, query),
-        ),
-      );
-
-    async function embed(ctx: Ctx, rows: Row[], query: Asked<F, I>) {
-      const asked = [...new Set(query.include)].map((name) => [name as string, includes[name]!.load] as const);
-      const [always, onRequest] = await Promise.all([
-        loadAll(ctx, Object.entries(parts), rows, query),
-        loadAll(ctx, asked, rows, query),
-      ]);
-      return rows.map(
-        (row) => ({ ...spec.toView(row, always(row) as Loaded<L>, ctx), ...onRequest(row) }) as Static<typeof View>,
-      );
-    }
-
-    async function page(ctx: Ctx, query: Asked<F, I>, reach: Reach = ownItems): Promise<Page<Static<typeof View>>> {
-      const limit = Math.min(query.limit ?? 75, mostItems);
-      const page = query.page ?? 1;
-      const found = await spec.rows(ctx, pageIds(ctx, table, where(ctx, query, reach), limit + 1, (page - 1) * limit));
-      const rows = found.slice(0, limit);
-      const items = rows.length === 0 ? [] : await embed(ctx, rows, query);
-      return { items, page, limit, more: found.length > limit, lastId: rows.at(-1)?.id ?? null };
-    }
-
-    /** How many items there are on all pages: a count of its own, since a window count says 0 past the end. */
-    const total = (ctx: Ctx, query: Asked<F, I>, reach: Reach = ownItems) =>
-      ctx.db.$count(table, where(ctx, query, reach));
-
-    return { Query, View, page, total };
+  const extras = {
+    ...(notDeleted
+      ? { include_deleted: Type.Optional(Flag({ default: false, description: 'true lists deleted items too' })) }
+      : {}),
+    ...(shape.names.length > 0 ? { include: Type.Optional(List(OneOf(shape.names), { maxItems: 100 })) } : {}),
   };
+  const filtering = Object.fromEntries(
+    Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)]),
+  );
+  const Query = Type.Unsafe<Asked<F>>(Type.Object({ ...paging, ...filtering, ...extras }));
+  const ItemQuery = Type.Unsafe<ItemAsked>(Type.Object(extras));
+
+  const visible = (ctx: Ctx, { include_deleted }: ItemAsked, reach: Reach) =>
+    and(ctx.guards.scope ? spec.scope(ctx, reach) : undefined, include_deleted ? undefined : notDeleted);
+
+  const where = (ctx: Ctx, query: Asked<F>, reach: Reach) =>
+    and(
+      visible(ctx, query, reach),
+      query.since_id === undefined ? undefined : gt(table.id, query.since_id),
+      ...Object.entries(filters).map(([name, filter]) =>
+        query[name] === undefined ? undefined : filter.where(query[name], ctx, query),
+      ),
+    );
+
+  /** With `counted` the total is counted beside: a count of its own, since a window count says 0 past the end. */
+  async function page(
+    ctx: Ctx,
+    query: Asked<F>,
+    { reach = ownItems, counted = false }: { reach?: Reach; counted?: boolean } = {},
+  ): Promise<Page<Static<V>>> {
+    const limit = Math.min(query.limit ?? 75, mostItems);
+    const page = query.page ?? 1;
+    const ids = pageIds(ctx, table, where(ctx, query, reach), order(query), limit + 1, (page - 1) * limit);
+    const count = counted ? ctx.db.$count(table, where(ctx, query, reach)) : undefined;
+    const [found, total] = await Promise.all([spec.rows(ctx, ids, order(query)), count]);
+    const rows = found.slice(0, limit);
+    const items = await shape.embed(ctx, rows, query, query.include ?? []);
+    return {
+      items,
+      page,
+      limit,
+      more: found.length > limit,
+      lastId: rows.at(-1)?.id ?? null,
+      walk: spec.order?.(query) === undefined && reach.partnerIds.length === 0 ? 'since_id' : 'page',
+      through: reach.through ?? ctx.version,
+      ...(total === undefined ? {} : { total }),
+    };
+  }
+
+  /** The one item, or undefined when the provider may not see it. */
+  async function byId(ctx: Ctx, id: number, query: ItemAsked = {}, reach: Reach = ownItems) {
+    const byOrder = [asc(table.id)];
+    const ids = pageIds(ctx, table, and(visible(ctx, query, reach), eq(table.id, id)), byOrder, 1, 0);
+    const [item] = await shape.embed(ctx, await spec.rows(ctx, ids, byOrder), query, query.include ?? []);
+    return item;
+  }
+
+  return { Query, ItemQuery, View: shape.schema, page, byId };
+}
 
 /** Ids first: a page is found in an index alone, then its rows are fetched. */
-const pageIds = (ctx: Ctx, table: TenantTable, condition: SQL | undefined, limit: number, offset: number) =>
+const pageIds = (
+  ctx: Ctx,
+  table: TenantTable,
+  condition: SQL | undefined,
+  order: SQL[],
+  limit: number,
+  offset: number,
+) =>
   ctx.db
     .select({ providerId: table.providerId, id: table.id })
     .from(table as PgTable)
     .where(condition)
-    .orderBy(asc(table.id))
+    .orderBy(...order)
     .limit(limit)
     .offset(offset)
     .as('page');

@@ -1,57 +1,96 @@
 import type { Static, TSchema } from '@sinclair/typebox';
+import { and, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 
 /** Names one row among all providers' rows. */
 export type Key = { providerId: number; id: number };
 
+/** What a client asked for, read and validated. */
+export type Query = Record<string, unknown>;
+
 /** Fetches what belongs to the items of a whole page with one query, and then tells it for each. */
-export type Loader<Row, T> = (ctx: Ctx, rows: Row[], query: Record<string, unknown>) => Promise<(row: Row) => T>;
+export type Loader<Row, T> = (ctx: Ctx, rows: Row[], query: Query) => Promise<(row: Row) => T>;
 
-/** Something a client may ask to have embedded. */
-export type Include<Row, S extends TSchema = TSchema> = { schema: S; load: Loader<Row, Static<S>> };
-
-/* eslint-disable @typescript-eslint/no-explicit-any -- tables of loaders and includes over different types */
+/** What an item needs from other tables, by name. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table of loaders of different types
 export type Loaders<Row> = Record<string, Loader<Row, any>>;
-export type Includes<Row> = Record<string, Include<Row, any>>;
-/* eslint-enable @typescript-eslint/no-explicit-any */
 
 /** What the loaders of a table tell for one item. */
 export type Loaded<L> = { [K in keyof L]: L[K] extends Loader<never, infer T> ? T : never };
 
-export const include = <Row, S extends TSchema>(schema: S, load: Loader<Row, Static<S>>): Include<Row, S> => ({
-  schema,
-  load,
-});
+/** Something a client may ask to have embedded; `nested` are the paths asked for below it. */
+export type Include<Row, S extends TSchema = TSchema> = {
+  schema: S;
+  /** The paths that may be asked for below it. */
+  names: string[];
+  /** Whether an item of a partner shows it; said for each, so that nothing of a partner's shows by omission. */
+  forPartners: ForPartners;
+  load(ctx: Ctx, rows: Row[], query: Query, nested: string[]): Promise<(row: Row) => unknown>;
+};
+export type ForPartners = 'shown' | 'unset';
+export type Includes<Row> = Record<string, Include<Row>>;
+
+/** An include that has nothing below it. */
+export const include = <Row, S extends TSchema>(
+  schema: S,
+  forPartners: ForPartners,
+  load: Loader<Row, Static<S>>,
+): Include<Row, S> => ({ schema, names: [], forPartners, load });
 
 /** The providers and the ids of a page's rows: what a loader's one query asks for. */
 export type Keys = { providerIds: number[]; ids: number[] };
-const keysOf = (rows: Key[]): Keys => ({
+export const keysOf = (rows: Key[]): Keys => ({
   providerIds: [...new Set(rows.map((row) => row.providerId))],
   ids: rows.map((row) => row.id),
 });
+
+/** The condition that a table's rows belong to a page's rows, by provider and id. */
+export const ofKeys = (ctx: Ctx, provider: PgColumn, id: PgColumn, { providerIds, ids }: Keys): SQL =>
+  and(
+    ctx.guards.scope ? sql`${provider} = any(${sql.param(providerIds)}::bigint[])` : undefined,
+    sql`${id} = any(${sql.param(ids)}::bigint[])`,
+  )!;
+
+/** The values of `found` by the row that each belongs to, in their order. */
+export function grouped<Found, T>(
+  found: Found[],
+  ownerOf: (found: Found) => number,
+  valueOf: (found: Found, n: number) => T,
+) {
+  const groups = new Map<number, T[]>();
+  found.forEach((one, n) => {
+    const group = groups.get(ownerOf(one));
+    if (group) group.push(valueOf(one, n));
+    else groups.set(ownerOf(one), [valueOf(one, n)]);
+  });
+  return groups;
+}
 
 /** The rows of another table that name this item as their owner, in the order they are fetched. */
 export const many =
   <Found extends { ownerId: number }, T>(
     fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
-    view: (found: Found) => T,
+    view: (found: Found, ctx: Ctx) => T,
   ): Loader<Key, T[]> =>
   async (ctx, rows) => {
-    const groups = new Map<number, T[]>(rows.map((row) => [row.id, []]));
-    for (const found of await fetch(ctx, keysOf(rows))) groups.get(found.ownerId)?.push(view(found));
+    const groups = grouped(
+      await fetch(ctx, keysOf(rows)),
+      (found) => found.ownerId,
+      (found) => view(found, ctx),
+    );
     return (row) => groups.get(row.id) ?? [];
   };
 
 /** The one row of another table that this item names. */
 export const one =
-  <Row, Found extends { id: number }, T>(
+  <Row extends Key, Found extends { id: number }, T>(
     named: (row: Row) => number | null,
-    fetch: (ctx: Ctx, ids: number[], rows: Row[]) => PromiseLike<Found[]>,
+    fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
     view: (found: Found, ctx: Ctx) => T,
   ): Loader<Row, T | null> =>
   async (ctx, rows) => {
-    const ids = [...new Set(rows.map(named).filter((id) => id !== null))];
-    const found = new Map(ids.length === 0 ? [] : (await fetch(ctx, ids, rows)).map((row) => [row.id, view(row, ctx)]));
+    const found = new Map((await fetchNamed(ctx, rows, named, fetch)).map((row) => [row.id, view(row, ctx)]));
     return (row) => found.get(named(row) ?? 0) ?? null;
   };
 
@@ -63,15 +102,15 @@ export const always =
     return (row) => of(row)!;
   };
 
-/** Runs the named loaders of a page beside each other. */
-export async function loadAll<Row>(
+/** Fetches each row that the page names once, and asks nothing when it names none. */
+export async function fetchNamed<Row extends Key, Found>(
   ctx: Ctx,
-  loaders: Iterable<readonly [string, Loader<Row, unknown>]>,
   rows: Row[],
-  query: Record<string, unknown>,
-) {
-  const loaded = await Promise.all(
-    [...loaders].map(async ([name, load]) => [name, await load(ctx, rows, query)] as const),
-  );
-  return (row: Row) => Object.fromEntries(loaded.map(([name, of]) => [name, of(row)]));
+  named: (row: Row) => number | null,
+  fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
+): Promise<Found[]> {
+  const naming = rows.filter((row) => named(row) !== null);
+  if (naming.length === 0) return [];
+  const ids = [...new Set(naming.map((row) => named(row)!))];
+  return fetch(ctx, { providerIds: keysOf(naming).providerIds, ids });
 }

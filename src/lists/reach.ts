@@ -3,7 +3,12 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 
 /** Whose items a list shows: the provider's own, and of the approved partners named here what the public may see. */
-export type Reach = { own: boolean; partnerIds: number[] };
+export type Reach = {
+  own: boolean;
+  partnerIds: number[];
+  /** With partners: up to when all that was committed shows, the instant a sync goes on from. */
+  through?: string;
+};
 
 export const ownItems: Reach = { own: true, partnerIds: [] };
 
@@ -13,3 +18,10 @@ export function withinReach(ctx: Ctx, { own, partnerIds }: Reach, provider: PgCo
   const theirs = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
   return or(mine, theirs) ?? sql`false`;
 }
+
+/** A condition on a table of the provider's own; every look-up outside a list begins with it. */
+export const own = (
+  ctx: Pick<Ctx, 'providerId' | 'guards'>,
+  table: { providerId: PgColumn },
+  ...conditions: (SQL | undefined)[]
+): SQL => and(ctx.guards.scope ? eq(table.providerId, ctx.providerId) : sql`true`, ...conditions)!;

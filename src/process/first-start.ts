@@ -54,7 +54,9 @@ function knownDemoKey(config: Config) {
 }
 
 /** What a person needs next, printed last. */
-export function welcome({ HOST }: Config, port: number, demoKey: string | null) {
+export function welcome({ HOST, LOG_FORMAT }: Config, port: number, demoKey: string | null) {
+  // Where programs read the output line by line, only the log speaks.
+  if (LOG_FORMAT === 'json') return;
   const local = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(HOST) ? 'localhost' : HOST;
   const address = `http://${local}:${port}`;
   const lines = [

@@ -33,7 +33,7 @@ export async function openEmbeddedDatabase({
   let mending: Promise<unknown> | undefined;
   let next = 0;
   const heartbeat = setInterval(() => {
-    if (mending || greet(pipe) || performance.now() < next || !fs.existsSync(place.data)) return;
+    if (mending || isHeard(pipe) || performance.now() < next || !fs.existsSync(place.data)) return;
     next = performance.now() + 10_000;
     mending = use(place, tuning)
       .then((again) => {
@@ -68,6 +68,14 @@ async function use(place: Place, tuning: Tuning) {
       fs.closeSync(pipe);
       throw error;
     }
+  }
+}
+
+function isHeard(pipe: number) {
+  try {
+    return greet(pipe);
+  } catch {
+    return false;
   }
 }
 

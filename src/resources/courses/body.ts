@@ -84,6 +84,7 @@ export const CourseBody = Type.Object({
   translations: Optional(
     Type.Unsafe<Record<string, Partial<Record<keyof typeof descriptionMembers, string>>>>({
       type: 'object',
+      maxProperties: teachingLanguageCodes.length,
       propertyNames: { enum: teachingLanguageCodes },
       additionalProperties: Translation,
       description: 'Language code to the members of `descriptions` in that language',

@@ -7,9 +7,10 @@ import { categories, courseCategories, courseTags, tags } from '../../database/t
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { dateRange, filter, parameter } from '../../lists/filter.ts';
-import { listOf, onPage } from '../../lists/list.ts';
-import { always, include, many, one, type Loader } from '../../lists/part.ts';
-import { withinReach } from '../../lists/reach.ts';
+import { defineList, onPage } from '../../lists/list.ts';
+import { always, include, keysOf, many, ofKeys, one, type Loader } from '../../lists/part.ts';
+import { own, withinReach } from '../../lists/reach.ts';
+import { shapeOf } from '../../lists/shape.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { partnerParameters } from '../partners/schema.ts';
 import { Product, toProduct } from '../products/schema.ts';
@@ -30,16 +31,16 @@ function taggedWith(ctx: Ctx, tagIds: number[], match: unknown) {
   const tagged = ctx.db
     .select({ courseId: courseTags.courseId })
     .from(courseTags)
-    .where(and(eq(courseTags.providerId, ctx.providerId), inArray(courseTags.tagId, ids)))
+    .where(own(ctx, courseTags, inArray(courseTags.tagId, ids)))
     .groupBy(courseTags.courseId)
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
-  return and(eq(courses.providerId, ctx.providerId), sql`${courses.id} = any(array(${tagged}))`);
+  return own(ctx, courses, sql`${courses.id} = any(array(${tagged}))`);
 }
 
 const parentCategories = alias(categories, 'parent_categories');
 
 const courseCategoriesOf = many(
-  (ctx, { providerIds, ids }) =>
+  (ctx, keys) =>
     ctx.db
       .select({
         ownerId: courseCategories.courseId,
@@ -52,7 +53,7 @@ const courseCategoriesOf = many(
       .from(courseCategories)
       .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
       .leftJoin(parentCategories, eq(parentCategories.id, categories.parentId))
-      .where(and(inArray(courseCategories.providerId, providerIds), inArray(courseCategories.courseId, ids)))
+      .where(ofKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
       .orderBy(asc(categories.id)),
   ({ id, title, slug, idParent, titleParent }: CategoryFound) => ({ id, title, slug, idParent, titleParent }),
 );
@@ -66,22 +67,22 @@ type CategoryFound = {
 };
 
 const tagsOf = many(
-  (ctx, { providerIds, ids }) =>
+  (ctx, keys) =>
     ctx.db
       .select({ ownerId: courseTags.courseId, id: tags.id, title: tags.title })
       .from(courseTags)
       .innerJoin(tags, and(eq(tags.providerId, courseTags.providerId), eq(tags.id, courseTags.tagId)))
-      .where(and(inArray(courseTags.providerId, providerIds), inArray(courseTags.courseId, ids)))
+      .where(ofKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
       .orderBy(asc(tags.id)),
   ({ id, title }: { ownerId: number; id: number; title: string }) => ({ id, title }),
 );
 
 const descriptionLanguagesOf = many(
-  (ctx, { providerIds, ids }) =>
+  (ctx, keys) =>
     ctx.db
       .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
       .from(courseTranslations)
-      .where(and(inArray(courseTranslations.providerId, providerIds), inArray(courseTranslations.courseId, ids)))
+      .where(ofKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keys))
       .orderBy(asc(courseTranslations.languageId)),
   ({ languageId }: { ownerId: number; languageId: string }) => languageId,
 );
@@ -94,11 +95,7 @@ const translationOf: Loader<CourseRow, Texts | null> = async (ctx, rows, { descr
     .from(courseTranslations)
     .where(
       and(
-        inArray(courseTranslations.providerId, [...new Set(rows.map((row) => row.providerId))]),
-        inArray(
-          courseTranslations.courseId,
-          rows.map((row) => row.id),
-        ),
+        ofKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keysOf(rows)),
         eq(courseTranslations.languageId, language),
       ),
     );
@@ -107,25 +104,51 @@ const translationOf: Loader<CourseRow, Texts | null> = async (ctx, rows, { descr
 };
 
 const productsOf = many(
-  (ctx, { providerIds, ids }) =>
+  (ctx, keys) =>
     ctx.db
       .select({ ownerId: products.courseId, ...productColumns })
       .from(products)
-      .where(and(inArray(products.providerId, providerIds), inArray(products.courseId, ids)))
+      .where(ofKeys(ctx, products.providerId, products.courseId, keys))
       .orderBy(asc(products.id)),
   toProduct,
 );
 const { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage } = products;
 const productColumns = { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage };
 
-export const courseList = listOf<CourseRow>()({
+/** A course as lists show it; partners' courses by the allow-list of their own. */
+export const courseShape = shapeOf<CourseRow>()({
+  view: Course,
+  parts: {
+    categories: courseCategoriesOf,
+    tags: tagsOf,
+    description_languages: descriptionLanguagesOf,
+    translation: translationOf,
+  },
+  toView: (row, parts, ctx) =>
+    row.providerId === ctx.providerId ? toCourse(row, parts, ctx) : toPartnerCourse(row, parts, ctx),
+  includes: {
+    products: include(Type.Array(Product), 'shown', productsOf),
+    provider: include(
+      Provider,
+      'shown',
+      always(
+        one(
+          (row: CourseRow) => row.providerId,
+          (ctx, { ids }) => ctx.db.select().from(providers).where(inArray(providers.id, ids)),
+          toProvider,
+        ),
+      ),
+    ),
+  },
+});
+
+export const courseList = defineList({
   table: courses,
+  shape: courseShape,
   scope: (ctx, reach) => withinReach(ctx, reach, courses.providerId, isPublic),
   notDeleted: isNull(courses.deletedAt),
   filters: {
-    customer_id: filter(Id, (customerId, ctx) =>
-      and(eq(courses.providerId, ctx.providerId), eq(courses.customerId, customerId)),
-    ),
+    customer_id: filter(Id, (customerId, ctx) => own(ctx, courses, eq(courses.customerId, customerId))),
     ...dateRange('created_at', courses.createdAt),
     ...dateRange('updated_at', courses.updatedAt),
     description_language: parameter(OneOf(teachingLanguageCodes)),
@@ -134,33 +157,11 @@ export const courseList = listOf<CourseRow>()({
     ...partnerParameters,
     paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
-  rows: (ctx, ids) =>
+  rows: (ctx, ids, order) =>
     ctx.db
       .select()
       .from(courses)
       .innerJoin(ids, onPage(courses, ids))
-      .orderBy(asc(ids.id))
+      .orderBy(...order)
       .then((rows) => rows.map((row) => row.courses)),
-  parts: {
-    categories: courseCategoriesOf,
-    tags: tagsOf,
-    description_languages: descriptionLanguagesOf,
-    translation: translationOf,
-  },
-  view: Course,
-  toView: (row, parts, ctx) =>
-    row.providerId === ctx.providerId ? toCourse(row, parts, ctx) : toPartnerCourse(row, parts, ctx),
-  includes: {
-    products: include(Type.Array(Product), productsOf),
-    provider: include(
-      Provider,
-      always(
-        one(
-          (row: CourseRow) => row.providerId,
-          (ctx, ids) => ctx.db.select().from(providers).where(inArray(providers.id, ids)),
-          toProvider,
-        ),
-      ),
-    ),
-  },
 });

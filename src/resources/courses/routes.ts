@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, created, linkNext, ListOrEnvelope, pagedList, toEnvelope } from '../../http/answers.ts';
-import { ownItems } from '../../lists/reach.ts';
+import { answers, created, ListOrEnvelope, revalidated, sendPage } from '../../http/answers.ts';
 import { CourseBody } from './body.ts';
 import { courseList } from './query.ts';
 import { createCourse, listCourses } from './service.ts';
@@ -17,15 +16,9 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: courseList.Query,
         response: answers(ListOrEnvelope(courseList.View)),
       },
-      ...pagedList,
+      ...revalidated,
     },
-    async (request, reply) => {
-      const { ctx, query } = request;
-      const { page, total, reach } = await listCourses(ctx, query);
-      if (query.paginate) return toEnvelope(page, await total());
-      linkNext(request, reply, page, reach === ownItems ? 'since_id' : 'page');
-      return page.items;
-    },
+    async (request, reply) => sendPage(request, reply, await listCourses(request.ctx, request.query)),
   );
 
   app.post(

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { eq, isNull, sql } from 'drizzle-orm';
 import { slugOf } from '../../core/catalog.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
@@ -8,6 +8,7 @@ import { categories, courseCategories, courseLabels, courseTags, labels, tags } 
 import { folded } from '../../database/tables/columns.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
+import { own } from '../../lists/reach.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
 import { refuseForeignTags, resolveWords } from '../tags/service.ts';
 import type { CourseBody } from './body.ts';
@@ -16,14 +17,14 @@ import { descriptionMembers } from './schema.ts';
 
 type CourseQuery = Parameters<typeof courseList.page>[1];
 
-/** A page of courses, and how to count them all; with partners included every item carries its `provider`. */
+/** A page of courses, counted when it asks for the envelope; with partners included every item carries its `provider`. */
 export async function listCourses(ctx: Ctx, query: CourseQuery) {
   const reach = await partnerReach(ctx, query);
   await refuseForeignTags(ctx, query.tag_ids);
   const asked: CourseQuery = asksForPartners(query)
     ? { ...query, include: [...(query.include ?? []), 'provider'] }
     : query;
-  return { reach, page: await courseList.page(ctx, asked, reach), total: () => courseList.total(ctx, asked, reach) };
+  return courseList.page(ctx, asked, { reach, counted: query.paginate === true });
 }
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
@@ -34,10 +35,10 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   const { active = true, title } = body;
   const { providerId } = ctx;
   const work = ctx.write(async (tx, at) => {
-    if (active && ctx.guards.equalTitle) await refuseEqualTitle(tx, providerId, title);
-    if (body.customer_id !== undefined) await refuseForeignCustomer(tx, providerId, body.customer_id);
-    const tagIds = await resolveWords(tx, tags, 'tags', { providerId, at }, body.tags);
-    const labelIds = await resolveWords(tx, labels, 'labels', { providerId, at }, body.labels);
+    if (active && ctx.guards.equalTitle) await refuseEqualTitle(ctx, tx, title);
+    if (body.customer_id !== undefined) await refuseForeignCustomer(ctx, tx, body.customer_id);
+    const tagIds = await resolveWords(ctx, tx, at, tags, 'tags', body.tags);
+    const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
     const stamps = { createdAt: at, updatedAt: at };
     const columns = { ...toColumns(body), providerId, ...stamps, relatedItemsUpdatedAt: at };
@@ -61,12 +62,12 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
 export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
   const { providerId } = ctx;
   return ctx.write(async (tx, at) => {
-    const own = and(eq(courses.providerId, providerId), eq(courses.id, courseId), isNull(courses.deletedAt));
-    if ((await tx.$count(courses, own)) === 0) throw notFound('Course');
+    const course = own(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
+    if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
     if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0) throw notFound('Category');
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
-    if (added.length > 0) await tx.update(courses).set({ updatedAt: at, relatedItemsUpdatedAt: at }).where(own);
+    if (added.length > 0) await tx.update(courses).set({ updatedAt: at, relatedItemsUpdatedAt: at }).where(course);
   });
 }
 
@@ -81,19 +82,20 @@ function checkTogether({ duration_value, duration_unit, type, customer_id }: Cou
   if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
 }
 
-async function refuseEqualTitle(tx: Tx, providerId: number, title: string) {
-  const equal = and(
-    eq(courses.providerId, providerId),
+async function refuseEqualTitle(ctx: Ctx, tx: Tx, title: string) {
+  const equal = own(
+    ctx,
+    courses,
     sql`${folded(courses.title)} = lower(${title} collate "und-x-icu")`,
-    courses.isActive,
+    eq(courses.isActive, true),
     isNull(courses.deletedAt),
   );
   if ((await tx.$count(courses, equal)) > 0) throw equalTitle();
 }
 
-async function refuseForeignCustomer(tx: Tx, providerId: number, customerId: number) {
-  const own = and(eq(customers.providerId, providerId), eq(customers.id, customerId));
-  if ((await tx.$count(customers, own)) === 0) throw invalidFields({ notValid: ['customer_id'] });
+async function refuseForeignCustomer(ctx: Ctx, tx: Tx, customerId: number) {
+  if ((await tx.$count(customers, own(ctx, customers, eq(customers.id, customerId)))) === 0)
+    throw invalidFields({ notValid: ['customer_id'] });
 }
 
 const toColumns = (body: CourseBody) => ({

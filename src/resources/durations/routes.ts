@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, plainList } from '../../http/answers.ts';
+import { answers, revalidated } from '../../http/answers.ts';
 import { Duration, toDurations } from './schema.ts';
 
 export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -12,7 +12,7 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Courses'],
         response: answers(Type.Array(Duration)),
       },
-      ...plainList,
+      ...revalidated,
     },
     async ({ ctx }) => toDurations(ctx.language),
   );

@@ -1,8 +1,8 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
 import type { Database } from '../../database/client.ts';
-import { partnerConnections, providers } from '../../database/tables/providers.ts';
+import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
 import { ownItems, type Reach } from '../../lists/reach.ts';
 import type { Connection, PartnerQuery } from './schema.ts';
 
@@ -14,16 +14,40 @@ export const asksForPartners = ({ include_partners, partner_id }: PartnerQuery) 
 export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<Reach> {
   if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownItems;
   const approved = await ctx.db
-    .select({ id: partnerConnections.partnerId, isActive: providers.isActive })
+    .select({
+      id: partnerConnections.partnerId,
+      isActive: providers.isActive,
+      through: sql<string>`${throughOf(ctx)}::text`,
+      seconds: sql<number>`extract(epoch from ${throughOf(ctx)})::float8`,
+    })
     .from(partnerConnections)
     .innerJoin(providers, eq(providers.id, partnerConnections.partnerId))
+    .innerJoin(providerState, eq(providerState.providerId, partnerConnections.partnerId))
     .where(and(eq(partnerConnections.providerId, ctx.providerId), eq(partnerConnections.status, 'approved')));
-  const active = approved.filter((partner) => partner.isActive).map((partner) => partner.id);
-  if (partner_id === undefined) return { own: true, partnerIds: active };
+  const active = approved.filter((partner) => partner.isActive);
+  if (partner_id === undefined) return reachOf(ctx, true, active);
   if (!approved.some((partner) => partner.id === partner_id)) {
     throw new Problem('forbidden', 'The partner connection is not approved');
   }
-  return { own: false, partnerIds: active.filter((id) => id === partner_id) };
+  return reachOf(
+    ctx,
+    false,
+    active.filter((partner) => partner.id === partner_id),
+  );
+}
+
+/**
+ * Up to when all changes show, the own ones and a partner's: its clock, or, long after its last change, a while ago.
+ * What is not committed yet is stamped later than either, since no transaction lasts that long.
+ */
+const throughOf = ({ version }: Ctx) =>
+  sql`least(${version}::timestamptz, greatest(${providerState.changedAt}, now() - interval '5 minutes'))`;
+
+type Partner = { id: number; through: string; seconds: number };
+
+function reachOf({ version }: Ctx, own: boolean, partners: Partner[]): Reach {
+  const earliest = partners.reduce((a, b) => (a.seconds < b.seconds ? a : b), { through: version, seconds: Infinity });
+  return { own, partnerIds: partners.map(({ id }) => id), through: earliest.through };
 }
 
 export const requestPartner = (database: Database, providerId: number, partnerId: number) =>

@@ -3,7 +3,7 @@ import { hashApiKey, newApiKey } from '../../core/api-key.ts';
 import { slugOf } from '../../core/catalog.ts';
 import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
-import type { Database } from '../../database/client.ts';
+import type { Database, Write } from '../../database/client.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
 
 export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
@@ -11,11 +11,19 @@ export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt'
 /** Makes a provider with its first key, which is random unless an operator chose one. The key is shown once. */
 export async function createProvider(database: Database, values: NewProvider, chosenKey?: string) {
   const { parentId = null } = values;
-  const apiKey = chosenKey ?? newApiKey();
   if (parentId !== null && (await database.db.$count(providers, eq(providers.id, parentId))) === 0) {
     throw notFound('Parent provider');
   }
-  const providerId = await database.writeNewProvider(parentId, async (tx, at) => {
+  return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey);
+}
+
+/** A new provider with the caller as its parent, which gains no right to its data by that. */
+export const createSubProvider = (ctx: Ctx, values: NewProvider) =>
+  insertProvider(ctx.writeNewProvider, { ...values, parentId: ctx.providerId });
+
+async function insertProvider(write: Write, values: NewProvider, chosenKey?: string) {
+  const apiKey = chosenKey ?? newApiKey();
+  const providerId = await write(async (tx, at) => {
     const stamps = { createdAt: at, updatedAt: at };
     const [made] = await tx
       .insert(providers)
@@ -62,6 +70,6 @@ export async function contextOf(database: Database, settings: Settings, provider
     guards: allGuards,
     db: database.db,
     write: (work) => database.write([providerId], work),
-    database,
+    writeNewProvider: (work) => database.writeNewProvider(providerId, work),
   };
 }

@@ -3,7 +3,7 @@ import { slugOf } from '../../core/catalog.ts';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
 import { providers } from '../../database/tables/providers.ts';
-import { createProvider, type NewProvider } from '../providers/service.ts';
+import { createSubProvider, type NewProvider } from '../providers/service.ts';
 import { toSchool, type School, type SchoolBody } from './schema.ts';
 
 /** The provider's own record. */
@@ -24,9 +24,8 @@ export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> 
   return ctx.providerId;
 }
 
-/** A new provider with the caller as its parent, which gains no right to its data by that. The key is shown once. */
-export const createSubSchool = (ctx: Ctx, body: SchoolBody) =>
-  createProvider(ctx.database, { ...toColumns(body), parentId: ctx.providerId });
+/** The new school's id and its key, which is shown once. */
+export const createSubSchool = (ctx: Ctx, body: SchoolBody) => createSubProvider(ctx, toColumns(body));
 
 const cleared = (sent: string | null | undefined) => (sent === null ? '' : sent);
 

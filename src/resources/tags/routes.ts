@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, plainList } from '../../http/answers.ts';
+import { answers, revalidated } from '../../http/answers.ts';
 import { Tag } from './schema.ts';
 import { listTags } from './service.ts';
 
@@ -9,7 +9,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: { summary: "All of the school's own tags", tags: ['Courses'], response: answers(Type.Array(Tag)) },
-      ...plainList,
+      ...revalidated,
     },
     ({ ctx }) => listTags(ctx),
   );

@@ -1,24 +1,21 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { asc, inArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
 import { labels, tags } from '../../database/tables/catalog.ts';
+import { own } from '../../lists/reach.ts';
 import { folded } from '../../database/tables/columns.ts';
 
 /** All tags of the provider; the list names no `limit`, so it is not paged. */
 export const listTags = (ctx: Ctx) =>
-  ctx.db
-    .select({ id: tags.id, title: tags.title })
-    .from(tags)
-    .where(ctx.guards.scope ? eq(tags.providerId, ctx.providerId) : undefined)
-    .orderBy(asc(tags.id));
+  ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(own(ctx, tags)).orderBy(asc(tags.id));
 
 /** A filter by tags takes the provider's own alone; any other id is refused, also beside own ones. */
 export async function refuseForeignTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
-  const own = and(eq(tags.providerId, ctx.providerId), inArray(tags.id, ids));
-  if ((await ctx.db.$count(tags, own)) !== ids.length) throw invalidFields({ notValid: ['tag_ids'] });
+  if ((await ctx.db.$count(tags, own(ctx, tags, inArray(tags.id, ids)))) !== ids.length)
+    throw invalidFields({ notValid: ['tag_ids'] });
 }
 
 type Word = number | { id?: number; title?: string };
@@ -28,10 +25,11 @@ type Word = number | { id?: number; title?: string };
  * (without regard to case), made when there is none.
  */
 export async function resolveWords(
+  ctx: Ctx,
   tx: Tx,
+  at: string,
   table: typeof tags | typeof labels,
   field: string,
-  { providerId, at }: { providerId: number; at: string },
   words: Word[] = [],
 ): Promise<number[]> {
   const named = words.map((word) => (typeof word === 'number' ? word : word.id)).filter((id) => id !== undefined);
@@ -40,21 +38,16 @@ export async function resolveWords(
   );
   const ids = new Set(named);
   if (ids.size > 0) {
-    const own = and(eq(table.providerId, providerId), inArray(table.id, [...ids]));
-    if ((await tx.$count(table, own)) !== ids.size) throw invalidFields({ notValid: [field] });
+    if ((await tx.$count(table, own(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
+      throw invalidFields({ notValid: [field] });
   }
-  for (const id of await findOrMake(tx, table, providerId, at, titles)) ids.add(id);
+  for (const id of await findOrMake(ctx, tx, at, table, titles)) ids.add(id);
   return [...ids];
 }
 
-async function findOrMake(
-  tx: Tx,
-  table: typeof tags | typeof labels,
-  providerId: number,
-  at: string,
-  titles: string[],
-) {
+async function findOrMake(ctx: Ctx, tx: Tx, at: string, table: typeof tags | typeof labels, titles: string[]) {
   if (titles.length === 0) return [];
+  const { providerId } = ctx;
   const stamps = { createdAt: at, updatedAt: at };
   await tx
     .insert(table)
@@ -64,6 +57,6 @@ async function findOrMake(
   const found = await tx
     .select({ id: table.id })
     .from(table)
-    .where(and(eq(table.providerId, providerId), sql`${folded(table.title)} in ${foldedTitles}`));
+    .where(own(ctx, table, sql`${folded(table.title)} in ${foldedTitles}`));
   return found.map(({ id }) => id);
 }
