@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readConfig, type Config } from './config.ts';
 import type { Ctx } from './core/context.ts';
 import { dateTimeOrNull, readMoment } from './core/moment.ts';
+import { asTitle, isTitle } from './core/text.ts';
 import { Problem } from './core/problem.ts';
 import type { Database } from './database/client.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
@@ -80,8 +81,8 @@ const id = (text: string) => {
   return Number(text);
 };
 const title = (text: string) => {
-  const given = text.trim().normalize('NFC');
-  if (given === '' || given.length > 255) throw new InvalidArgumentError('It must have 1 to 255 characters.');
+  const given = asTitle(text);
+  if (!isTitle(given)) throw new InvalidArgumentError('It must have 1 to 255 characters.');
   return given;
 };
 const slug = (text: string) => {
@@ -90,6 +91,9 @@ const slug = (text: string) => {
 };
 const moment = (text: string) => {
   const read = readMoment(text);
+  if (read !== undefined && Date.parse(read.replace(' ', 'T')) < Date.now() - 86_400_000) {
+    throw new InvalidArgumentError('It is in the past.');
+  }
   if (read === undefined)
     throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
   return read;
@@ -246,8 +250,9 @@ command(category, 'add', 'Add a category')
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return;
-    // Naming a group without a command gets its help; anything else one line.
-    console.error(error.code === 'commander.help' ? usage.trimEnd() : usage.trim().split('\n')[0]);
+    console.error(
+      error.code === 'commander.help' ? 'error: missing command; --help lists them' : usage.trim().split('\n')[0],
+    );
     process.exitCode = 2;
     return;
   }

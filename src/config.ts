@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import envSchema from 'env-schema';
 import { BlockList, isIP } from 'node:net';
 import { mayBeApiKey } from './core/api-key.ts';
+import { asTitle, isTitle } from './core/text.ts';
 import { languages } from './reference/language.ts';
 
 const { Optional } = Type;
@@ -39,7 +40,7 @@ export const Environment = Type.Object({
   }),
   LOG_FORMAT: oneOf(
     ['auto', 'json', 'pretty'],
-    'One JSON object a line, or lines for people; auto is pretty on a terminal',
+    '`json`: one object a line and nothing else; `pretty`: lines for people; `auto`: pretty on a terminal',
     { default: 'auto' },
   ),
   STARTUP_WAIT_MS: number('How long a start waits for a database that does not answer yet', 30_000, 0),
@@ -77,6 +78,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     });
   }
   const { PUBLIC_URL, CATALOG_URL, TRUST_PROXY, BOOTSTRAP_API_KEY: key, BOOTSTRAP_PROVIDER: title } = config;
+  const providerTitle = title === undefined ? undefined : asTitle(title);
   const trustProxy = (TRUST_PROXY ?? '')
     .split(',')
     .map((range) => range.trim())
@@ -93,6 +95,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...(config.DATABASE_URL === undefined || /^postgres(ql)?:\/\//.test(config.DATABASE_URL)
       ? []
       : ['DATABASE_URL must begin with postgres://']),
+    ...(providerTitle === undefined || isTitle(providerTitle)
+      ? []
+      : ['BOOTSTRAP_PROVIDER must have 1 to 255 characters']),
     ...((key === undefined) === (title === undefined) ? [] : ['BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together']),
     ...(key === undefined || /^[\x21-\x7e]{32,255}$/.test(key)
       ? []
@@ -108,6 +113,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     PUBLIC_URL: withoutSlash(PUBLIC_URL ?? `http://localhost:${config.PORT}`),
     CATALOG_URL: CATALOG_URL === undefined ? null : withoutSlash(CATALOG_URL),
     trustProxy,
+    BOOTSTRAP_PROVIDER: providerTitle,
   };
 }
 

@@ -35,10 +35,19 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     const { applied } = await migrateDatabase(store.connection);
     if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);
   }
-  const migrated = await isMigrated(database.pool);
-  if (!migrated) log.warn('The database is not migrated: /ready says 503 until somebody runs the `migrate` command');
-  if (migrated) await bootstrap(config, database, log);
-  const demoKey = migrated ? await demoData(config, database, log) : null;
+  const prepare = async () => {
+    await bootstrap(config, database, log);
+    return demoData(config, database, log);
+  };
+  let demoKey: string | null = null;
+  if (await isMigrated(database.pool)) {
+    demoKey = await prepare();
+  } else {
+    log.warn('The database is not migrated: /ready says 503 until somebody runs the `migrate` command');
+    void whenMigrated(database)
+      .then(prepare, () => undefined)
+      .catch((error: unknown) => log.error(explain(error)));
+  }
 
   const draining = { now: false };
   const app = await buildApp({
@@ -74,6 +83,11 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     log.info('Stopped');
   });
   welcome(config, (app.server.address() as AddressInfo).port, demoKey);
+}
+
+/** Looks every few seconds; a database out of reach is no reason to stop looking. */
+async function whenMigrated({ pool }: Store['database']) {
+  while (!(await isMigrated(pool).catch(() => false))) await sleep(2_000, undefined, { ref: false });
 }
 
 start().catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { failureOf } from '../src/database/errors.ts';
@@ -92,7 +93,7 @@ test('the queue lets in one writer a provider, and a limited number altogether, 
 test('a writer of two providers is not passed for ever by writers of one', async () => {
   const queued = writerQueue({ slots: 4, waiting: 50, waitMs: 2_000 });
   const order: string[] = [];
-  const work = (name: string) => () => new Promise<void>((done) => setTimeout(() => (order.push(name), done()), 3));
+  const work = (name: string) => () => sleep(3).then(() => void order.push(name));
   const first = [queued([1], work('1')), queued([2], work('2'))];
   const pair = queued([1, 2], work('1+2'));
   const later = Array.from({ length: 10 }, (_, n) => queued([(n % 2) + 1], work('later')));

@@ -40,6 +40,15 @@ test('the first start brings everything up; the printed line works; the second i
   expect(processesNaming(DATA_DIR)).toEqual([]);
 });
 
+test('SIGTERM to npm reaches the server', async () => {
+  const DATA_DIR = temporaryFolder();
+  const server = await startServer({ DATA_DIR }, ['npm', 'start']);
+  server.child.kill('SIGTERM');
+  await server.ended;
+  await expect.poll(() => processesNaming(DATA_DIR), { timeout: 5_000 }).toEqual([]);
+  await expect(get(`${server.url}/live`)).rejects.toThrow();
+});
+
 test('after kill -9 nothing is left running and the next start recovers', async () => {
   const DATA_DIR = temporaryFolder();
   const first = await startServer({ DATA_DIR });

@@ -60,6 +60,12 @@ export async function checkBody(request: FastifyRequest) {
 
 /** `name[0]=a&name[1]=b`, `name[]=a`, `name[key]=v`; bytes that are no UTF-8 become U+FFFD, which no field accepts. */
 function parseForm(text: string): Record<string, unknown> {
+  if (/^\s*\{/.test(text)) {
+    throw new Problem(
+      'invalid',
+      'The body looks like JSON but was sent as a form; send Content-Type: application/json',
+    );
+  }
   return tryParsing('form', () =>
     qs.parse(text, {
       depth: limits.depth,
@@ -86,7 +92,9 @@ function tryParsing<T>(dialect: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
-    throw new Problem('invalid', `The body is not valid ${dialect}, or too large or too deep`, { cause });
+    const tooMuch = cause instanceof RangeError;
+    const reason = tooMuch ? 'has too many fields or is nested too deeply' : `is not valid ${dialect}`;
+    throw new Problem('invalid', `The body ${reason}`, { cause });
   }
 }
 

@@ -8,13 +8,12 @@ declare module 'fastify' {
   }
 }
 
-const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies HTTPMethods[];
-
 /**
  * Notes the routes that are mounted from here on; the function it returns, called after the last of them, answers 405
  * with `Allow` where a path is known but not with that method.
  */
 export function watchMethods(app: FastifyInstance) {
+  const all = app.supportedMethods as HTTPMethods[];
   const known = new Map<string, Set<string>>();
 
   app.addHook('onRoute', ({ url, method, config }) => {

@@ -42,6 +42,7 @@ export function operation(
 
 async function notReady(database: Database, timezone: string) {
   const { rows } = await database.pool.query<{ zone: string }>("select current_setting('timezone') as zone");
-  if (rows[0]!.zone !== timezone) return 'the database session is not in the service time zone';
+  if (rows[0]!.zone.toLowerCase() !== timezone.toLowerCase())
+    return 'the database session is not in the service time zone';
   return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
 }

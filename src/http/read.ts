@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parse as parseJson } from 'secure-json-parse';
 import { Read, type Reading } from '../core/schema.ts';
+import { asTitle } from '../core/text.ts';
 import { readMoment } from '../core/moment.ts';
 
 /** Stands for a value that cannot be read as its field's type; no type of any schema accepts it. */
@@ -152,7 +153,7 @@ function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGE
     if (typeof text !== 'string') return text;
     // Two units make a character at most. Normalizing a far too long text could take minutes.
     if (text.length > 2 * maxLength) return unreadable;
-    if (how === 'title') return text.trim().normalize('NFC') || unset;
+    if (how === 'title') return asTitle(text) || unset;
     if (how === 'upper') return text.toUpperCase();
     if (how === 'date-time') return readMoment(text) ?? unreadable;
     return text;

@@ -5,6 +5,7 @@ import { newApiKey } from '../core/api-key.ts';
 import type { Database } from '../database/client.ts';
 import { loadDemo } from '../demo/load.ts';
 import type { Log } from './log.ts';
+import { isKnownKey } from '../resources/keys/service.ts';
 import { createTitledProvider, hasNoProviders } from '../resources/providers/service.ts';
 import { settingsOf } from './store.ts';
 
@@ -27,7 +28,7 @@ export async function demoData(config: Config, database: Database, log: Log): Pr
   if ((await hasNoProviders(database)) && (await makeDemo(config, database)) !== null) {
     log.info('Loaded the demo data: a school with 40 courses, its partners and a sub-school');
   }
-  return knownDemoKey(config);
+  return knownDemoKey(config, database);
 }
 
 /**
@@ -45,9 +46,11 @@ export function makeDemo(config: Config, database: Database): Promise<string | n
   });
 }
 
-function knownDemoKey(config: Config) {
+/** The key of the file, if this database knows it: the file may be of another one. */
+async function knownDemoKey(config: Config, database: Database) {
   try {
-    return readFileSync(keyFile(config), 'utf8').trim();
+    const key = readFileSync(keyFile(config), 'utf8').trim();
+    return (await isKnownKey(database, key)) ? key : null;
   } catch {
     return null;
   }
@@ -57,7 +60,8 @@ function knownDemoKey(config: Config) {
 export function welcome({ HOST, LOG_FORMAT }: Config, port: number, demoKey: string | null) {
   // Where programs read the output line by line, only the log speaks.
   if (LOG_FORMAT === 'json') return;
-  const local = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(HOST) ? 'localhost' : HOST;
+  const everywhere = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(HOST);
+  const local = everywhere ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
   const address = `http://${local}:${port}`;
   const lines = [
     '',

@@ -11,9 +11,9 @@ type Environment = Record<string, string>;
 const bare = (env: Environment) => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env });
 
 /** A real server process; ended with the test, in case it has not ended by itself. */
-export async function startServer(env: Environment) {
+export async function startServer(env: Environment, command = [process.execPath, 'dist/main.js']) {
   const port = await freePort();
-  const child = spawn(process.execPath, ['dist/main.js'], {
+  const child = spawn(command[0]!, command.slice(1), {
     env: bare({ HOST: '127.0.0.1', PORT: String(port), ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -37,7 +37,7 @@ export async function findPlace(dataDir: string): Promise<Place> {
 }
 
 const noteFor = (home: string, dataDir: string) => [
-  `The database's files are in ${home}: the user it runs as cannot enter ${dataDir}.`,
+  `The database's files are in ${home}: PostgreSQL does not run as root, and the user it runs as cannot enter ${dataDir}.`,
 ];
 
 function describe(home: { path: string; uid: number; gid: number }, notes: string[]): Place {

@@ -61,34 +61,46 @@ const Translation = Type.Object(
   Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(Html())])),
 );
 
+/** What the page to try it begins with. */
+const example = {
+  title: 'First aid for climbers',
+  price_value: 1900,
+  duration_value: 1,
+  duration_unit: 1,
+  text_lead: 'One day on the wall with a paramedic.',
+};
+
 /** POST {legacy_base_url}/courses. */
-export const LegacyCourseBody = Type.Object({ ...common, ...texts });
+export const LegacyCourseBody = Type.Object({ ...common, ...texts }, { examples: [example] });
 
 /** POST /v2/courses. */
 export type CourseBody = Static<typeof CourseBody>;
-export const CourseBody = Type.Object({
-  ...common,
-  tags: Optional(JsonList(Word)),
-  labels: Optional(JsonList(Word)),
-  ...texts,
-  external_booking_url: Optional(Url()),
-  external_more_info_url: Optional(Url()),
-  type: Optional(OneOf(['public', 'internal', 'corporate'], { default: 'public' })),
-  publishing_platform: Optional(OneOf(['both', 'catalog', 'own'], { default: 'both' })),
-  customer_id: Optional(Id),
-  visit_address: Optional(Line()),
-  visit_address2: Optional(Line()),
-  visit_zipcode: Optional(Line()),
-  visit_city: Optional(Line()),
-  custom_properties: Optional(CustomProperties),
-  translations: Optional(
-    Type.Unsafe<Record<string, Partial<Record<keyof typeof descriptionMembers, string>>>>({
-      type: 'object',
-      maxProperties: teachingLanguageCodes.length,
-      propertyNames: { enum: teachingLanguageCodes },
-      additionalProperties: Translation,
-      description: 'Language code to the members of `descriptions` in that language',
-      [Read]: 'json',
-    }),
-  ),
-});
+export const CourseBody = Type.Object(
+  {
+    ...common,
+    tags: Optional(JsonList(Word)),
+    labels: Optional(JsonList(Word)),
+    ...texts,
+    external_booking_url: Optional(Url()),
+    external_more_info_url: Optional(Url()),
+    type: Optional(OneOf(['public', 'internal', 'corporate'], { default: 'public' })),
+    publishing_platform: Optional(OneOf(['both', 'catalog', 'own'], { default: 'both' })),
+    customer_id: Optional(Id),
+    visit_address: Optional(Line()),
+    visit_address2: Optional(Line()),
+    visit_zipcode: Optional(Line()),
+    visit_city: Optional(Line()),
+    custom_properties: Optional(CustomProperties),
+    translations: Optional(
+      Type.Unsafe<Record<string, Partial<Record<keyof typeof descriptionMembers, string>>>>({
+        type: 'object',
+        maxProperties: teachingLanguageCodes.length,
+        propertyNames: { enum: teachingLanguageCodes },
+        additionalProperties: Translation,
+        description: 'Language code to the members of `descriptions` in that language',
+        [Read]: 'json',
+      }),
+    ),
+  },
+  { examples: [{ ...example, tags: '[{"title":"Outdoor"}]' }] },
+);

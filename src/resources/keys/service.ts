@@ -43,3 +43,7 @@ export async function revokeKey(database: Database, keyId: number) {
       .where(and(eq(apiKeys.providerId, key.providerId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt))),
   );
 }
+
+/** Whether the key opens anything in this database. */
+export const isKnownKey = async ({ db }: Database, key: string) =>
+  (await db.$count(apiKeys, and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt)))) > 0;

@@ -46,25 +46,39 @@ export const toSchool = (row: typeof providers.$inferSelect): School => ({
 
 const { Optional } = Type;
 
+/** What the page to try it begins with. */
+const example = {
+  title: 'Fjord School',
+  org_nr: '987654321',
+  phone: '+47 55 00 00 00',
+  email_admin: 'admin@fjordschool.example',
+  post_address: 'Strandgaten 1',
+  post_zip: '5004',
+  post_city: 'Bergen',
+};
+
 /** PUT /v2/schools, and POST {legacy_base_url}/schools for a sub-school. An optional field sent empty is cleared. */
 export type SchoolBody = Static<typeof SchoolBody>;
-export const SchoolBody = Type.Object({
-  title: Title(),
-  org_nr: Note(),
-  phone: Note(),
-  email_admin: Email(),
-  post_address: Line(),
-  post_zip: Line(),
-  post_city: Line(),
-  active: Optional(Flag({ default: true, description: 'Not sent is true, on every update' })),
-  reference: Optional(Nullable(Line())),
-  email: Optional(Nullable(Email())),
-  email_booking: Optional(Nullable(Email())),
-  email_more_info: Optional(Nullable(Email())),
-  visit_address: Optional(Nullable(Line())),
-  visit_zip: Optional(Nullable(Line())),
-  visit_city: Optional(Nullable(Line())),
-  web_address: Optional(Nullable(Type.String({ maxLength: 2_000 }))),
-  text_tagline: Optional(Nullable(Html())),
-  text_description: Optional(Nullable(Html())),
-});
+export const SchoolBody = Type.Object(
+  {
+    title: Title(),
+    org_nr: Note(),
+    phone: Note(),
+    email_admin: Email(),
+    post_address: Line(),
+    post_zip: Line(),
+    post_city: Line(),
+    active: Optional(Flag({ default: true, description: 'Not sent is true, on every update' })),
+    reference: Optional(Nullable(Line())),
+    email: Optional(Nullable(Email())),
+    email_booking: Optional(Nullable(Email())),
+    email_more_info: Optional(Nullable(Email())),
+    visit_address: Optional(Nullable(Line())),
+    visit_zip: Optional(Nullable(Line())),
+    visit_city: Optional(Nullable(Line())),
+    web_address: Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+    text_tagline: Optional(Nullable(Html())),
+    text_description: Optional(Nullable(Html())),
+  },
+  { examples: [example] },
+);

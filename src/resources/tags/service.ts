@@ -49,14 +49,20 @@ async function findOrMake(ctx: Ctx, tx: Tx, at: string, table: typeof tags | typ
   if (titles.length === 0) return [];
   const { providerId } = ctx;
   const stamps = { createdAt: at, updatedAt: at };
+  const wanted = sql`(select lower(title collate "und-x-icu") from unnest(${sql.param(titles)}::text[]) title)`;
+  const find = () =>
+    tx
+      .select({ id: table.id, title: table.title })
+      .from(table)
+      .where(own(ctx, table, sql`${folded(table.title)} in ${wanted}`));
+
+  const found = await find();
+  const known = new Set(found.map(({ title }) => title.toLowerCase()));
+  const missing = titles.filter((title) => !known.has(title.toLowerCase()));
+  if (missing.length === 0) return found.map(({ id }) => id);
   await tx
     .insert(table)
-    .values(titles.map((title) => ({ providerId, title, ...stamps })))
+    .values(missing.map((title) => ({ providerId, title, ...stamps })))
     .onConflictDoNothing();
-  const foldedTitles = sql`(select lower(title collate "und-x-icu") from unnest(${sql.param(titles)}::text[]) title)`;
-  const found = await tx
-    .select({ id: table.id })
-    .from(table)
-    .where(own(ctx, table, sql`${folded(table.title)} in ${foldedTitles}`));
-  return found.map(({ id }) => id);
+  return (await find()).map(({ id }) => id);
 }

@@ -1,0 +1,5 @@
+/** A title as it is stored: trimmed and in Unicode form NFC, so that equal words are equal bytes. */
+export const asTitle = (text: string) => text.trim().normalize('NFC');
+
+/** 1 to 255 characters, counted as people do (an emoji is one). */
+export const isTitle = (text: string) => text !== '' && Array.from(text).length <= 255;
