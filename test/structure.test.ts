@@ -15,8 +15,8 @@ const floors = [
   ['process'],
   ['main.ts', 'cli.ts'],
 ];
-/** The same inside a resource. A neighbour's schema is common ground; the rest of its room is private, but for services. */
-const steps = ['schema.ts', 'body.ts', 'query.ts', 'service.ts', 'routes.ts'];
+/** The same inside a resource. A neighbour's schema and shape are common ground; the rest of its room is private, but for services. */
+const steps = ['schema.ts', 'body.ts', 'shape.ts', 'query.ts', 'service.ts', 'routes.ts'];
 
 const src = join(import.meta.dirname, '../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -48,7 +48,10 @@ test.each(files.filter((file) => file.startsWith('resources/')))('%s keeps to it
     const [folder, otherRoom, otherStep] = to.split('/');
     if (folder === 'http') return step !== 'routes.ts';
     if (folder !== 'resources') return false;
-    if (otherRoom !== room) return otherStep !== 'schema.ts' && !(step === 'service.ts' && otherStep === 'service.ts');
+    if (otherRoom !== room)
+      return (
+        otherStep !== 'schema.ts' && otherStep !== 'shape.ts' && !(step === 'service.ts' && otherStep === 'service.ts')
+      );
     return steps.indexOf(otherStep!) >= steps.indexOf(step!);
   });
   expect(intruding).toEqual([]);

@@ -16,6 +16,21 @@ import { folded, id, instant, reference, stamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
+const written = () => text().notNull().default('');
+
+/** What a course says of itself, in its own language or in another. */
+const texts = () => ({
+  textLead: written(),
+  textDescription: written(),
+  textPlace: written(),
+  textPrerequisites: written(),
+  textDuration: written(),
+  textCredits: written(),
+  textSubmissions: written(),
+  textHotelInfo: written(),
+  textAudience: written(),
+});
+
 export const courses = pgTable(
   'courses',
   {
@@ -47,15 +62,7 @@ export const courses = pgTable(
     externalMoreInfoUrl: text(),
     emailBooking: text().notNull().default(''),
     emailMoreInfo: text().notNull().default(''),
-    textLead: text().notNull().default(''),
-    textDescription: text().notNull().default(''),
-    textPlace: text().notNull().default(''),
-    textPrerequisites: text().notNull().default(''),
-    textDuration: text().notNull().default(''),
-    textCredits: text().notNull().default(''),
-    textSubmissions: text().notNull().default(''),
-    textHotelInfo: text().notNull().default(''),
-    textAudience: text().notNull().default(''),
+    ...texts(),
     customProperties: jsonb().$type<Record<string, string | null>>(),
     visitAddress: text(),
     visitAddress2: text('visit_address2'),
@@ -102,15 +109,7 @@ export const courseTranslations = pgTable(
     providerId: reference().notNull(),
     courseId: reference().notNull(),
     languageId: text().notNull(),
-    textLead: text().notNull().default(''),
-    textDescription: text().notNull().default(''),
-    textPlace: text().notNull().default(''),
-    textPrerequisites: text().notNull().default(''),
-    textDuration: text().notNull().default(''),
-    textCredits: text().notNull().default(''),
-    textSubmissions: text().notNull().default(''),
-    textHotelInfo: text().notNull().default(''),
-    textAudience: text().notNull().default(''),
+    ...texts(),
   },
   (t) => [
     primaryKey({ name: 'course_translations_pk', columns: [t.providerId, t.courseId, t.languageId] }),
@@ -136,6 +135,7 @@ export const products = pgTable(
     currency: text().notNull().default('NOK'),
     vatPercentage: numeric({ precision: 5, scale: 2 }).notNull().default('0'),
     isMainProduct: boolean().notNull().default(false),
+    archivedAt: instant(),
     ...stamps(),
   },
   (t) => [

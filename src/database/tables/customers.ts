@@ -12,6 +12,7 @@ import {
   text,
 } from 'drizzle-orm/pg-core';
 import { id, reference, stamps } from './columns.ts';
+import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
 /** A company or a private person that pays for courses. */
@@ -21,6 +22,7 @@ export const customers = pgTable(
     providerId: reference().notNull(),
     id: id(),
     parentCustomerId: reference(),
+    sellerId: reference(),
     title: text().notNull(),
     department: text(),
     type: smallint().notNull().default(1),
@@ -65,6 +67,12 @@ export const customers = pgTable(
       columns: [t.providerId, t.parentCustomerId],
       foreignColumns: [t.providerId, t.id],
     }),
+    foreignKey({
+      name: 'customers_seller_fk',
+      columns: [t.providerId, t.sellerId],
+      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
+    }),
+    index('customers_created').on(t.providerId, t.createdAt, t.id),
     index('customers_parent').on(t.providerId, t.parentCustomerId),
     index('customers_updated').on(t.providerId, t.updatedAt, t.id),
     check('customers_title', sql`${t.title} <> ''`),

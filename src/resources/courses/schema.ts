@@ -153,5 +153,22 @@ export function toPartnerCourse(row: CourseRow, parts: CourseParts, ctx: Ctx): C
   };
 }
 
+/** A course inside a course date, or inside a line of an order. */
+export type EmbeddedCourse = Static<typeof EmbeddedCourse>;
+export const EmbeddedCourse = Type.Omit(Course, [
+  'descriptions',
+  'description_languages',
+  'lead_settings',
+  'publishing_platform',
+  'created_at',
+  'updated_at',
+  'deleted_at',
+  'related_items_updated_at',
+]);
+
+/** The serializer leaves out what the embedded form does not have. */
+export const toEmbeddedCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): EmbeddedCourse =>
+  row.providerId === ctx.providerId ? toCourse(row, parts, ctx) : toPartnerCourse(row, parts, ctx);
+
 const toDescriptions = (texts: Texts) =>
   Object.fromEntries(memberNames.map((name) => [name, texts[descriptionMembers[name]]])) as Record<Member, string>;

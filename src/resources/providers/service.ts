@@ -4,6 +4,7 @@ import { slugOf } from '../../core/catalog.ts';
 import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
 import type { Database, Write } from '../../database/client.ts';
+import { roles } from '../../database/tables/people.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
 
 export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
@@ -31,6 +32,7 @@ async function insertProvider(write: Write, values: NewProvider, chosenKey?: str
       .returning({ id: providers.id });
     const providerId = made!.id;
     await tx.insert(providerState).values({ providerId, changedAt: at });
+    await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...stamps });
     await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: at });
     return providerId;
   });

@@ -1,0 +1,133 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  numeric,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { tags } from './catalog.ts';
+import { folded, id, instant, reference, stamps } from './columns.ts';
+import { courses } from './courses.ts';
+import { customers } from './customers.ts';
+import { providers } from './providers.ts';
+
+/** A discount for a time: a campaign, or a customer's agreement. Running, waiting and expired are computed when asked. */
+export const campaigns = pgTable(
+  'campaigns',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    title: text(),
+    type: text({ enum: ['Campaign', 'Agreement'] }).notNull(),
+    isActive: boolean().notNull().default(true),
+    isArchived: boolean().notNull().default(false),
+    campaignCode: text(),
+    startsAt: instant(),
+    endsAt: instant(),
+    currency: text().notNull().default('NOK'),
+    discountType: text({ enum: ['Percent', 'Value'] }).notNull(),
+    discountValue: numeric({ precision: 12, scale: 2 }).notNull(),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'campaigns_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'campaigns_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('campaigns_code')
+      .on(t.providerId, folded(t.campaignCode))
+      .where(sql`${t.campaignCode} is not null and not ${t.isArchived}`),
+    check('campaigns_type', sql`${t.type} in ('Campaign', 'Agreement')`),
+    check('campaigns_discount_type', sql`${t.discountType} in ('Percent', 'Value')`),
+    check(
+      'campaigns_discount',
+      sql`${t.discountValue} >= 0 and (${t.discountType} = 'Value' or ${t.discountValue} <= 100)`,
+    ),
+    check('campaigns_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
+    check('campaigns_window', sql`${t.endsAt} > ${t.startsAt}`),
+  ],
+);
+
+export const campaignCourses = pgTable(
+  'campaign_courses',
+  { providerId: reference().notNull(), campaignId: reference().notNull(), courseId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'campaign_courses_pk', columns: [t.providerId, t.campaignId, t.courseId] }),
+    foreignKey({
+      name: 'campaign_courses_campaign_fk',
+      columns: [t.providerId, t.campaignId],
+      foreignColumns: [campaigns.providerId, campaigns.id],
+    }),
+    foreignKey({
+      name: 'campaign_courses_course_fk',
+      columns: [t.providerId, t.courseId],
+      foreignColumns: [courses.providerId, courses.id],
+    }),
+  ],
+);
+
+export const campaignCustomers = pgTable(
+  'campaign_customers',
+  { providerId: reference().notNull(), campaignId: reference().notNull(), customerId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'campaign_customers_pk', columns: [t.providerId, t.campaignId, t.customerId] }),
+    foreignKey({
+      name: 'campaign_customers_campaign_fk',
+      columns: [t.providerId, t.campaignId],
+      foreignColumns: [campaigns.providerId, campaigns.id],
+    }),
+    foreignKey({
+      name: 'campaign_customers_customer_fk',
+      columns: [t.providerId, t.customerId],
+      foreignColumns: [customers.providerId, customers.id],
+    }),
+    index('campaign_customers_customer').on(t.providerId, t.customerId, t.campaignId),
+  ],
+);
+
+export const campaignTags = pgTable(
+  'campaign_tags',
+  { providerId: reference().notNull(), campaignId: reference().notNull(), tagId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'campaign_tags_pk', columns: [t.providerId, t.campaignId, t.tagId] }),
+    foreignKey({
+      name: 'campaign_tags_campaign_fk',
+      columns: [t.providerId, t.campaignId],
+      foreignColumns: [campaigns.providerId, campaigns.id],
+    }),
+    foreignKey({
+      name: 'campaign_tags_tag_fk',
+      columns: [t.providerId, t.tagId],
+      foreignColumns: [tags.providerId, tags.id],
+    }),
+  ],
+);
+
+/** An amount that can be spent in parts; `balance` is what is left of it. */
+export const vouchers = pgTable(
+  'vouchers',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    code: text().notNull(),
+    currency: text().notNull().default('NOK'),
+    amount: numeric({ precision: 12, scale: 2 }).notNull(),
+    balance: numeric({ precision: 12, scale: 2 }).notNull(),
+    expiresAt: instant(),
+    archivedAt: instant(),
+    deletedAt: instant(),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'vouchers_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'vouchers_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('vouchers_code')
+      .on(t.providerId, folded(t.code))
+      .where(sql`${t.deletedAt} is null`),
+    check('vouchers_balance', sql`${t.balance} >= 0 and ${t.balance} <= ${t.amount}`),
+    check('vouchers_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
+  ],
+);

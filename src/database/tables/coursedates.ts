@@ -1,0 +1,221 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  check,
+  date,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  time,
+  timestamp,
+  unique,
+} from 'drizzle-orm/pg-core';
+import { id, instant, reference, stamps } from './columns.ts';
+import { courses } from './courses.ts';
+import { instructors, locations, places } from './places.ts';
+import { providers } from './providers.ts';
+
+/** A named group of course dates; a date is in one at most. */
+export const bundles = pgTable(
+  'bundles',
+  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...stamps() },
+  (t) => [
+    primaryKey({ name: 'bundles_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'bundles_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+  ],
+);
+
+const day = () => date({ mode: 'string' });
+const counter = () => integer().notNull().default(0);
+
+/** One scheduled occurrence of a course. `zone` is its own time zone, else the service's; `timezone` what was sent. */
+export const courseDates = pgTable(
+  'course_dates',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    courseId: reference().notNull(),
+    parentId: reference(),
+    bundleId: reference(),
+    locationId: reference(),
+    placeId: reference(),
+    /** Null while it follows the course. */
+    title: text(),
+    startAt: day().notNull(),
+    endAt: day().notNull(),
+    deadlineAt: day().notNull(),
+    startTimeAt: time(),
+    endTimeAt: time(),
+    timezone: text(),
+    zone: text().notNull(),
+    startsAt: instant()
+      .notNull()
+      .generatedAlwaysAs(sql`timezone(zone, start_at + coalesce(start_time_at, '00:00'::time))`),
+    endsAt: instant()
+      .notNull()
+      .generatedAlwaysAs(sql`timezone(zone, end_at + coalesce(end_time_at, '23:59:59'::time))`),
+    eventUrl: text(),
+    externalBookingUrl: text(),
+    isVirtual: boolean().notNull().default(false),
+    isVisible: boolean().notNull().default(true),
+    visibleWhenPassedDeadline: boolean().notNull().default(true),
+    reference: text(),
+    triggerValue: text(),
+    teachingLanguageId: text().notNull(),
+    placeAdditionalInfo: text(),
+    internalNote: text(),
+    statusId: smallint().notNull().default(1),
+    capacityMax: integer().notNull().default(0),
+    capacityMin: integer().notNull().default(0),
+    capacityOverbook: integer().notNull().default(0),
+    capacityWait: integer().notNull().default(0),
+    numConfirmed: counter(),
+    numOverbooked: counter(),
+    numUnconfirmed: counter(),
+    numWaiting: counter(),
+    hasParticipants: boolean()
+      .notNull()
+      .generatedAlwaysAs(sql`num_confirmed + num_overbooked + num_unconfirmed + num_waiting > 0`),
+    customProperties: jsonb().$type<Record<string, string | null>>(),
+    ...stamps(),
+    deletedAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'course_dates_pk', columns: [t.providerId, t.id] }),
+    foreignKey({
+      name: 'course_dates_course_fk',
+      columns: [t.providerId, t.courseId],
+      foreignColumns: [courses.providerId, courses.id],
+    }),
+    foreignKey({
+      name: 'course_dates_parent_fk',
+      columns: [t.providerId, t.parentId],
+      foreignColumns: [t.providerId, t.id],
+    }),
+    foreignKey({
+      name: 'course_dates_bundle_fk',
+      columns: [t.providerId, t.bundleId],
+      foreignColumns: [bundles.providerId, bundles.id],
+    }),
+    foreignKey({
+      name: 'course_dates_location_fk',
+      columns: [t.providerId, t.locationId],
+      foreignColumns: [locations.providerId, locations.id],
+    }),
+    foreignKey({ name: 'course_dates_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
+    unique('course_dates_course').on(t.providerId, t.courseId, t.id),
+    // Carries what a list filters on, but not updated_at, which moves with every booking.
+    index('course_dates_list')
+      .on(t.providerId, t.id, t.courseId, t.isVisible, t.statusId)
+      .where(sql`${t.deletedAt} is null`),
+    index('course_dates_starts').on(t.providerId, t.startsAt, t.id),
+    index('course_dates_ends').on(t.providerId, t.endsAt, t.id),
+    index('course_dates_created').on(t.providerId, t.createdAt, t.id),
+    index('course_dates_updated').on(t.providerId, t.updatedAt, t.id),
+    index('course_dates_status').on(t.providerId, t.statusId, t.id),
+    index('course_dates_participants')
+      .on(t.providerId, t.id)
+      .where(sql`${t.hasParticipants}`),
+    index('course_dates_parent')
+      .on(t.providerId, t.parentId, t.id)
+      .where(sql`${t.parentId} is not null`),
+    index('course_dates_bundle')
+      .on(t.providerId, t.bundleId, t.id)
+      .where(sql`${t.bundleId} is not null`),
+    index('course_dates_location')
+      .on(t.providerId, t.locationId)
+      .where(sql`${t.locationId} is not null`),
+    check('course_dates_status_known', sql`${t.statusId} between 1 and 4`),
+    check('course_dates_order', sql`${t.endsAt} > ${t.startsAt}`),
+    check('course_dates_deadline', sql`${t.deadlineAt} <= ${t.endAt}`),
+    check('course_dates_own_parent', sql`${t.parentId} <> ${t.id}`),
+    check(
+      'course_dates_capacities',
+      sql`least(${t.capacityMax}, ${t.capacityMin}, ${t.capacityOverbook}, ${t.capacityWait}) >= 0`,
+    ),
+    check(
+      'course_dates_counters',
+      sql`least(${t.numConfirmed}, ${t.numOverbooked}, ${t.numUnconfirmed}, ${t.numWaiting}) >= 0`,
+    ),
+  ],
+);
+
+export const courseDateInstructors = pgTable(
+  'course_date_instructors',
+  { providerId: reference().notNull(), courseDateId: reference().notNull(), instructorId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'course_date_instructors_pk', columns: [t.providerId, t.courseDateId, t.instructorId] }),
+    foreignKey({
+      name: 'course_date_instructors_date_fk',
+      columns: [t.providerId, t.courseDateId],
+      foreignColumns: [courseDates.providerId, courseDates.id],
+    }),
+    foreignKey({
+      name: 'course_date_instructors_instructor_fk',
+      columns: [t.providerId, t.instructorId],
+      foreignColumns: [instructors.providerId, instructors.id],
+    }),
+  ],
+);
+
+/** One meeting of a course date; `zone` is the date's, copied, since a generated column sees only its own row. */
+export const gatherings = pgTable(
+  'gatherings',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    courseDateId: reference().notNull(),
+    locationId: reference(),
+    gatheringAt: timestamp({ mode: 'string' }).notNull(),
+    gatheringEndAt: timestamp({ mode: 'string' }).notNull(),
+    zone: text().notNull(),
+    startsAt: instant()
+      .notNull()
+      .generatedAlwaysAs(sql`timezone(zone, gathering_at)`),
+    description: text(),
+    theme: text(),
+    eventUrl: text(),
+    ...stamps(),
+    deletedAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'gatherings_pk', columns: [t.providerId, t.id] }),
+    foreignKey({
+      name: 'gatherings_date_fk',
+      columns: [t.providerId, t.courseDateId],
+      foreignColumns: [courseDates.providerId, courseDates.id],
+    }),
+    foreignKey({
+      name: 'gatherings_location_fk',
+      columns: [t.providerId, t.locationId],
+      foreignColumns: [locations.providerId, locations.id],
+    }),
+    index('gatherings_date')
+      .on(t.providerId, t.courseDateId, t.startsAt, t.id)
+      .where(sql`${t.deletedAt} is null`),
+    check('gatherings_order', sql`${t.gatheringEndAt} > ${t.gatheringAt}`),
+  ],
+);
+
+export const gatheringInstructors = pgTable(
+  'gathering_instructors',
+  { providerId: reference().notNull(), gatheringId: reference().notNull(), instructorId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'gathering_instructors_pk', columns: [t.providerId, t.gatheringId, t.instructorId] }),
+    foreignKey({
+      name: 'gathering_instructors_gathering_fk',
+      columns: [t.providerId, t.gatheringId],
+      foreignColumns: [gatherings.providerId, gatherings.id],
+    }),
+    foreignKey({
+      name: 'gathering_instructors_instructor_fk',
+      columns: [t.providerId, t.instructorId],
+      foreignColumns: [instructors.providerId, instructors.id],
+    }),
+  ],
+);

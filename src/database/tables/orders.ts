@@ -1,0 +1,158 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  numeric,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { campaigns } from './campaigns.ts';
+import { id, instant, reference, stamps } from './columns.ts';
+import { courseDates } from './coursedates.ts';
+import { products } from './courses.ts';
+import { customers } from './customers.ts';
+import { adminMemberships } from './people.ts';
+import { providers } from './providers.ts';
+
+const money = () => numeric({ precision: 12, scale: 2 });
+const percent = () => numeric({ precision: 5, scale: 2 });
+
+/** What was agreed: who pays, where the invoice goes, the totals. */
+export const orders = pgTable(
+  'orders',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    customerId: reference(),
+    campaignId: reference(),
+    sellerId: reference(),
+    title: text().notNull(),
+    titleDetailed: text().notNull().default(''),
+    currency: text().notNull().default('NOK'),
+    isPaid: boolean().notNull().default(false),
+    paymentMethod: text(),
+    yourReference: text(),
+    booker: text(),
+    glnNumber: text(),
+    invoiceAddress: text(),
+    invoiceAddress2: text('invoice_address_2'),
+    invoiceAddress3: text('invoice_address_3'),
+    invoiceZipcode: text(),
+    invoiceCity: text(),
+    invoiceEmail: text(),
+    totalBeforeDiscounts: money().notNull().default('0'),
+    totalDiscounts: money().notNull().default('0'),
+    totalVat: money().notNull().default('0'),
+    customProperties: jsonb().$type<Record<string, string | null>>(),
+    invoicedAt: instant(),
+    exportedAt: instant(),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'orders_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'orders_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    foreignKey({
+      name: 'orders_customer_fk',
+      columns: [t.providerId, t.customerId],
+      foreignColumns: [customers.providerId, customers.id],
+    }),
+    foreignKey({
+      name: 'orders_campaign_fk',
+      columns: [t.providerId, t.campaignId],
+      foreignColumns: [campaigns.providerId, campaigns.id],
+    }),
+    foreignKey({
+      name: 'orders_seller_fk',
+      columns: [t.providerId, t.sellerId],
+      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
+    }),
+    index('orders_not_exported')
+      .on(t.providerId, t.id)
+      .where(sql`${t.exportedAt} is null`),
+    index('orders_exported').on(t.providerId, t.exportedAt, t.id),
+    index('orders_created').on(t.providerId, t.createdAt, t.id),
+    index('orders_updated').on(t.providerId, t.updatedAt, t.id),
+    index('orders_customer').on(t.providerId, t.customerId, t.id),
+    check('orders_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
+  ],
+);
+
+/** One product of an order; prices and discounts as they were at each step, null until that step is reached. */
+export const orderLines = pgTable(
+  'order_lines',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    orderId: reference().notNull(),
+    productId: reference().notNull(),
+    quantity: integer().notNull(),
+    vatPercentage: percent().notNull().default('0'),
+    priceAtOrder: money().notNull(),
+    discountPercentAtOrder: percent().notNull().default('0'),
+    discountAmountAtOrder: money().notNull().default('0'),
+    discountCalculatedAtOrder: money().notNull().default('0'),
+    priceAtInvoice: money(),
+    discountPercentAtInvoice: percent(),
+    discountCalculatedAtInvoice: money(),
+    priceAtExport: money(),
+    discountPercentAtExport: percent(),
+    discountCalculatedAtExport: money(),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'order_lines_pk', columns: [t.providerId, t.id] }),
+    foreignKey({
+      name: 'order_lines_order_fk',
+      columns: [t.providerId, t.orderId],
+      foreignColumns: [orders.providerId, orders.id],
+    }),
+    foreignKey({
+      name: 'order_lines_product_fk',
+      columns: [t.providerId, t.productId],
+      foreignColumns: [products.providerId, products.id],
+    }),
+    uniqueIndex('order_lines_order').on(t.providerId, t.orderId, t.productId),
+    index('order_lines_product').on(t.providerId, t.productId, t.orderId),
+    check('order_lines_quantity', sql`${t.quantity} > 0`),
+    check(
+      'order_lines_amounts',
+      sql`least(${t.priceAtOrder}, ${t.discountPercentAtOrder}, ${t.discountAmountAtOrder}, ${t.discountCalculatedAtOrder}) >= 0`,
+    ),
+  ],
+);
+
+/** One call of booking: who booked, on which date, with which order. */
+export const bookings = pgTable(
+  'bookings',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    orderId: reference().notNull(),
+    courseDateId: reference().notNull(),
+    bookerName: text(),
+    bookerEmail: text(),
+    bookerPhone: text(),
+    bookerLanguageId: text(),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'bookings_pk', columns: [t.providerId, t.id] }),
+    foreignKey({
+      name: 'bookings_order_fk',
+      columns: [t.providerId, t.orderId],
+      foreignColumns: [orders.providerId, orders.id],
+    }),
+    foreignKey({
+      name: 'bookings_date_fk',
+      columns: [t.providerId, t.courseDateId],
+      foreignColumns: [courseDates.providerId, courseDates.id],
+    }),
+    uniqueIndex('bookings_order').on(t.providerId, t.orderId),
+  ],
+);

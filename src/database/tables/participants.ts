@@ -1,0 +1,116 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  check,
+  date,
+  foreignKey,
+  index,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+} from 'drizzle-orm/pg-core';
+import { id, instant, reference, stamps } from './columns.ts';
+import { courseDates, gatherings } from './coursedates.ts';
+import { bookings, orderLines } from './orders.ts';
+import { courseUsers } from './users.ts';
+
+/** One course user on one course date. A trigger keeps the seat counters of the date. */
+export const participants = pgTable(
+  'participants',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    bookingId: reference().notNull(),
+    courseId: reference().notNull(),
+    courseDateId: reference().notNull(),
+    userId: reference().notNull(),
+    statusId: smallint().notNull().default(1),
+    statusUpdatedAt: instant().notNull(),
+    paidId: smallint().notNull().default(3),
+    entrySource: text({ enum: ['User', 'School'] }).notNull(),
+    completed: boolean().notNull().default(false),
+    noShow: boolean().notNull().default(false),
+    passed: boolean().notNull().default(false),
+    certificateIssuedAt: date({ mode: 'string' }),
+    userComment: text(),
+    invoiceReference: text(),
+    customProperties: jsonb().$type<Record<string, string | null>>(),
+    ...stamps(),
+    archivedAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'participants_pk', columns: [t.providerId, t.id] }),
+    foreignKey({
+      name: 'participants_booking_fk',
+      columns: [t.providerId, t.bookingId],
+      foreignColumns: [bookings.providerId, bookings.id],
+    }),
+    // To the date together with its course, so that the copied course cannot differ from the date's.
+    foreignKey({
+      name: 'participants_date_fk',
+      columns: [t.providerId, t.courseId, t.courseDateId],
+      foreignColumns: [courseDates.providerId, courseDates.courseId, courseDates.id],
+    }),
+    foreignKey({
+      name: 'participants_user_fk',
+      columns: [t.providerId, t.userId],
+      foreignColumns: [courseUsers.providerId, courseUsers.id],
+    }),
+    index('participants_date').on(t.providerId, t.courseDateId, t.statusId, t.statusUpdatedAt, t.id),
+    index('participants_course').on(t.providerId, t.courseId, t.id),
+    index('participants_user').on(t.providerId, t.userId, t.id),
+    index('participants_booking').on(t.providerId, t.bookingId, t.id),
+    index('participants_created').on(t.providerId, t.createdAt, t.id),
+    index('participants_updated').on(t.providerId, t.updatedAt, t.id),
+    check('participants_status', sql`${t.statusId} in (1, 2, 3, 4, 7, 8)`),
+    check('participants_paid', sql`${t.paidId} in (1, 3)`),
+    check('participants_source', sql`${t.entrySource} in ('User', 'School')`),
+  ],
+);
+
+/** One participant whom an order line pays for; one with several products is on several lines. */
+export const orderLineParticipants = pgTable(
+  'order_line_participants',
+  { providerId: reference().notNull(), orderLineId: reference().notNull(), participantId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'order_line_participants_pk', columns: [t.providerId, t.orderLineId, t.participantId] }),
+    foreignKey({
+      name: 'order_line_participants_line_fk',
+      columns: [t.providerId, t.orderLineId],
+      foreignColumns: [orderLines.providerId, orderLines.id],
+    }),
+    foreignKey({
+      name: 'order_line_participants_participant_fk',
+      columns: [t.providerId, t.participantId],
+      foreignColumns: [participants.providerId, participants.id],
+    }),
+    index('order_line_participants_participant').on(t.providerId, t.participantId, t.orderLineId),
+  ],
+);
+
+/** One participant at one gathering; `attended` is null until it was registered. */
+export const attendances = pgTable(
+  'attendances',
+  {
+    providerId: reference().notNull(),
+    participantId: reference().notNull(),
+    gatheringId: reference().notNull(),
+    attended: boolean(),
+    registeredAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'attendances_pk', columns: [t.providerId, t.participantId, t.gatheringId] }),
+    foreignKey({
+      name: 'attendances_participant_fk',
+      columns: [t.providerId, t.participantId],
+      foreignColumns: [participants.providerId, participants.id],
+    }),
+    foreignKey({
+      name: 'attendances_gathering_fk',
+      columns: [t.providerId, t.gatheringId],
+      foreignColumns: [gatherings.providerId, gatherings.id],
+    }),
+  ],
+);

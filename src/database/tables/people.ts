@@ -1,0 +1,77 @@
+import { sql } from 'drizzle-orm';
+import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { folded, instant, reference, stamps } from './columns.ts';
+import { providers } from './providers.ts';
+
+/** One person per e-mail address, who may work for several providers. */
+export const adminUsers = pgTable(
+  'admin_users',
+  {
+    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
+    email: text().notNull(),
+    firstname: text().notNull(),
+    lastname: text().notNull(),
+    passwordHash: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('admin_users_email').on(folded(t.email)),
+    check('admin_users_names', sql`${t.firstname} <> '' and ${t.lastname} <> ''`),
+  ],
+);
+
+/** That person at one provider; attaching somebody shows nothing that another provider stored. */
+export const adminMemberships = pgTable(
+  'admin_memberships',
+  {
+    providerId: reference().notNull(),
+    adminUserId: reference().notNull(),
+    position: text().notNull().default(''),
+    phonePrefix: text().notNull().default(''),
+    phone: text().notNull().default(''),
+    bookingEmail: text().notNull().default(''),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'admin_memberships_pk', columns: [t.providerId, t.adminUserId] }),
+    foreignKey({ name: 'admin_memberships_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    foreignKey({ name: 'admin_memberships_admin_user_fk', columns: [t.adminUserId], foreignColumns: [adminUsers.id] }),
+    index('admin_memberships_admin_user').on(t.adminUserId),
+  ],
+);
+
+/** Role 1, Administrator, comes with the provider; its own begin at 100. */
+export const roles = pgTable(
+  'roles',
+  {
+    providerId: reference().notNull(),
+    id: bigint({ mode: 'number' }).notNull().generatedByDefaultAsIdentity({ startWith: 100 }),
+    title: text().notNull(),
+    description: text().notNull().default(''),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'roles_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'roles_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('roles_title').on(t.providerId, folded(t.title)),
+    check('roles_title_given', sql`${t.title} <> ''`),
+  ],
+);
+
+export const adminMembershipRoles = pgTable(
+  'admin_membership_roles',
+  { providerId: reference().notNull(), adminUserId: reference().notNull(), roleId: reference().notNull() },
+  (t) => [
+    primaryKey({ name: 'admin_membership_roles_pk', columns: [t.providerId, t.adminUserId, t.roleId] }),
+    foreignKey({
+      name: 'admin_membership_roles_membership_fk',
+      columns: [t.providerId, t.adminUserId],
+      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
+    }),
+    foreignKey({
+      name: 'admin_membership_roles_role_fk',
+      columns: [t.providerId, t.roleId],
+      foreignColumns: [roles.providerId, roles.id],
+    }),
+  ],
+);

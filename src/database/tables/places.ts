@@ -1,0 +1,126 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  check,
+  doublePrecision,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { folded, id, instant, reference, stamps } from './columns.ts';
+import { adminMemberships } from './people.ts';
+import { providers } from './providers.ts';
+
+/** Counties, municipalities and other places: one tree for all providers, shipped with Norway's. */
+export const places = pgTable(
+  'places',
+  {
+    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
+    parentId: reference(),
+    title: text().notNull(),
+    country: text().notNull(),
+    ...stamps(),
+  },
+  (t) => [
+    foreignKey({ name: 'places_parent_fk', columns: [t.parentId], foreignColumns: [t.id] }),
+    uniqueIndex('places_title').on(t.country, sql`coalesce(${t.parentId}, 0)`, folded(t.title)),
+    index('places_parent').on(t.parentId),
+    check('places_title_given', sql`${t.title} <> ''`),
+    check('places_country', sql`${t.country} ~ '^[A-Z]{2}$'`),
+  ],
+);
+
+/** Who teaches; may be an admin user too. */
+export const instructors = pgTable(
+  'instructors',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    adminUserId: reference(),
+    firstname: text().notNull(),
+    lastname: text().notNull(),
+    phonePrefix: text().notNull().default(''),
+    phone: text().notNull().default(''),
+    email: text().notNull().default(''),
+    position: text().notNull().default(''),
+    company: text().notNull().default(''),
+    description: text().notNull().default(''),
+    showOnWeb: boolean().notNull().default(false),
+    ...stamps(),
+    archivedAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'instructors_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'instructors_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    foreignKey({
+      name: 'instructors_admin_user_fk',
+      columns: [t.providerId, t.adminUserId],
+      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
+    }),
+    index('instructors_created').on(t.providerId, t.createdAt, t.id),
+    index('instructors_updated').on(t.providerId, t.updatedAt, t.id),
+  ],
+);
+
+/** Where a provider teaches, with the capacities that its new course dates get. */
+export const locations = pgTable(
+  'locations',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    placeId: reference(),
+    instructorId: reference(),
+    title: text(),
+    customTitle: text(),
+    address: text(),
+    address2: text('address2'),
+    address3: text('address3'),
+    zipcode: text(),
+    city: text(),
+    state: text().notNull().default(''),
+    county: text().notNull().default(''),
+    country: text().notNull().default('NO'),
+    lat: doublePrecision().notNull().default(0),
+    lng: doublePrecision().notNull().default(0),
+    timezone: text(),
+    longText: text(),
+    shortText: text(),
+    shortText2: text('short_text_2'),
+    emailBooking: text(),
+    emailMoreinfo: text(),
+    cancellationDays: integer().notNull().default(0),
+    capacityBudget: integer().notNull().default(0),
+    capacityMax: integer().notNull().default(0),
+    capacityMin: integer().notNull().default(0),
+    capacityOverbook: integer().notNull().default(0),
+    capacityWait: integer().notNull().default(0),
+    notificationDays: integer().notNull().default(0),
+    isArchived: boolean().notNull().default(false),
+    isDefault: boolean().notNull().default(false),
+    isNotificationEnabled: boolean().notNull().default(false),
+    isVirtual: boolean().notNull().default(false),
+    ...stamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'locations_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'locations_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    foreignKey({ name: 'locations_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
+    foreignKey({
+      name: 'locations_instructor_fk',
+      columns: [t.providerId, t.instructorId],
+      foreignColumns: [instructors.providerId, instructors.id],
+    }),
+    index('locations_created').on(t.providerId, t.createdAt, t.id),
+    index('locations_updated').on(t.providerId, t.updatedAt, t.id),
+    check('locations_country', sql`${t.country} ~ '^[A-Z]{2}$'`),
+    check(
+      'locations_capacities',
+      sql`least(${t.capacityBudget}, ${t.capacityMax}, ${t.capacityMin}, ${t.capacityOverbook}, ${t.capacityWait}) >= 0`,
+    ),
+  ],
+);

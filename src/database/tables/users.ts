@@ -1,0 +1,63 @@
+import { date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { folded, id, instant, reference, stamps } from './columns.ts';
+import { customers } from './customers.ts';
+import { providers } from './providers.ts';
+
+/** A person who takes part in courses, known to one provider. */
+export const courseUsers = pgTable(
+  'course_users',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    customerId: reference(),
+    username: text().notNull(),
+    passwordHash: text(),
+    firstname: text(),
+    lastname: text(),
+    email: text(),
+    phone: text(),
+    company: text(),
+    orgnr: text(),
+    position: text(),
+    department: text(),
+    legaldepartment: text(),
+    dateOfBirth: date({ mode: 'string' }),
+    invoiceAddress: text(),
+    invoiceAddress2: text('invoice_address_2'),
+    invoiceAddress3: text('invoice_address_3'),
+    invoiceZipcode: text(),
+    invoiceCity: text(),
+    invoicePhone: text(),
+    homeAddress: text(),
+    homeAddress2: text('home_address_2'),
+    homeAddress3: text('home_address_3'),
+    homeZipcode: text(),
+    homeCity: text(),
+    homePhone: text(),
+    workAddress: text(),
+    workAddress2: text('work_address_2'),
+    workAddress3: text('work_address_3'),
+    workZipcode: text(),
+    workCity: text(),
+    workPhone: text(),
+    externalId: text(),
+    companyEmployeeNumber: text(),
+    customProperties: jsonb().$type<Record<string, string | null>>(),
+    ...stamps(),
+    informationGatheredAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'course_users_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'course_users_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    foreignKey({
+      name: 'course_users_customer_fk',
+      columns: [t.providerId, t.customerId],
+      foreignColumns: [customers.providerId, customers.id],
+    }),
+    uniqueIndex('course_users_username').on(t.providerId, folded(t.username)),
+    index('course_users_person').on(t.providerId, folded(t.email), folded(t.lastname), folded(t.firstname)),
+    index('course_users_firstname').on(t.providerId, folded(t.firstname)),
+    index('course_users_lastname').on(t.providerId, folded(t.lastname)),
+    index('course_users_customer').on(t.providerId, t.customerId, t.id),
+  ],
+);
