@@ -13,7 +13,11 @@ export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems
 export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
 /** Route options of every list: a weak ETag, and 304 for who has the answer already. */
-export const revalidated = { preHandler: revalidate };
+export const revalidated = { preHandler: revalidate() };
+/** The same, but for questions whose answer depends on more than the provider's data. */
+export const revalidatedUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
+  preHandler: revalidate(dependsOnMore),
+});
 
 const Pagination = Type.Object({
   total_items: Type.Integer(),

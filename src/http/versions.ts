@@ -7,16 +7,19 @@ type Query = Record<string, unknown>;
 
 /**
  * The answer to a list depends on the provider's data, what all share, the build, the settings, the language and the
- * question: a hash of these is its ETag, known before any data is read. Anything with partners depends on more.
+ * question: a hash of these is its ETag, known before any data is read. Anything with partners depends on more, and so
+ * does a question of which `dependsOnMore` says so, such as one with the clock in it.
  */
-export async function revalidate(request: FastifyRequest, reply: FastifyReply) {
-  const { include_partners, partner_id } = request.query as Query;
-  if (include_partners || partner_id !== undefined) return;
-  const tag = etagOf(request);
-  reply.header('etag', tag);
-  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
-  if (known?.includes(tag)) return reply.code(304).send();
-}
+export const revalidate =
+  (dependsOnMore: (query: Query) => boolean = () => false) =>
+  async (request: FastifyRequest, reply: FastifyReply) => {
+    const query = request.query as Query;
+    if (query['include_partners'] || query['partner_id'] !== undefined || dependsOnMore(query)) return;
+    const tag = etagOf(request);
+    reply.header('etag', tag);
+    const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
+    if (known?.includes(tag)) return reply.code(304).send();
+  };
 
 function etagOf({ ctx, sharedVersion, routeOptions, params, query }: FastifyRequest) {
   const question = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -13,7 +13,12 @@ export type TenantTable = PgTable & { providerId: PgColumn; id: PgColumn };
 const mostItems = 250;
 const { MAX_SAFE_INTEGER } = Number;
 const pageSize = Type.Integer({ minimum: 1, maximum: MAX_SAFE_INTEGER, default: 75, description: 'Above 250 is 250' });
-const pageNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 1 });
+const pageNumber = Type.Integer({
+  minimum: 1,
+  maximum: 2_147_483_647,
+  default: 1,
+  description: 'Past the end is an empty list',
+});
 const afterId = Type.Integer({ minimum: 0, maximum: MAX_SAFE_INTEGER, description: 'Only items with a greater id' });
 const paging = { limit: Type.Optional(pageSize), page: Type.Optional(pageNumber), since_id: Type.Optional(afterId) };
 
@@ -61,7 +66,9 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     ...(notDeleted
       ? { include_deleted: Type.Optional(Flag({ default: false, description: 'true lists deleted items too' })) }
       : {}),
-    ...(shape.names.length > 0 ? { include: Type.Optional(List(OneOf(shape.names), { maxItems: 100 })) } : {}),
+    ...(shape.names.length > 0
+      ? { include: Type.Optional(List(OneOf(shape.names), { maxItems: 100, description: 'What to embed' })) }
+      : {}),
   };
   const filtering = Object.fromEntries(
     Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)]),

@@ -36,12 +36,19 @@ export const courseList = defineList({
   scope: (ctx, reach) => withinReach(ctx, reach, courses.providerId, isPublic),
   notDeleted: isNull(courses.deletedAt),
   filters: {
-    customer_id: filter(Id, (customerId, ctx) => own(ctx, courses, eq(courses.customerId, customerId))),
+    customer_id: filter({ ...Id, description: 'Only the corporate courses of this customer' }, (customerId, ctx) =>
+      own(ctx, courses, eq(courses.customerId, customerId)),
+    ),
     ...dateRange('created_at', courses.createdAt),
     ...dateRange('updated_at', courses.updatedAt),
-    description_language: parameter(OneOf(teachingLanguageCodes)),
-    tag_ids: filter(List(Id), (tagIds: number[], ctx, { tag_match }) => taggedWith(ctx, tagIds, tag_match)),
-    tag_match: parameter(OneOf(['any', 'all'], { default: 'any' })),
+    description_language: parameter(
+      OneOf(teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
+    ),
+    tag_ids: filter(
+      List(Id, { description: "Only courses with these of the school's own tags" }),
+      (tagIds: number[], ctx, { tag_match }) => taggedWith(ctx, tagIds, tag_match),
+    ),
+    tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
     ...partnerParameters,
     paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },

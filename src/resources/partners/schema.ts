@@ -4,7 +4,7 @@ import { parameter } from '../../lists/filter.ts';
 /** What lists that can show partners' items take; the service turns them into the list's reach. */
 export const partnerParameters = {
   include_partners: parameter(Flag({ default: false, description: "true adds approved partners' public items" })),
-  partner_id: parameter(Id),
+  partner_id: parameter({ ...Id, description: 'Only the public items of this approved partner' }),
 };
 export type PartnerQuery = { include_partners?: boolean; partner_id?: number };
 
