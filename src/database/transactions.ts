@@ -86,7 +86,9 @@ export async function transaction<T>(pool: Pool, until: number, work: (client: P
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((failed: unknown) => (broken = failed as Error));
+    // A connection that is gone, or does not answer, would only be waited for once more.
+    if (failureOf(error)?.kind === 'unavailable') broken = error as Error;
+    else await client.query('rollback').catch((failed: unknown) => (broken = failed as Error));
     throw error;
   } finally {
     client.release(broken);
