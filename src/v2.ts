@@ -3,10 +3,13 @@ import { authenticate, type Services } from './http/auth.ts';
 import { watchMethods } from './http/methods.ts';
 import { answerProblems, mainWording } from './http/problems.ts';
 import { readRequests } from './http/requests.ts';
+import { adminUserRoutes, appUserRoutes, roleRoutes } from './resources/admin-users/routes.ts';
 import { courseRoutes } from './resources/courses/routes.ts';
+import { customerRoutes } from './resources/customers/routes.ts';
 import { durationRoutes } from './resources/durations/routes.ts';
 import { schoolRoutes } from './resources/schools/routes.ts';
 import { tagRoutes } from './resources/tags/routes.ts';
+import { courseUserRoutes, searchUserRoutes } from './resources/users/routes.ts';
 
 /** The interface providers use today. */
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
@@ -19,6 +22,12 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(tagRoutes, { prefix: '/course-tags' });
   await app.register(durationRoutes, { prefix: '/durations' });
   await app.register(schoolRoutes, { prefix: '/schools' });
+  await app.register(customerRoutes, { prefix: '/customers' });
+  await app.register(courseUserRoutes, { prefix: '/course-users' });
+  await app.register(searchUserRoutes, { prefix: '/search-users' });
+  await app.register(adminUserRoutes, { prefix: '/admin-users' });
+  await app.register(roleRoutes, { prefix: '/admin-roles' });
+  await app.register(appUserRoutes, { prefix: '/app-users' });
 
   refuseOtherMethods();
 };

@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import * as documented from './support/document.ts';
-import { send, sharedWorld } from './support/world.ts';
+import * as people from './support/documents/people.ts';
+import { send, sharedWorld, type Provider } from './support/world.ts';
 
 const { app, newProvider } = await sharedWorld();
 
@@ -30,13 +31,20 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /live',
     'GET /ready',
     'GET /schools',
+    'GET /v2/admin-roles',
+    'GET /v2/admin-users',
+    'GET /v2/app-users',
     'GET /v2/course-tags',
+    'GET /v2/course-users/{id}',
     'GET /v2/courses',
     'GET /v2/durations',
     'GET /v2/schools',
+    'GET /v2/search-users',
     'POST /courses',
     'POST /schools',
+    'POST /v2/admin-users',
     'POST /v2/courses',
+    'POST /v2/customers',
     'PUT /v2/schools',
   ]);
 });
@@ -67,6 +75,12 @@ test.each<[string, Schema, unknown]>([
   ['School', answerOf('/v2/schools', 'get', '200').properties!['school']!, documented.school],
   ['School, older interface', answerOf('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
   ['Course tag', answerOf('/v2/course-tags', 'get', '200').items!, documented.courseTag],
+  ['Course user', answerOf('/v2/course-users/{id}', 'get', '200'), people.courseUser],
+  ['Course user, searched', answerOf('/v2/search-users', 'get', '200').items!, people.courseUser],
+  ['Admin user', answerOf('/v2/admin-users', 'get', '200').items!, people.adminUser],
+  ['Admin user, created', answerOf('/v2/admin-users', 'post', '201'), people.adminUser],
+  ['App user', answerOf('/v2/app-users', 'get', '200').items!, people.appUser],
+  ['Role', answerOf('/v2/admin-roles', 'get', '200').items!, people.role],
 ])('%s has the fields and types of the document', (_name, schema, table) => {
   expect(worded(schema)).toEqual(table);
 });
@@ -84,7 +98,7 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
 
   test('asks for a key, in the words of its interface', async () => {
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
-      const answer = await send(app, { method: method, url: path, headers });
+      const answer = await send(app, { method: method, url: path.replace('{id}', '1'), headers });
       expect([answer.status, answer.json()]).toEqual([401, wrongKey]);
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     }
@@ -93,7 +107,8 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
   test('answers what its schema says', async () => {
     const me = await newProvider();
     await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
-    const answer = await me.request(method)(path, method === 'GET' ? undefined : complete[path]);
+    const url = path.replace('{id}', String(await idFor(me, path))) + (asked[path] ?? '');
+    const answer = await me.request(method)(url, method === 'GET' ? undefined : complete[path]);
     expect(answer.status).toBeLessThan(300);
     const schema = operation.responses[String(answer.status)]!.content['application/json']!.schema;
     const ajv = formats.default(new Ajv2020({ strict: false }));
@@ -110,9 +125,25 @@ const school = {
   post_zip: '1',
   post_city: 'c',
 };
+/** What a list answers nothing without. */
+const asked: Record<string, string> = { '/v2/search-users': '?lastname=Nordmann' };
+
 const complete: Record<string, object> = {
+  '/v2/customers': { title: 'C' },
+  '/v2/admin-users': { email: 'a@b.example', role_ids: 1, firstname: 'A', lastname: 'B' },
   '/v2/courses': { title: 'Complete' },
   '/courses': { title: 'Complete' },
   '/schools': school,
   '/v2/schools': school,
 };
+
+/** The id of something of the provider's own for a path that names one. */
+async function idFor(me: Provider, path: string) {
+  if (!path.includes('{id}')) return '';
+  return (await me.ctx()).write(async (tx, at) => {
+    const { rows } = await tx.execute<{ id: number }>(
+      `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,
+    );
+    return rows[0]!.id;
+  });
+}

@@ -44,7 +44,10 @@ export function dateTime(stored: string): string {
 
 export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : dateTime(stored));
 
-/** The same with the fraction kept, for a client that resumes from it. */
+/** `yyyy-mm-dd hh:mm:ss`, as admin users and instructors show it. */
+export const plainDateTime = (stored: string) => stored.slice(0, 19);
+
+/** As `dateTime`, with the fraction kept, for a client that resumes from it. */
 export function exactDateTime(stored: string): string {
   const fraction = /\.\d+/.exec(stored)?.[0] ?? '';
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${offsetOf(stored)}`;

@@ -41,16 +41,22 @@ export const ListOrEnvelope = <S extends TSchema>(item: S) => {
   });
 };
 
-/**
- * Answers a page: the bare items with `Link: <…>; rel="next"` while there is more, or the envelope when a total was
- * asked for; and where an incremental sync goes on from.
- */
-export function sendPage<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
-  const { updated_at_min } = request.query as { updated_at_min?: string };
-  if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(page.through));
-  if (page.total !== undefined) return toEnvelope(page, page.total);
+/** Answers a page as bare items, with `Link: <…>; rel="next"` while there is more, and where a sync goes on from. */
+export function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): T[] {
+  sayThrough(request, reply, page);
   if (page.more) reply.header('link', `<${nextPage(request, page)}>; rel="next"`);
   return page.items;
+}
+
+/** Answers a page in the envelope; it was counted for that. */
+export function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
+  sayThrough(request, reply, page);
+  return toEnvelope(page, page.total ?? 0);
+}
+
+function sayThrough(request: FastifyRequest, reply: FastifyReply, { through }: Page<unknown>) {
+  const { updated_at_min } = request.query as { updated_at_min?: string };
+  if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(through));
 }
 
 /** Past the end `previous_page` is the last page that has items. */

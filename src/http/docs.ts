@@ -18,7 +18,13 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
       info: { title: 'Course Booking Service', version, description },
       components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
       security: [{ key: [] }],
-      tags: [{ name: 'Courses' }, { name: 'School' }, { name: 'Older interface' }, { name: 'Operation' }],
+      tags: [
+        { name: 'Courses' },
+        { name: 'School' },
+        { name: 'People' },
+        { name: 'Older interface' },
+        { name: 'Operation' },
+      ],
     },
     transform: ({ schema, url }) => ({ schema: documented(schema), url }),
   });

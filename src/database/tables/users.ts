@@ -1,7 +1,21 @@
-import { date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import {
+  type AnyPgColumn,
+  date,
+  foreignKey,
+  index,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
 import { folded, id, instant, reference, stamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
+
+/** Serves LIKE from the start of a value, which an index in a language's order cannot. */
+const fromStart = (column: AnyPgColumn) => sql`${folded(column)} text_pattern_ops`;
 
 /** A person who takes part in courses, known to one provider. */
 export const courseUsers = pgTable(
@@ -56,8 +70,9 @@ export const courseUsers = pgTable(
     }),
     uniqueIndex('course_users_username').on(t.providerId, folded(t.username)),
     index('course_users_person').on(t.providerId, folded(t.email), folded(t.lastname), folded(t.firstname)),
-    index('course_users_firstname').on(t.providerId, folded(t.firstname)),
-    index('course_users_lastname').on(t.providerId, folded(t.lastname)),
+    index('course_users_firstname').on(t.providerId, fromStart(t.firstname)),
+    index('course_users_lastname').on(t.providerId, fromStart(t.lastname)),
+    index('course_users_username_start').on(t.providerId, fromStart(t.username)),
     index('course_users_customer').on(t.providerId, t.customerId, t.id),
   ],
 );

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, created, ListOrEnvelope, revalidated, sendPage } from '../../http/answers.ts';
+import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/answers.ts';
 import { CourseBody } from './body.ts';
 import { courseList } from './query.ts';
 import { createCourse, listCourses } from './service.ts';
@@ -18,7 +18,10 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...revalidated,
     },
-    async (request, reply) => sendPage(request, reply, await listCourses(request.ctx, request.query)),
+    async (request, reply) => {
+      const page = await listCourses(request.ctx, request.query);
+      return request.query.paginate ? sendEnvelope(request, reply, page) : sendItems(request, reply, page);
+    },
   );
 
   app.post(

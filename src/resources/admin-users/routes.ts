@@ -1,0 +1,81 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { answers, created, revalidated } from '../../http/answers.ts';
+import { answerProblems, mainWording, type Wording } from '../../http/problems.ts';
+import { AdminUserBody } from './body.ts';
+import { AdminUser, AppUser, Role } from './schema.ts';
+import { listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
+
+const names = Type.Array(Type.String());
+const InvalidInput = Type.Object({ errors: Type.Object({ missing_fields: names, not_valid: names }) });
+
+/** Invalid input reads as lists of names here; every other failure as everywhere. */
+const listing: Wording = (problem) =>
+  problem.kind === 'invalid'
+    ? { errors: { missing_fields: problem.missing, not_valid: problem.notValid } }
+    : mainWording(problem);
+
+export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  answerProblems(app, listing);
+
+  app.get(
+    '',
+    {
+      schema: {
+        summary: "All of the school's admin users",
+        tags: ['People'],
+        response: answers(Type.Array(AdminUser)),
+      },
+      ...revalidated,
+    },
+    ({ ctx }) => listAdminUsers(ctx),
+  );
+
+  app.post(
+    '',
+    {
+      schema: {
+        summary: 'Create an admin user, or attach an existing person',
+        description:
+          'Who has the e-mail address already keeps all profile fields and gets just these roles at this school: 200. A new person needs `firstname` and `lastname`: 201.',
+        tags: ['People'],
+        body: AdminUserBody,
+        response: { 200: AdminUser, ...created(AdminUser), 400: InvalidInput },
+      },
+    },
+    async ({ ctx, body }, reply) => {
+      const { user, isNew } = await saveAdminUser(ctx, body);
+      return reply.code(isNew ? 201 : 200).send(user);
+    },
+  );
+};
+
+export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '',
+    {
+      schema: {
+        summary: 'The roles an admin user can have',
+        tags: ['People'],
+        response: answers(Type.Array(Role)),
+      },
+      ...revalidated,
+    },
+    ({ ctx }) => listRoles(ctx),
+  );
+};
+
+export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '',
+    {
+      schema: {
+        summary: 'Who may own a customer as its seller',
+        tags: ['People'],
+        response: answers(Type.Array(AppUser)),
+      },
+      ...revalidated,
+    },
+    async ({ ctx }) => listAppUsers(ctx),
+  );
+};

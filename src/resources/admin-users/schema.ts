@@ -1,0 +1,47 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { plainDateTime } from '../../core/moment.ts';
+import { PlainDateTime } from '../../core/schema.ts';
+import type { adminMemberships, adminUsers } from '../../database/tables/people.ts';
+
+const text = Type.String();
+
+type Person = Pick<typeof adminUsers.$inferSelect, 'id' | 'email' | 'firstname' | 'lastname'>;
+type Membership = Omit<typeof adminMemberships.$inferSelect, 'adminUserId'>;
+
+/** A person as known to one provider; the stamps are those of the membership. */
+export type AdminUserRow = Person & Membership;
+
+export type AdminUser = Static<typeof AdminUser>;
+export const AdminUser = Type.Object({
+  id: Type.Integer(),
+  firstname: text,
+  lastname: text,
+  email: text,
+  position: text,
+  phone_prefix: text,
+  phone: text,
+  booking_email: text,
+  role_ids: Type.Array(Type.Integer()),
+  created_at: PlainDateTime,
+  updated_at: PlainDateTime,
+});
+
+export const toAdminUser = (row: AdminUserRow, { role_ids }: { role_ids: number[] }): AdminUser => ({
+  id: row.id,
+  firstname: row.firstname,
+  lastname: row.lastname,
+  email: row.email,
+  position: row.position,
+  phone_prefix: row.phonePrefix,
+  phone: row.phone,
+  booking_email: row.bookingEmail,
+  role_ids,
+  created_at: plainDateTime(row.createdAt),
+  updated_at: plainDateTime(row.updatedAt),
+});
+
+/** An admin user who may own a customer as its seller. */
+export type AppUser = Static<typeof AppUser>;
+export const AppUser = Type.Object({ id: Type.Integer(), firstname: text, lastname: text, email: text });
+
+export const Role = Type.Object({ id: Type.Integer(), title: text, description: text });

@@ -1,0 +1,48 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Nullable } from '../../core/schema.ts';
+import type { campaigns } from '../../database/tables/campaigns.ts';
+
+const ids = Type.Array(Type.Integer());
+
+export type Campaign = Static<typeof Campaign>;
+export const Campaign = Type.Object({
+  id: Type.Integer(),
+  title: Nullable(Type.String()),
+  type: Type.String(),
+  active: Type.Boolean(),
+  expired: Type.Boolean(),
+  running: Type.Boolean(),
+  waiting: Type.Boolean(),
+  is_archived: Type.Boolean(),
+  uses_code: Type.Boolean(),
+  campaign_code: Nullable(Type.String()),
+  courses: ids,
+  customers: ids,
+  tags: ids,
+  currency: Type.String(),
+  discount_type: Type.String(),
+  discount_value: Type.Number(),
+});
+
+/** A campaign inside an order. */
+export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
+export const EmbeddedCampaign = Type.Omit(Campaign, ['courses', 'customers', 'tags']);
+
+/** Where a campaign stands is told by the database's clock, at the moment it is read. */
+export type CampaignRow = typeof campaigns.$inferSelect & { isWaiting: boolean; isExpired: boolean };
+
+export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
+  id: row.id,
+  title: row.title,
+  type: row.type,
+  active: row.isActive,
+  expired: row.isExpired,
+  running: row.isActive && !row.isArchived && !row.isWaiting && !row.isExpired,
+  waiting: row.isWaiting,
+  is_archived: row.isArchived,
+  uses_code: row.campaignCode !== null,
+  campaign_code: row.campaignCode,
+  currency: row.currency.toLowerCase(),
+  discount_type: row.discountType,
+  discount_value: Number(row.discountValue),
+});

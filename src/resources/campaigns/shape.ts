@@ -1,0 +1,68 @@
+import { asc, getTableColumns, sql } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
+import { many, ofKeys, type Keys } from '../../lists/part.ts';
+import { shapeOf } from '../../lists/shape.ts';
+import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
+
+/** A campaign's columns, and where it stands now; a bound that is not set is never reached. */
+export const campaignColumns = {
+  ...getTableColumns(campaigns),
+  isWaiting: sql<boolean>`coalesce(now() < ${campaigns.startsAt}, false)`,
+  isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
+};
+
+/** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
+export const fetchCampaigns = (ctx: Ctx, keys: Keys): PromiseLike<CampaignRow[]> =>
+  ctx.db
+    .select(campaignColumns)
+    .from(campaigns)
+    .where(ofKeys(ctx, campaigns.providerId, campaigns.id, keys));
+
+type Named = { ownerId: number; id: number };
+const toId = ({ id }: Named) => id;
+
+const coursesOf = many(
+  (ctx, keys) =>
+    ctx.db
+      .select({ ownerId: campaignCourses.campaignId, id: campaignCourses.courseId })
+      .from(campaignCourses)
+      .where(ofKeys(ctx, campaignCourses.providerId, campaignCourses.campaignId, keys))
+      .orderBy(asc(campaignCourses.courseId)),
+  toId,
+);
+
+const customersOf = many(
+  (ctx, keys) =>
+    ctx.db
+      .select({ ownerId: campaignCustomers.campaignId, id: campaignCustomers.customerId })
+      .from(campaignCustomers)
+      .where(ofKeys(ctx, campaignCustomers.providerId, campaignCustomers.campaignId, keys))
+      .orderBy(asc(campaignCustomers.customerId)),
+  toId,
+);
+
+const tagsOf = many(
+  (ctx, keys) =>
+    ctx.db
+      .select({ ownerId: campaignTags.campaignId, id: campaignTags.tagId })
+      .from(campaignTags)
+      .where(ofKeys(ctx, campaignTags.providerId, campaignTags.campaignId, keys))
+      .orderBy(asc(campaignTags.tagId)),
+  toId,
+);
+
+export const campaignShape = shapeOf<CampaignRow>()({
+  view: Campaign,
+  parts: { courses: coursesOf, customers: customersOf, tags: tagsOf },
+  toView: (row, parts) => ({ ...toEmbeddedCampaign(row), ...parts }),
+  includes: {},
+});
+
+/** A campaign inside an order: without what it is for. */
+export const embeddedCampaignShape = shapeOf<CampaignRow>()({
+  view: EmbeddedCampaign,
+  parts: {},
+  toView: (row) => toEmbeddedCampaign(row),
+  includes: {},
+});

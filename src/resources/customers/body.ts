@@ -1,0 +1,45 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Count, Email, Id, Line, Note, OneOf, Title, UpperCode } from '../../core/schema.ts';
+import { countryCodes } from '../../reference/countries.ts';
+import { customerStatuses, customerTypes } from './schema.ts';
+
+const { Optional } = Type;
+
+/** POST /v2/customers. */
+export type CustomerBody = Static<typeof CustomerBody>;
+export const CustomerBody = Type.Object(
+  {
+    title: Title(),
+    department: Optional(Line()),
+    type: Optional(OneOf([...customerTypes.keys()], { default: 1, description: '1 Company, 2 Private' })),
+    orgnr: Optional(Note()),
+    email: Optional(Email()),
+    phone: Optional(Note()),
+    fax: Optional(Note()),
+    web_address: Optional(Type.String({ maxLength: 2_000 })),
+    customer_reference_id: Optional(Line({ description: 'Customer number' })),
+    country: Optional(UpperCode(countryCodes, { default: 'NO' })),
+    post_address_1: Optional(Line()),
+    post_address_2: Optional(Line()),
+    post_address_3: Optional(Line()),
+    post_zipcode: Optional(Line()),
+    post_city: Optional(Line()),
+    invoice_address_1: Optional(Line()),
+    invoice_address_2: Optional(Line()),
+    invoice_address_3: Optional(Line()),
+    invoice_zipcode: Optional(Line()),
+    invoice_city: Optional(Line()),
+    invoice_customer_reference: Optional(Line()),
+    invoice_due_days: Optional(Count()),
+    invoice_email: Optional(Email()),
+    office_address_1: Optional(Line()),
+    office_address_2: Optional(Line()),
+    office_address_3: Optional(Line()),
+    office_zipcode: Optional(Line()),
+    office_city: Optional(Line()),
+    seller_id: Optional({ ...Id, description: 'An id from /v2/app-users' }),
+    note: Optional(Note()),
+    status: Optional(OneOf([...customerStatuses.keys()], { default: 1, description: '1 Active, 2 Deactive' })),
+  },
+  { examples: [{ title: 'Fjord Energy AS', orgnr: '912345678', email: 'post@fjordenergy.example' }] },
+);

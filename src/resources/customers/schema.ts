@@ -1,0 +1,110 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { dateTime } from '../../core/moment.ts';
+import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import type { customers } from '../../database/tables/customers.ts';
+import { countries } from '../../reference/countries.ts';
+import { AppUser } from '../admin-users/schema.ts';
+
+const text = Nullable(Type.String());
+
+/** The parts of an address, each null until it is known. */
+export const Address = Type.Object({ address: text, address_2: text, address_3: text, zipcode: text, city: text });
+
+export const customerTypes = new Map([
+  [1, 'Company'],
+  [2, 'Private'],
+]);
+/** These words are the interface's own; they do not follow the language. */
+export const customerStatuses = new Map([
+  [1, 'Active'],
+  [2, 'Deactivated'],
+]);
+
+export type CustomerRow = typeof customers.$inferSelect;
+
+/** As embedded in orders, course users and participants. */
+export type Customer = Static<typeof Customer>;
+export const Customer = Type.Object({
+  id: Type.Integer(),
+  title: Type.String(),
+  department: text,
+  phone: text,
+  fax: text,
+  email: text,
+  webaddress: text,
+  orgnr: text,
+  invoice_email: text,
+  customer_reference_id: text,
+  customer_reference: text,
+  note: text,
+  turnover: text,
+  always_use_customer_reference: Type.Integer(),
+  idStatus: Type.String(),
+  idParentCustomer: Nullable(Type.Integer()),
+  invoice_method: Type.String(),
+  country: Type.Object({ id: Type.Integer(), title: Type.String(), code: Type.String() }),
+  status: Type.String(),
+  type: Type.String(),
+  duedate_days: Type.Integer(),
+  seller: Nullable(AppUser),
+  invoice_address: Address,
+  post_address: Address,
+  visit_address: Address,
+  custom_properties: Nullable(CustomProperties),
+  created_at: DateTime,
+  updated_at: DateTime,
+});
+
+export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | null }, { language }: Ctx): Customer => ({
+  id: row.id,
+  title: row.title,
+  department: row.department,
+  phone: row.phone,
+  fax: row.fax,
+  email: row.email,
+  webaddress: row.webaddress,
+  orgnr: row.orgnr,
+  invoice_email: row.invoiceEmail,
+  customer_reference_id: row.customerReferenceId,
+  customer_reference: row.customerReference,
+  note: row.note,
+  turnover: row.turnover,
+  always_use_customer_reference: row.alwaysUseCustomerReference ? 1 : 0,
+  idStatus: String(row.status),
+  idParentCustomer: row.parentCustomerId,
+  invoice_method: row.invoiceMethod,
+  country: {
+    id: countries.get(row.country)?.id ?? 0,
+    title: countries.get(row.country)?.title[language] ?? row.country,
+    code: row.country,
+  },
+  status: customerStatuses.get(row.status) ?? '',
+  type: customerTypes.get(row.type) ?? '',
+  duedate_days: row.duedateDays,
+  seller,
+  invoice_address: {
+    address: row.invoiceAddress,
+    address_2: row.invoiceAddress2,
+    address_3: row.invoiceAddress3,
+    zipcode: row.invoiceZipcode,
+    city: row.invoiceCity,
+  },
+  post_address: {
+    address: row.postAddress,
+    address_2: row.postAddress2,
+    address_3: row.postAddress3,
+    zipcode: row.postZipcode,
+    city: row.postCity,
+  },
+  visit_address: {
+    address: row.visitAddress,
+    address_2: row.visitAddress2,
+    address_3: row.visitAddress3,
+    zipcode: row.visitZipcode,
+    city: row.visitCity,
+  },
+  custom_properties: row.customProperties,
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
+});

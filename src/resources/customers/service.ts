@@ -1,0 +1,61 @@
+import { eq } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { invalidFields } from '../../core/problem.ts';
+import type { Tx } from '../../database/client.ts';
+import { customers } from '../../database/tables/customers.ts';
+import { adminMemberships } from '../../database/tables/people.ts';
+import { own } from '../../lists/reach.ts';
+import type { CustomerBody } from './body.ts';
+
+/** Makes a customer; returns its id. */
+export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
+  const { providerId } = ctx;
+  return ctx.write(async (tx, at) => {
+    if (body.seller_id !== undefined) await refuseForeignSeller(ctx, tx, body.seller_id);
+    const [customer] = await tx
+      .insert(customers)
+      .values({ ...toColumns(body), providerId, createdAt: at, updatedAt: at })
+      .returning({ id: customers.id });
+    return customer!.id;
+  });
+}
+
+/** A seller is one of the provider's admin users. */
+async function refuseForeignSeller(ctx: Ctx, tx: Tx, sellerId: number) {
+  const member = own(ctx, adminMemberships, eq(adminMemberships.adminUserId, sellerId));
+  if ((await tx.$count(adminMemberships, member)) === 0) throw invalidFields({ notValid: ['seller_id'] });
+}
+
+const toColumns = (body: CustomerBody) => ({
+  title: body.title,
+  department: body.department,
+  type: body.type,
+  orgnr: body.orgnr,
+  email: body.email,
+  phone: body.phone,
+  fax: body.fax,
+  webaddress: body.web_address,
+  customerReferenceId: body.customer_reference_id,
+  country: body.country,
+  postAddress: body.post_address_1,
+  postAddress2: body.post_address_2,
+  postAddress3: body.post_address_3,
+  postZipcode: body.post_zipcode,
+  postCity: body.post_city,
+  invoiceAddress: body.invoice_address_1,
+  invoiceAddress2: body.invoice_address_2,
+  invoiceAddress3: body.invoice_address_3,
+  invoiceZipcode: body.invoice_zipcode,
+  invoiceCity: body.invoice_city,
+  customerReference: body.invoice_customer_reference,
+  duedateDays: body.invoice_due_days,
+  invoiceEmail: body.invoice_email,
+  visitAddress: body.office_address_1,
+  visitAddress2: body.office_address_2,
+  visitAddress3: body.office_address_3,
+  visitZipcode: body.office_zipcode,
+  visitCity: body.office_city,
+  sellerId: body.seller_id,
+  note: body.note,
+  status: body.status,
+});

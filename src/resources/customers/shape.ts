@@ -1,0 +1,26 @@
+import type { Ctx } from '../../core/context.ts';
+import { customers } from '../../database/tables/customers.ts';
+import { ofKeys, one, type Keys } from '../../lists/part.ts';
+import { shapeOf } from '../../lists/shape.ts';
+import { fetchAdminUsers } from '../admin-users/shape.ts';
+import { Customer, toCustomer, type CustomerRow } from './schema.ts';
+
+const sellerOf = one(
+  (row: CustomerRow) => row.sellerId,
+  fetchAdminUsers,
+  ({ id, firstname, lastname, email }) => ({ id, firstname, lastname, email }),
+);
+
+export const customerShape = shapeOf<CustomerRow>()({
+  view: Customer,
+  parts: { seller: sellerOf },
+  toView: toCustomer,
+  includes: {},
+});
+
+/** Customers by their ids. */
+export const fetchCustomers = (ctx: Ctx, keys: Keys): PromiseLike<CustomerRow[]> =>
+  ctx.db
+    .select()
+    .from(customers)
+    .where(ofKeys(ctx, customers.providerId, customers.id, keys));

@@ -1,0 +1,112 @@
+import { and, asc, eq, getTableColumns } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { products } from '../../database/tables/courses.ts';
+import { orderLines, orders } from '../../database/tables/orders.ts';
+import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { many, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
+import { embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
+import { EmbeddedCourse } from '../courses/schema.ts';
+import { embeddedCourseShape, fetchCourses } from '../courses/shape.ts';
+import { alwaysWith, embeddedParticipantShape, fetchParticipants } from '../participants/shape.ts';
+import type { CourseUserRow } from '../users/schema.ts';
+import { courseUserColumns } from '../users/shape.ts';
+import {
+  OrderLine,
+  Relation,
+  toOrderLine,
+  toOrderUser,
+  toRelation,
+  type OrderLineRow,
+  type OrderUser,
+  type RelationRow,
+} from './schema.ts';
+
+type LineUser = OrderUser & { invoice_reference: string | null };
+
+const named = and(
+  eq(participants.providerId, orderLineParticipants.providerId),
+  eq(participants.id, orderLineParticipants.participantId),
+);
+
+const fetchLineUsers = many(
+  (ctx, keys) =>
+    ctx.db
+      .select({
+        ownerId: orderLineParticipants.orderLineId,
+        invoiceReference: participants.invoiceReference,
+        user: courseUserColumns,
+      })
+      .from(orderLineParticipants)
+      .innerJoin(participants, named)
+      .innerJoin(
+        courseUsers,
+        and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
+      )
+      .where(ofKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+      .orderBy(asc(participants.id)),
+  ({ user, invoiceReference }: UserFound) => ({ ...toOrderUser(user), invoice_reference: invoiceReference }),
+);
+type UserFound = { ownerId: number; invoiceReference: string | null; user: CourseUserRow };
+
+/** The people of a line, only when `user_data` asks for them. */
+const usersOf: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>
+  query['user_data'] === true ? fetchLineUsers(ctx, rows, query) : () => [];
+
+const fetchRelations = (ctx: Ctx, keys: Keys): PromiseLike<RelationRow[]> =>
+  ctx.db
+    .select({
+      providerId: participants.providerId,
+      id: participants.id,
+      ownerId: orderLineParticipants.orderLineId,
+      courseDateId: participants.courseDateId,
+      userId: participants.userId,
+      courseId: participants.courseId,
+    })
+    .from(orderLineParticipants)
+    .innerJoin(participants, named)
+    .where(ofKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+    .orderBy(asc(participants.id));
+
+const relationShape = shapeOf<RelationRow>()({
+  view: Relation,
+  parts: {},
+  toView: toRelation,
+  includes: {
+    course: {
+      ...embedOne((row: RelationRow) => row.courseId, fetchCourses, embeddedCourseShape, 'unset'),
+      schema: EmbeddedCourse,
+      names: [],
+    },
+    participants: {
+      ...embedOne((row: RelationRow) => row.id, fetchParticipants, embeddedParticipantShape, 'unset'),
+      schema: embeddedParticipantShape.schema,
+    },
+  },
+});
+
+/** A line of an order, with the participants that it pays for. */
+export const orderLineShape = alwaysWith(
+  ['database_relations'],
+  shapeOf<OrderLineRow>()({
+    view: OrderLine,
+    parts: { users: usersOf },
+    toView: toOrderLine,
+    includes: { database_relations: embedMany(fetchRelations, relationShape, 'unset') },
+  }),
+);
+
+/** The lines of orders, by the ids of the orders. */
+export const fetchLinesOf = (ctx: Ctx, keys: Keys): PromiseLike<OrderLineRow[]> =>
+  ctx.db
+    .select({
+      ...getTableColumns(orderLines),
+      ownerId: orderLines.orderId,
+      currency: orders.currency,
+      product: products,
+    })
+    .from(orderLines)
+    .innerJoin(orders, and(eq(orders.providerId, orderLines.providerId), eq(orders.id, orderLines.orderId)))
+    .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
+    .where(ofKeys(ctx, orderLines.providerId, orderLines.orderId, keys))
+    .orderBy(asc(orderLines.id));

@@ -1,0 +1,65 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { Flag, Id } from '../../core/schema.ts';
+import { products } from '../../database/tables/courses.ts';
+import { orderLines, orders } from '../../database/tables/orders.ts';
+import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
+import { dateRange, filter, parameter } from '../../lists/filter.ts';
+import { defineList, onPage } from '../../lists/list.ts';
+import { own } from '../../lists/reach.ts';
+import { orderShape } from './shape.ts';
+
+/** The orders with a line that sells the course or pays for a participant of it. */
+function ofCourse(ctx: Ctx, courseId: number) {
+  const selling = ctx.db
+    .select({ orderId: orderLines.orderId })
+    .from(orderLines)
+    .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
+    .where(and(own(ctx, orderLines), own(ctx, products, eq(products.courseId, courseId))));
+  const paying = ctx.db
+    .select({ orderId: orderLines.orderId })
+    .from(participants)
+    .innerJoin(
+      orderLineParticipants,
+      and(
+        eq(orderLineParticipants.providerId, participants.providerId),
+        eq(orderLineParticipants.participantId, participants.id),
+      ),
+    )
+    .innerJoin(
+      orderLines,
+      and(
+        eq(orderLines.providerId, orderLineParticipants.providerId),
+        eq(orderLines.id, orderLineParticipants.orderLineId),
+      ),
+    )
+    .where(own(ctx, participants, eq(participants.courseId, courseId)));
+  return sql`${orders.id} = any(array(${selling.union(paying)}))`;
+}
+
+export const orderList = defineList({
+  table: orders,
+  shape: orderShape,
+  scope: (ctx) => own(ctx, orders),
+  filters: {
+    course_id: filter({ ...Id, description: 'Only orders with a line of this course' }, (id, ctx) => ofCourse(ctx, id)),
+    ...dateRange('created_at', orders.createdAt),
+    ...dateRange('updated_at', orders.updatedAt),
+    ...dateRange('exported_at', orders.exportedAt),
+    exported: filter(
+      Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
+      (exported, _ctx, { exported_at_min, exported_at_max }) =>
+        exported || exported_at_min !== undefined || exported_at_max !== undefined
+          ? undefined
+          : isNull(orders.exportedAt),
+    ),
+    user_data: parameter(Flag({ default: false, description: 'true lists the people of each line' })),
+  },
+  rows: (ctx, ids, order) =>
+    ctx.db
+      .select()
+      .from(orders)
+      .innerJoin(ids, onPage(orders, ids))
+      .orderBy(...order)
+      .then((rows) => rows.map((row) => row.orders)),
+});

@@ -1,0 +1,25 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { answers, revalidatedUnless, sendPage } from '../../http/answers.ts';
+import { orderList } from './query.ts';
+import type { Order } from './schema.ts';
+
+/** Whether a campaign is running depends on the clock. */
+const asksForCampaigns = ({ include }: { include?: unknown }) => Array.isArray(include) && include.includes('campaign');
+
+export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '',
+    {
+      schema: {
+        summary: 'List orders',
+        description: 'Exported orders are left out unless `exported=true` or a filter on `exported_at` asks for them.',
+        tags: ['Orders'],
+        querystring: orderList.Query,
+        response: answers(Type.Array(orderList.View)),
+      },
+      ...revalidatedUnless(asksForCampaigns),
+    },
+    async (request, reply) => sendPage(request, reply, await orderList.page(request.ctx, request.query)) as Order[],
+  );
+};

@@ -1,0 +1,119 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
+import { amount, minorOf, percentOf, amountText } from '../../core/money.ts';
+import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import type { orders } from '../../database/tables/orders.ts';
+import { dayText, OrderUser } from '../order-lines/schema.ts';
+
+const text = Nullable(Type.String());
+
+const Totals = Type.Object({
+  total_amount_before_discounts: Type.Number(),
+  total_amount_after_discounts: Type.Number(),
+  total_amount_of_discounts: Type.Number(),
+  total_amount_of_vat: Type.Number(),
+  total_amount_incl_discounts_and_vat: Type.Number(),
+});
+
+/** An order but for its `customer` and `lines`, which its shape adds. */
+export type Order = Static<typeof Order>;
+export const Order = Type.Object({
+  id: Type.Integer(),
+  title: Type.String(),
+  title_detailed: Type.String(),
+  is_paid: Type.Boolean(),
+  payment_method: text,
+  your_reference: text,
+  booker: text,
+  gln_number: text,
+  idCampaign: Nullable(Type.Integer()),
+  seller_id: Nullable(Type.Integer()),
+  invoice_address: text,
+  invoice_address_2: text,
+  invoice_address_3: text,
+  invoice_zipcode: text,
+  invoice_city: text,
+  invoice_email: text,
+  first_user: Nullable(OrderUser),
+  booker_admin_user: text,
+  webintegration_id: Type.Null(),
+  custom_properties: Nullable(CustomProperties),
+  calculated_totals: Totals,
+  exported_at: Nullable(DateTime),
+  created_at: Nullable(DateTime),
+  updated_at: Nullable(DateTime),
+});
+
+export type OrderRow = typeof orders.$inferSelect;
+
+export const toOrder = (row: OrderRow, { first_user }: { first_user: OrderUser | null }): Order => ({
+  id: row.id,
+  title: row.title,
+  title_detailed: row.titleDetailed,
+  is_paid: row.isPaid,
+  payment_method: row.paymentMethod,
+  your_reference: row.yourReference,
+  booker: row.booker,
+  gln_number: row.glnNumber,
+  idCampaign: row.campaignId,
+  seller_id: row.sellerId,
+  invoice_address: row.invoiceAddress,
+  invoice_address_2: row.invoiceAddress2,
+  invoice_address_3: row.invoiceAddress3,
+  invoice_zipcode: row.invoiceZipcode,
+  invoice_city: row.invoiceCity,
+  invoice_email: row.invoiceEmail,
+  first_user,
+  booker_admin_user: null,
+  webintegration_id: null,
+  custom_properties: row.customProperties,
+  calculated_totals: toTotals(row),
+  exported_at: dateTimeOrNull(row.exportedAt),
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
+});
+
+/** From the three that were agreed; the others follow. */
+function toTotals(row: Agreed): Static<typeof Totals> {
+  const before = minorOf(row.totalBeforeDiscounts);
+  const discounts = minorOf(row.totalDiscounts);
+  const vat = minorOf(row.totalVat);
+  return {
+    total_amount_before_discounts: amount(before),
+    total_amount_after_discounts: amount(before - discounts),
+    total_amount_of_discounts: amount(discounts),
+    total_amount_of_vat: amount(vat),
+    total_amount_incl_discounts_and_vat: amount(before - discounts + vat),
+  };
+}
+
+type Agreed = Pick<OrderRow, 'totalBeforeDiscounts' | 'totalDiscounts' | 'totalVat'>;
+/** A line as it is agreed; its discount is that of all its items together. */
+export type AgreedLine = {
+  quantity: number;
+  priceAtOrder: string;
+  discountCalculatedAtOrder: string;
+  vatPercentage: string;
+};
+
+/** What an order keeps of its lines: discounts first, then VAT, rounded half up for each line. */
+export function agreedTotals(lines: AgreedLine[]): Agreed {
+  let [before, discounts, vat] = [0n, 0n, 0n];
+  for (const line of lines) {
+    const price = BigInt(line.quantity) * minorOf(line.priceAtOrder);
+    const discount = minorOf(line.discountCalculatedAtOrder);
+    before += price;
+    discounts += discount;
+    vat += percentOf(price - discount, line.vatPercentage);
+  }
+  return {
+    totalBeforeDiscounts: amountText(before),
+    totalDiscounts: amountText(discounts),
+    totalVat: amountText(vat),
+  };
+}
+
+/** The stored titles of an order. */
+export const orderTitle = (courseTitle: string, orderId: number) => `${courseTitle} #${orderId}`;
+export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>
+  [dayText(startAt), dayText(endAt), ...(place ? [place] : [])].join(' - ');

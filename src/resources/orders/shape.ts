@@ -1,0 +1,55 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { bookings } from '../../database/tables/orders.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { many, ofKeys, type Loader } from '../../lists/part.ts';
+import { embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
+import { embeddedCampaignShape, fetchCampaigns } from '../campaigns/shape.ts';
+import { customerShape, fetchCustomers } from '../customers/shape.ts';
+import { toOrderUser, type OrderUser } from '../order-lines/schema.ts';
+import { fetchLinesOf, orderLineShape } from '../order-lines/shape.ts';
+import { alwaysWith } from '../participants/shape.ts';
+import type { CourseUserRow } from '../users/schema.ts';
+import { courseUserColumns } from '../users/shape.ts';
+import { Order, toOrder, type OrderRow } from './schema.ts';
+
+const first = sql`(
+  select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
+)`;
+
+const firstUsersOf = many(
+  (ctx, keys) =>
+    ctx.db
+      .select({ ownerId: bookings.orderId, user: courseUserColumns })
+      .from(bookings)
+      .innerJoin(participants, and(eq(participants.providerId, bookings.providerId), eq(participants.id, first)))
+      .innerJoin(
+        courseUsers,
+        and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
+      )
+      .where(ofKeys(ctx, bookings.providerId, bookings.orderId, keys)),
+  ({ user }: { ownerId: number; user: CourseUserRow }) => toOrderUser(user),
+);
+
+/** The person of an order's first participant; null without one. */
+const firstUserOf: Loader<OrderRow, OrderUser | null> = async (ctx, rows, query) => {
+  const usersOf = await firstUsersOf(ctx, rows, query);
+  return (row) => usersOf(row)[0] ?? null;
+};
+
+export const orderShape = alwaysWith(
+  ['customer', 'lines'],
+  shapeOf<OrderRow>()({
+    view: Order,
+    parts: { first_user: firstUserOf },
+    toView: toOrder,
+    includes: {
+      customer: {
+        ...embedOne((row: OrderRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
+        names: [],
+      },
+      lines: embedMany(fetchLinesOf, orderLineShape, 'unset'),
+      campaign: embedOne((row: OrderRow) => row.campaignId, fetchCampaigns, embeddedCampaignShape, 'unset'),
+    },
+  }),
+);

@@ -1,0 +1,141 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { Nullable } from '../../core/schema.ts';
+import type { courseDates } from '../../database/tables/coursedates.ts';
+import type { locations } from '../../database/tables/places.ts';
+import { countries } from '../../reference/countries.ts';
+import { teachingLanguages } from '../../reference/courses.ts';
+
+const text = Type.String();
+const day = Type.String({ format: 'date' });
+
+/** Where a participant's course date is held. */
+const DateLocation = Type.Object({
+  id: Type.Integer(),
+  title: Nullable(text),
+  custom_title: Nullable(text),
+  address: Nullable(text),
+  address2: Nullable(text),
+  address3: Nullable(text),
+  zipcode: Nullable(text),
+  city: Nullable(text),
+  state: text,
+  county: text,
+  idCountry: text,
+  country: text,
+  country_code: text,
+  idPlace: Type.Integer(),
+  lat: Type.Number(),
+  lng: Type.Number(),
+  timezone: Nullable(text),
+  long_text: Nullable(text),
+  short_text: Nullable(text),
+  short_text_2: Nullable(text),
+  idInstructor: Nullable(Type.Integer()),
+  is_default: Type.Boolean(),
+  is_archived: Type.Boolean(),
+  is_virtual: Type.Boolean(),
+});
+
+/** A course date inside a participant; other members than in the list of course dates. */
+export type ParticipantDate = Static<typeof ParticipantDate>;
+export const ParticipantDate = Type.Object({
+  id: Type.Integer(),
+  idCourse: Type.Integer(),
+  idStatus: Type.Integer(),
+  week: Type.Integer(),
+  start_at: day,
+  end_at: day,
+  deadline_at: day,
+  time_start: text,
+  time_end: text,
+  timezone: Nullable(text),
+  gmt_offset: text,
+  place: text,
+  is_virtual: Type.Boolean(),
+  event_url: Nullable(text),
+  internal_note: Nullable(text),
+  idLocation: text,
+  teaching_language: text,
+  idTeachingLanguage: text,
+  location_cancellation_days: Type.Integer(),
+  is_deleted: Type.Boolean(),
+  guaranteed_to_run: Type.Boolean(),
+  location: Nullable(DateLocation),
+});
+
+export type ParticipantDateRow = {
+  date: typeof courseDates.$inferSelect;
+  location: typeof locations.$inferSelect | null;
+  place: string | null;
+  /** The ISO week of the start. */
+  week: number;
+  /** Seconds that the date's zone is ahead of UTC at the start. */
+  offset: number;
+};
+
+const willRun = 2;
+
+export const toParticipantDate = (row: ParticipantDateRow, { language }: Pick<Ctx, 'language'>): ParticipantDate => ({
+  id: row.date.id,
+  idCourse: row.date.courseId,
+  idStatus: row.date.statusId,
+  week: row.week,
+  start_at: row.date.startAt,
+  end_at: row.date.endAt,
+  deadline_at: row.date.deadlineAt,
+  time_start: hoursAndMinutes(row.date.startTimeAt),
+  time_end: hoursAndMinutes(row.date.endTimeAt),
+  timezone: row.date.timezone,
+  gmt_offset: offsetText(row.offset),
+  place: row.place ?? '',
+  is_virtual: row.date.isVirtual,
+  event_url: row.date.eventUrl,
+  internal_note: row.date.internalNote,
+  idLocation: row.location === null ? '' : String(row.location.id),
+  teaching_language: teachingLanguages.get(row.date.teachingLanguageId)?.[language] ?? '',
+  idTeachingLanguage: row.date.teachingLanguageId,
+  location_cancellation_days: row.location?.cancellationDays ?? 0,
+  is_deleted: row.date.deletedAt !== null,
+  guaranteed_to_run: row.date.statusId === willRun,
+  location: row.location === null ? null : toDateLocation(row.location, language),
+});
+
+function toDateLocation(row: typeof locations.$inferSelect, language: Ctx['language']): Static<typeof DateLocation> {
+  const country = countries.get(row.country);
+  return {
+    id: row.id,
+    title: row.title,
+    custom_title: row.customTitle,
+    address: row.address,
+    address2: row.address2,
+    address3: row.address3,
+    zipcode: row.zipcode,
+    city: row.city,
+    state: row.state,
+    county: row.county,
+    idCountry: country === undefined ? '' : String(country.id),
+    country: country?.title[language] ?? '',
+    country_code: row.country,
+    idPlace: row.placeId ?? 0,
+    lat: row.lat,
+    lng: row.lng,
+    timezone: row.timezone,
+    long_text: row.longText,
+    short_text: row.shortText,
+    short_text_2: row.shortText2,
+    idInstructor: row.instructorId,
+    is_default: row.isDefault,
+    is_archived: row.isArchived,
+    is_virtual: row.isVirtual,
+  };
+}
+
+/** `09:00:00` is `09:00`; empty when no time is set. */
+const hoursAndMinutes = (time: string | null) => time?.slice(0, 5) ?? '';
+
+function offsetText(seconds: number) {
+  const minutes = Math.floor(Math.abs(seconds) / 60);
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${seconds < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}

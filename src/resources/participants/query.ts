@@ -1,0 +1,48 @@
+import { eq, sql } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { Id } from '../../core/schema.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { dateRange, filter } from '../../lists/filter.ts';
+import { defineList, onPage } from '../../lists/list.ts';
+import { own } from '../../lists/reach.ts';
+import { participantShape } from './shape.ts';
+
+/** The participants whose course user belongs to the customer. */
+function ofCustomer(ctx: Ctx, customerId: number) {
+  const users = ctx.db
+    .select({ id: courseUsers.id })
+    .from(courseUsers)
+    .where(own(ctx, courseUsers, eq(courseUsers.customerId, customerId)));
+  return sql`${participants.userId} = any(array(${users}))`;
+}
+
+export const participantList = defineList({
+  table: participants,
+  shape: participantShape,
+  scope: (ctx) => own(ctx, participants),
+  filters: {
+    course_id: filter({ ...Id, description: 'Only participants of this course' }, (id) =>
+      eq(participants.courseId, id),
+    ),
+    coursedate_id: filter({ ...Id, description: 'Only participants of this course date' }, (id) =>
+      eq(participants.courseDateId, id),
+    ),
+    customer_id: filter(
+      { ...Id, description: 'Only participants whose course user belongs to this customer' },
+      (id, ctx) => ofCustomer(ctx, id),
+    ),
+    user_id: filter({ ...Id, description: 'Only where this course user takes part' }, (id) =>
+      eq(participants.userId, id),
+    ),
+    ...dateRange('created_at', participants.createdAt),
+    ...dateRange('updated_at', participants.updatedAt),
+  },
+  rows: (ctx, ids, order) =>
+    ctx.db
+      .select()
+      .from(participants)
+      .innerJoin(ids, onPage(participants, ids))
+      .orderBy(...order)
+      .then((rows) => rows.map((row) => row.participants)),
+});

@@ -1,0 +1,130 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
+import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import type { participants } from '../../database/tables/participants.ts';
+import type { Label } from '../../reference/language.ts';
+import { ParticipantDate } from '../participant-dates/schema.ts';
+
+const text = Type.String();
+
+const label = (en: string, no: string): Label => ({ en, no });
+
+/** Where a participant stands; 4 and 8 hold no seat. */
+export const participantStatuses = new Map([
+  [1, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
+  [2, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
+  [3, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
+  [4, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
+  [7, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
+  [8, { code: 'status_deregistered_with_fee', title: label('Deregistered with fee', 'Avmeldt med gebyr') }],
+]);
+
+export const paidStates = new Map<number, Label>([
+  [1, label('Yes', 'Ja')],
+  [3, label('No', 'Nei')],
+]);
+
+export type ParticipantRow = typeof participants.$inferSelect;
+
+const ParticipantCourse = Type.Object({
+  id: Type.Integer(),
+  title: text,
+  reference: Nullable(text),
+  created_at: Nullable(DateTime),
+  updated_at: Nullable(DateTime),
+});
+
+/** A participant but for its `user`, which its shape adds. */
+export type Participant = Static<typeof Participant>;
+export const Participant = Type.Object({
+  id: Type.Integer(),
+  archived_at: Nullable(DateTime),
+  booker_admin_user: Nullable(text),
+  booker_email: Nullable(text),
+  booker_language_id: Nullable(text),
+  booker_name: Nullable(text),
+  booker_phone: Nullable(text),
+  certificate_issued_at: Nullable(Type.String({ format: 'date' })),
+  completed: Type.Boolean(),
+  no_show: Type.Boolean(),
+  passed: Type.Boolean(),
+  course: ParticipantCourse,
+  coursedate: ParticipantDate,
+  created_at: Nullable(DateTime),
+  updated_at: Nullable(DateTime),
+  status_updated_at: Nullable(DateTime),
+  custom_properties: Nullable(CustomProperties),
+  entry_source: text,
+  idBooking: Type.Integer(),
+  idOrder: Type.Integer(),
+  idPaid: Type.Integer(),
+  paid: Type.Object({ id: Type.Integer(), title: text }),
+  status: Type.Object({ id: Type.Integer(), title: text, status_code: text }),
+  user_comment: Nullable(text),
+});
+
+export const Attendance = Type.Object({
+  gathering_id: Type.Integer(),
+  attended: Nullable(Type.Boolean()),
+  registered_at: Nullable(DateTime),
+});
+
+type Booking = {
+  orderId: number;
+  bookerName: string | null;
+  bookerEmail: string | null;
+  bookerPhone: string | null;
+  bookerLanguageId: string | null;
+};
+
+type CourseFound = { id: number; title: string; reference: string | null; createdAt: string; updatedAt: string };
+
+export const toParticipantCourse = (row: CourseFound): Static<typeof ParticipantCourse> => ({
+  id: row.id,
+  title: row.title,
+  reference: row.reference,
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
+});
+
+/** What lies in other tables than the participant's own. */
+export type ParticipantParts = {
+  booking: Booking;
+  course: Static<typeof ParticipantCourse>;
+  coursedate: ParticipantDate;
+};
+
+export function toParticipant(
+  row: ParticipantRow,
+  { booking, course, coursedate }: ParticipantParts,
+  { language }: Pick<Ctx, 'language'>,
+): Participant {
+  const status = participantStatuses.get(row.statusId)!;
+  return {
+    id: row.id,
+    archived_at: dateTimeOrNull(row.archivedAt),
+    booker_admin_user: null,
+    booker_email: booking.bookerEmail,
+    booker_language_id: booking.bookerLanguageId,
+    booker_name: booking.bookerName,
+    booker_phone: booking.bookerPhone,
+    certificate_issued_at: row.certificateIssuedAt,
+    completed: row.completed,
+    no_show: row.noShow,
+    passed: row.passed,
+    course,
+    coursedate,
+    created_at: dateTime(row.createdAt),
+    updated_at: dateTime(row.updatedAt),
+    status_updated_at: dateTime(row.statusUpdatedAt),
+    custom_properties: row.customProperties,
+    entry_source: row.entrySource,
+    idBooking: row.bookingId,
+    idOrder: booking.orderId,
+    idPaid: row.paidId,
+    paid: { id: row.paidId, title: paidStates.get(row.paidId)![language] },
+    status: { id: row.statusId, title: status.title[language], status_code: status.code },
+    user_comment: row.userComment,
+  };
+}

@@ -1,0 +1,39 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { Id } from '../../core/schema.ts';
+import { answers, revalidated, sendItems } from '../../http/answers.ts';
+import { courseUserList, Search } from './query.ts';
+import { getCourseUser, searchCourseUsers } from './service.ts';
+
+export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/:id',
+    {
+      schema: {
+        summary: 'One course user',
+        tags: ['People'],
+        params: Type.Object({ id: Id }),
+        response: answers(courseUserList.View),
+      },
+    },
+    ({ ctx, params }) => getCourseUser(ctx, params.id),
+  );
+};
+
+export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '',
+    {
+      schema: {
+        summary: 'Search for course users',
+        description:
+          'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
+        tags: ['People'],
+        querystring: Search,
+        response: answers(Type.Array(courseUserList.View)),
+      },
+      ...revalidated,
+    },
+    async (request, reply) => sendItems(request, reply, await searchCourseUsers(request.ctx, request.query)),
+  );
+};

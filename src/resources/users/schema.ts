@@ -1,0 +1,81 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
+import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import type { courseUsers } from '../../database/tables/users.ts';
+import { Address, Customer } from '../customers/schema.ts';
+
+const text = Nullable(Type.String());
+
+/** Everything but the password's hash, which no answer ever needs. */
+export type CourseUserRow = Omit<typeof courseUsers.$inferSelect, 'passwordHash'>;
+
+/** A person who takes part in courses, with the customer that employs them. */
+export type CourseUser = Static<typeof CourseUser>;
+export const CourseUser = Type.Object({
+  id: Type.Integer(),
+  firstname: text,
+  lastname: text,
+  email: text,
+  username: text,
+  phone: text,
+  company: text,
+  orgnr: text,
+  position: text,
+  department: text,
+  legaldepartment: text,
+  date_of_birth: Nullable(Type.String({ format: 'date' })),
+  invoice_address: Type.Object({ ...Address.properties, invoice_phone: text }),
+  home_address: Address,
+  work_address: Address,
+  external_id: text,
+  company_employee_number: text,
+  custom_properties: Nullable(CustomProperties),
+  customer: Nullable(Customer),
+  created_at: DateTime,
+  updated_at: DateTime,
+  information_gathered_at: Nullable(DateTime),
+});
+
+export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Customer | null }): CourseUser => ({
+  id: row.id,
+  firstname: row.firstname,
+  lastname: row.lastname,
+  email: row.email,
+  username: row.username,
+  phone: row.phone,
+  company: row.company,
+  orgnr: row.orgnr,
+  position: row.position,
+  department: row.department,
+  legaldepartment: row.legaldepartment,
+  date_of_birth: row.dateOfBirth,
+  invoice_address: {
+    address: row.invoiceAddress,
+    address_2: row.invoiceAddress2,
+    address_3: row.invoiceAddress3,
+    zipcode: row.invoiceZipcode,
+    city: row.invoiceCity,
+    invoice_phone: row.invoicePhone,
+  },
+  home_address: {
+    address: row.homeAddress,
+    address_2: row.homeAddress2,
+    address_3: row.homeAddress3,
+    zipcode: row.homeZipcode,
+    city: row.homeCity,
+  },
+  work_address: {
+    address: row.workAddress,
+    address_2: row.workAddress2,
+    address_3: row.workAddress3,
+    zipcode: row.workZipcode,
+    city: row.workCity,
+  },
+  external_id: row.externalId,
+  company_employee_number: row.companyEmployeeNumber,
+  custom_properties: row.customProperties,
+  customer,
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
+  information_gathered_at: dateTimeOrNull(row.informationGatheredAt),
+});

@@ -1,0 +1,19 @@
+import type { Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { notFound, Problem } from '../../core/problem.ts';
+import { courseUserList, type Search } from './query.ts';
+
+export async function getCourseUser(ctx: Ctx, id: number) {
+  const user = await courseUserList.byId(ctx, id);
+  if (user === undefined) throw notFound('Course user');
+  return user;
+}
+
+/** Course users by the start of their names, or by their e-mail address; every keyword that is given must match. */
+export async function searchCourseUsers(ctx: Ctx, query: Static<typeof Search>) {
+  const { email, firstname, lastname, username } = query;
+  if ([email, firstname, lastname, username].every((keyword) => keyword === undefined)) {
+    throw new Problem('invalid', 'Missing field(s): email, firstname, lastname or username');
+  }
+  return courseUserList.page(ctx, query);
+}

@@ -1,0 +1,36 @@
+import { getTableColumns } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { fetchNamed, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
+import { shapeOf } from '../../lists/shape.ts';
+import type { Customer } from '../customers/schema.ts';
+import { customerShape, fetchCustomers } from '../customers/shape.ts';
+import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';
+
+/** Part of the item itself, so asked for or not. */
+const customerOf: Loader<CourseUserRow, Customer | null> = async (ctx, rows, query) => {
+  const found = await fetchNamed(ctx, rows, (row) => row.customerId, fetchCustomers);
+  const items = await customerShape.embed(ctx, found, query, []);
+  const byId = new Map(found.map(({ id }, n) => [id, items[n]!]));
+  return (row) => byId.get(row.customerId ?? 0) ?? null;
+};
+
+export const courseUserShape = shapeOf<CourseUserRow>()({
+  view: CourseUser,
+  parts: { customer: customerOf },
+  toView: toCourseUser,
+  includes: {},
+});
+
+type Columns = Omit<ReturnType<typeof getTableColumns<typeof courseUsers>>, 'passwordHash'>;
+/** What to select of a course user. */
+export const courseUserColumns = Object.fromEntries(
+  Object.entries(getTableColumns(courseUsers)).filter(([name]) => name !== 'passwordHash'),
+) as Columns;
+
+/** Course users by their ids. */
+export const fetchCourseUsers = (ctx: Ctx, keys: Keys): PromiseLike<CourseUserRow[]> =>
+  ctx.db
+    .select(courseUserColumns)
+    .from(courseUsers)
+    .where(ofKeys(ctx, courseUsers.providerId, courseUsers.id, keys));

@@ -1,0 +1,174 @@
+import { eq } from 'drizzle-orm';
+import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../src/database/tables/campaigns.ts';
+import { courseDates, gatherings } from '../../src/database/tables/coursedates.ts';
+import { courses, products } from '../../src/database/tables/courses.ts';
+import { customers } from '../../src/database/tables/customers.ts';
+import { bookings, orderLines, orders } from '../../src/database/tables/orders.ts';
+import { attendances, orderLineParticipants, participants } from '../../src/database/tables/participants.ts';
+import { locations, places } from '../../src/database/tables/places.ts';
+import { courseUsers } from '../../src/database/tables/users.ts';
+import { agreedTotals, detailedOrderTitle, orderTitle } from '../../src/resources/orders/schema.ts';
+import type { Tx } from '../../src/database/client.ts';
+import type { Provider, World } from './world.ts';
+
+let made = 0;
+
+/** Rows written as a service would: under the provider's lock, stamped by its clock. */
+export const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
+type Stamps = { createdAt: string; updatedAt: string };
+const stamped = <T>(me: Provider, work: (tx: Tx, own: { providerId: number } & Stamps) => Promise<T>) =>
+  write(me, (tx, at) => work(tx, { providerId: me.id, createdAt: at, updatedAt: at }));
+
+type Fields<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
+
+export const newCustomer = (me: Provider, fields: Fields<typeof customers> = {}) =>
+  stamped(me, async (tx, own) => {
+    const values = { title: `Customer ${(made += 1)}`, ...own, ...fields };
+    return (await tx.insert(customers).values(values).returning({ id: customers.id }))[0]!.id;
+  });
+
+export const newUser = (me: Provider, fields: Fields<typeof courseUsers> = {}) =>
+  stamped(me, async (tx, own) => {
+    const values = { username: `user-${(made += 1)}`, ...own, ...fields };
+    return (await tx.insert(courseUsers).values(values).returning({ id: courseUsers.id }))[0]!.id;
+  });
+
+export const newLocation = (me: Provider, fields: Fields<typeof locations> = {}) =>
+  stamped(
+    me,
+    async (tx, own) =>
+      (
+        await tx
+          .insert(locations)
+          .values({ ...own, ...fields })
+          .returning({ id: locations.id })
+      )[0]!.id,
+  );
+
+export const newPlace = (world: World, title = `Place ${(made += 1)}`) =>
+  world.database.writeShared(async (tx, at) => {
+    const values = { title, country: 'NO', createdAt: at, updatedAt: at };
+    return (await tx.insert(places).values(values).returning({ id: places.id }))[0]!.id;
+  });
+
+export const newCourseDate = (me: Provider, courseId: number, fields: Fields<typeof courseDates> = {}) =>
+  stamped(me, async (tx, own) => {
+    const days = { startAt: '2026-07-01', endAt: '2026-07-02', deadlineAt: '2026-06-24' };
+    const values = { ...days, zone: 'Europe/Oslo', teachingLanguageId: 'no', ...own, ...fields, courseId };
+    return (await tx.insert(courseDates).values(values).returning({ id: courseDates.id }))[0]!.id;
+  });
+
+export const newGathering = (me: Provider, courseDateId: number, day = '2026-07-01') =>
+  stamped(me, async (tx, own) => {
+    const times = { gatheringAt: `${day} 09:00`, gatheringEndAt: `${day} 15:00`, zone: 'Europe/Oslo' };
+    const values = { ...own, ...times, courseDateId };
+    return (await tx.insert(gatherings).values(values).returning({ id: gatherings.id }))[0]!.id;
+  });
+
+export const newAttendance = (
+  me: Provider,
+  participantId: number,
+  gatheringId: number,
+  fields: Fields<typeof attendances> = {},
+) => write(me, (tx) => tx.insert(attendances).values({ providerId: me.id, participantId, gatheringId, ...fields }));
+
+export const newCampaign = (
+  me: Provider,
+  fields: Fields<typeof campaigns> = {},
+  named: { courses?: number[]; customers?: number[]; tags?: number[] } = {},
+) =>
+  stamped(me, async (tx, own) => {
+    const values = {
+      type: 'Campaign' as const,
+      discountType: 'Percent' as const,
+      discountValue: '10',
+      ...own,
+      ...fields,
+    };
+    const [campaign] = await tx.insert(campaigns).values(values).returning({ id: campaigns.id });
+    const { id: campaignId } = campaign!;
+    const { providerId } = own;
+    for (const courseId of named.courses ?? [])
+      await tx.insert(campaignCourses).values({ providerId, campaignId, courseId });
+    for (const customerId of named.customers ?? [])
+      await tx.insert(campaignCustomers).values({ providerId, campaignId, customerId });
+    for (const tagId of named.tags ?? []) await tx.insert(campaignTags).values({ providerId, campaignId, tagId });
+    return campaignId;
+  });
+
+/** The product a course has from its creation, or another one of it. */
+export const mainProduct = (me: Provider, courseId: number) =>
+  write(me, async (tx) => {
+    const [found] = await tx.select().from(products).where(eq(products.courseId, courseId));
+    return found!.id;
+  });
+export const newProduct = (me: Provider, courseId: number, fields: Fields<typeof products> = {}) =>
+  stamped(me, async (tx, own) => {
+    const values = { title: `Product ${(made += 1)}`, ...own, ...fields, courseId };
+    return (await tx.insert(products).values(values).returning({ id: products.id }))[0]!.id;
+  });
+
+type Line = { productId: number } & Fields<typeof orderLines>;
+
+/** An order as a booking makes it: one line of the course's product unless lines are given, each for all participants. */
+export async function newOrder(
+  me: Provider,
+  spec: {
+    courseId: number;
+    dateId?: number;
+    users?: number[];
+    lines?: Line[];
+    order?: Fields<typeof orders>;
+    booking?: Fields<typeof bookings>;
+    participant?: Fields<typeof participants>;
+    place?: string;
+  },
+) {
+  const { courseId, users = [await newUser(me)], order = {}, booking = {}, participant = {} } = spec;
+  const dateId = spec.dateId ?? (await newCourseDate(me, courseId));
+  const quantity = Math.max(1, users.length);
+  const given = spec.lines ?? [{ productId: await mainProduct(me, courseId) }];
+  const lines = given.map((line) => ({
+    quantity,
+    priceAtOrder: '1000',
+    discountCalculatedAtOrder: '0',
+    vatPercentage: '0',
+    ...line,
+  }));
+  return stamped(me, async (tx, own) => {
+    const { providerId } = own;
+    const [course] = await tx.select().from(courses).where(eq(courses.id, courseId));
+    const [date] = await tx.select().from(courseDates).where(eq(courseDates.id, dateId));
+    const titleDetailed = detailedOrderTitle(date!.startAt, date!.endAt, spec.place ?? null);
+    const [inserted] = await tx
+      .insert(orders)
+      .values({ ...own, title: '', titleDetailed, ...agreedTotals(lines), ...order })
+      .returning({ id: orders.id });
+    const orderId = inserted!.id;
+    await tx
+      .update(orders)
+      .set({ title: orderTitle(course!.title, orderId) })
+      .where(eq(orders.id, orderId));
+    const [booked] = await tx
+      .insert(bookings)
+      .values({ ...own, ...booking, orderId, courseDateId: dateId })
+      .returning({ id: bookings.id });
+    const bookingId = booked!.id;
+    const seat = { statusUpdatedAt: own.createdAt, entrySource: 'User' as const };
+    const participantIds: number[] = [];
+    for (const userId of users) {
+      const values = { ...own, ...seat, ...participant, bookingId, courseId, courseDateId: dateId, userId };
+      const [made] = await tx.insert(participants).values(values).returning({ id: participants.id });
+      participantIds.push(made!.id);
+    }
+    const lineIds: number[] = [];
+    for (const line of lines) {
+      const values = { ...own, ...line, orderId };
+      const [made] = await tx.insert(orderLines).values(values).returning({ id: orderLines.id });
+      lineIds.push(made!.id);
+      for (const participantId of participantIds)
+        await tx.insert(orderLineParticipants).values({ providerId, orderLineId: made!.id, participantId });
+    }
+    return { orderId, bookingId, lineIds, participantIds, dateId, users, courseTitle: course!.title };
+  });
+}
