@@ -4,9 +4,12 @@ import { watchMethods } from './http/methods.ts';
 import { answerProblems, mainWording } from './http/problems.ts';
 import { readRequests } from './http/requests.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from './resources/admin-users/routes.ts';
+import { courseDateRoutes, nextCourseDateRoutes } from './resources/coursedates/routes.ts';
 import { courseRoutes } from './resources/courses/routes.ts';
 import { customerRoutes } from './resources/customers/routes.ts';
 import { durationRoutes } from './resources/durations/routes.ts';
+import { instructorRoutes } from './resources/instructors/routes.ts';
+import { locationRoutes } from './resources/locations/routes.ts';
 import { schoolRoutes } from './resources/schools/routes.ts';
 import { tagRoutes } from './resources/tags/routes.ts';
 import { courseUserRoutes, searchUserRoutes } from './resources/users/routes.ts';
@@ -19,6 +22,10 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   const refuseOtherMethods = watchMethods(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });
+  await app.register(courseDateRoutes, { prefix: '/coursedates' });
+  await app.register(nextCourseDateRoutes, { prefix: '/nextcoursedates' });
+  await app.register(locationRoutes, { prefix: '/locations' });
+  await app.register(instructorRoutes, { prefix: '/instructors' });
   await app.register(tagRoutes, { prefix: '/course-tags' });
   await app.register(durationRoutes, { prefix: '/durations' });
   await app.register(schoolRoutes, { prefix: '/schools' });

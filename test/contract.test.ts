@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import * as documented from './support/document.ts';
+import * as dates from './support/documents/dates.ts';
 import * as people from './support/documents/people.ts';
 import { send, sharedWorld, type Provider } from './support/world.ts';
 
@@ -36,8 +37,12 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/app-users',
     'GET /v2/course-tags',
     'GET /v2/course-users/{id}',
+    'GET /v2/coursedates',
     'GET /v2/courses',
     'GET /v2/durations',
+    'GET /v2/instructors',
+    'GET /v2/locations',
+    'GET /v2/nextcoursedates',
     'GET /v2/schools',
     'GET /v2/search-users',
     'POST /courses',
@@ -45,6 +50,8 @@ test('there is an endpoint for each of these, and no other', () => {
     'POST /v2/admin-users',
     'POST /v2/courses',
     'POST /v2/customers',
+    'POST /v2/instructors',
+    'PUT /v2/instructors/{id}',
     'PUT /v2/schools',
   ]);
 });
@@ -75,6 +82,20 @@ test.each<[string, Schema, unknown]>([
   ['School', answerOf('/v2/schools', 'get', '200').properties!['school']!, documented.school],
   ['School, older interface', answerOf('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
   ['Course tag', answerOf('/v2/course-tags', 'get', '200').items!, documented.courseTag],
+  [
+    'Course date',
+    answerOf('/v2/coursedates', 'get', '200').properties!['items']!.items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Next course date',
+    answerOf('/v2/nextcoursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.nextCourseDateIncludes },
+  ],
+  ['Location', answerOf('/v2/locations', 'get', '200').items!, dates.location],
+  ['Instructor', answerOf('/v2/instructors', 'get', '200').items!, dates.instructor],
+  ['Instructor, created', answerOf('/v2/instructors', 'post', '201'), dates.instructor],
+  ['Instructor, updated', answerOf('/v2/instructors/{id}', 'put', '200'), dates.instructor],
   ['Course user', answerOf('/v2/course-users/{id}', 'get', '200'), people.courseUser],
   ['Course user, searched', answerOf('/v2/search-users', 'get', '200').items!, people.courseUser],
   ['Admin user', answerOf('/v2/admin-users', 'get', '200').items!, people.adminUser],
@@ -130,6 +151,8 @@ const asked: Record<string, string> = { '/v2/search-users': '?lastname=Nordmann'
 
 const complete: Record<string, object> = {
   '/v2/customers': { title: 'C' },
+  '/v2/instructors': { firstname: 'A', lastname: 'B' },
+  '/v2/instructors/{id}': { phone: '1' },
   '/v2/admin-users': { email: 'a@b.example', role_ids: 1, firstname: 'A', lastname: 'B' },
   '/v2/courses': { title: 'Complete' },
   '/courses': { title: 'Complete' },
@@ -140,10 +163,11 @@ const complete: Record<string, object> = {
 /** The id of something of the provider's own for a path that names one. */
 async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
-  return (await me.ctx()).write(async (tx, at) => {
-    const { rows } = await tx.execute<{ id: number }>(
+  const insert: Record<string, (at: string) => string> = {
+    '/v2/course-users/{id}': (at) =>
       `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,
-    );
-    return rows[0]!.id;
-  });
+    '/v2/instructors/{id}': (at) =>
+      `insert into instructors (provider_id, firstname, lastname, created_at, updated_at) values (${me.id}, 'Kari', 'Nordmann', '${at}', '${at}') returning id`,
+  };
+  return (await me.ctx()).write(async (tx, at) => (await tx.execute<{ id: number }>(insert[path]!(at))).rows[0]!.id);
 }

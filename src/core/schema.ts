@@ -75,3 +75,7 @@ export const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-0
 
 /** What admin users and instructors show instead: no offset, in the service's time zone. */
 export const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
+
+/** What `Moment` takes, or the keyword `now`; `momentRange` reads it, and refuses what is no real date. */
+export const NowOrMoment = (options: SchemaOptions = {}) =>
+  Type.String({ maxLength: 40, pattern: '^(now|\\d{4}-\\d{2}-\\d{2}([Tt ].*)?)$', ...options });

@@ -20,6 +20,7 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
       security: [{ key: [] }],
       tags: [
         { name: 'Courses' },
+        { name: 'Course dates' },
         { name: 'School' },
         { name: 'People' },
         { name: 'Older interface' },

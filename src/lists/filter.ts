@@ -2,7 +2,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
-import { Moment } from '../core/schema.ts';
+import { readMoment } from '../core/moment.ts';
+import { invalidFields } from '../core/problem.ts';
+import { Moment, NowOrMoment } from '../core/schema.ts';
 
 /** A query parameter: what it may hold, and what it then asks of the database; undefined asks nothing. */
 export type Filter<S extends TSchema = TSchema> = {
@@ -32,4 +34,25 @@ export const dateRange = <N extends string>(name: N, column: PgColumn) => {
       (value) => sql`${column} < ${value}::timestamptz`,
     ),
   } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
+};
+
+/** The same for what lies in the future too: either bound may also be `now`, the moment of asking. */
+export const momentRange = <N extends string>(name: N, column: PgColumn) => {
+  const written = 'now, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
+  const read = (bound: string, value: string) => {
+    if (value === 'now') return sql`now()`;
+    const moment = readMoment(value);
+    if (moment === undefined) throw invalidFields({ notValid: [bound] });
+    return sql`${moment}::timestamptz`;
+  };
+  return {
+    [`${name}_min`]: filter(
+      NowOrMoment({ description: `At or after: ${written}` }),
+      (value) => sql`${column} >= ${read(`${name}_min`, value)}`,
+    ),
+    [`${name}_max`]: filter(
+      NowOrMoment({ description: `Before: ${written}` }),
+      (value) => sql`${column} < ${read(`${name}_max`, value)}`,
+    ),
+  } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof NowOrMoment>>>;
 };

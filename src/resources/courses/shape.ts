@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
@@ -6,7 +6,8 @@ import { categories, courseCategories, courseTags, tags } from '../../database/t
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { always, include, keysOf, many, ofKeys, one, type Keys, type Loader } from '../../lists/part.ts';
-import { shapeOf } from '../../lists/shape.ts';
+import { embedOne, shapeOf } from '../../lists/shape.ts';
+import { customerShape, fetchCustomers } from '../customers/shape.ts';
 import { Product, toProduct } from '../products/schema.ts';
 import { Provider, toProvider } from '../providers/schema.ts';
 import {
@@ -18,6 +19,14 @@ import {
   type CourseRow,
   type Texts,
 } from './schema.ts';
+
+/** What anybody may see of a school's courses. */
+export const isPublicCourse = and(
+  eq(courses.isActive, true),
+  eq(courses.type, 'public'),
+  inArray(courses.publishingPlatform, ['both', 'catalog']),
+  isNull(courses.deletedAt),
+)!;
 
 const parentCategories = alias(categories, 'parent_categories');
 
@@ -135,6 +144,7 @@ export const embeddedCourseShape = shapeOf<CourseRow>()({
   },
   toView: (row, parts, ctx) => toEmbeddedCourse(row, parts, ctx),
   includes: {
+    customer: embedOne((row: CourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
     products: include(Type.Array(Product), 'shown', productsOf),
   },
 });

@@ -1,0 +1,98 @@
+import { and, asc, desc, eq, inArray, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { Flag, Id, List, OneOf } from '../../core/schema.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { dateRange, filter, momentRange, parameter } from '../../lists/filter.ts';
+import { defineList, onPage, type PageIds } from '../../lists/list.ts';
+import { withinReach, type Reach } from '../../lists/reach.ts';
+import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
+import { partnerParameters } from '../partners/schema.ts';
+import { tagParameters } from '../tags/shape.ts';
+import { courseDateShape, isPublicDate, nextCourseDateShape } from './shape.ts';
+
+const within = (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courseDates.providerId, isPublicDate);
+
+const rowsOf = (ctx: Ctx, ids: PageIds, order: SQL[]) =>
+  ctx.db
+    .select()
+    .from(courseDates)
+    .innerJoin(ids, onPage(courseDates, ids))
+    .orderBy(...order)
+    .then((rows) => rows.map((row) => row.course_dates));
+
+export const courseDateList = defineList({
+  table: courseDates,
+  shape: courseDateShape,
+  scope: within,
+  notDeleted: isNull(courseDates.deletedAt),
+  filters: {
+    course_id: filter(List(Id, { description: 'Only dates of these courses' }), (ids: number[]) =>
+      inArray(courseDates.courseId, ids),
+    ),
+    coursedate_id: filter({ ...Id, description: 'Only this course date' }, (id: number) => eq(courseDates.id, id)),
+    ...dateRange('created_at', courseDates.createdAt),
+    ...dateRange('updated_at', courseDates.updatedAt),
+    ...momentRange('start_date_at', courseDates.startsAt),
+    ...momentRange('end_date_at', courseDates.endsAt),
+    status_id: filter(OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
+      eq(courseDates.statusId, id),
+    ),
+    has_participants: filter(
+      Flag({ description: 'true: with a participant, confirmed, unconfirmed or waiting; false: without any' }),
+      (wanted) => eq(courseDates.hasParticipants, wanted),
+    ),
+    order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+    order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
+    ...partnerParameters,
+    ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
+  },
+  order({ order_by, order_direction }) {
+    const directed = order_direction === 'desc' ? desc : asc;
+    if (order_by === 'startdate') return [directed(courseDates.startsAt), directed(courseDates.id)];
+    return order_direction === 'desc' ? [desc(courseDates.id)] : undefined;
+  },
+  rows: rowsOf,
+});
+
+/** Visible, not canceled, of an active course, no child of another date, and from today on where the date is. */
+const upcoming = and(
+  eq(courseDates.isVisible, true),
+  isNull(courseDates.deletedAt),
+  ne(courseDates.statusId, canceled),
+  isNull(courseDates.parentId),
+  // The first is for the index; no zone is more than a day away.
+  sql`${courseDates.startsAt} >= now() - interval '2 days'`,
+  sql`${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date`,
+  sql`exists (select from ${courses} where ${and(
+    eq(courses.providerId, courseDates.providerId),
+    eq(courses.id, courseDates.courseId),
+    eq(courses.isActive, true),
+    isNull(courses.deletedAt),
+  )})`,
+)!;
+
+const calendar = defineList({
+  table: courseDates,
+  shape: nextCourseDateShape,
+  scope: (ctx, reach) => within(ctx, reach),
+  notDeleted: upcoming,
+  filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
+  order: () => [asc(courseDates.startsAt), asc(courseDates.id)],
+  rows: rowsOf,
+});
+
+type CalendarQuery = Omit<Parameters<typeof calendar.page>[1], 'since_id' | 'include_deleted'>;
+const { limit, page, include_partners, partner_id, tag_ids, tag_match, include } = calendar.Query[
+  'properties'
+] as Record<string, object>;
+
+/** The calendar of the next dates: its order is by time, and a page is the whole of it unless asked otherwise. */
+export const nextCourseDateList = {
+  ...calendar,
+  Query: Type.Unsafe<CalendarQuery>({
+    type: 'object',
+    properties: { limit: { ...limit, default: 250 }, page, include_partners, partner_id, tag_ids, tag_match, include },
+  }),
+};

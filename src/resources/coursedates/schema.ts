@@ -1,0 +1,147 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { catalogUrl } from '../../core/catalog.ts';
+import type { Ctx } from '../../core/context.ts';
+import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
+import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import type { courseDates } from '../../database/tables/coursedates.ts';
+
+const text = Type.String();
+const count = Type.Integer();
+const Day = Type.String({ format: 'date' });
+const TimeOfDay = Type.String({ description: 'hh:mm:ss' });
+
+const Seats = Type.Object({
+  allocated_capacity: Type.Object({ num: count, num_overbooked: count, num_waiting: count }),
+  free: Type.Object({ num: count, num_waiting: count }),
+  booking_status: Type.Object({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count }),
+});
+
+export type CourseDateRow = typeof courseDates.$inferSelect;
+
+export type CourseDate = Static<typeof CourseDate>;
+export const CourseDate = Type.Object({
+  coursedate_id: Type.Integer(),
+  title: text,
+  start_at: Day,
+  end_at: Day,
+  deadline_at: Day,
+  start_time_at: Nullable(TimeOfDay),
+  end_time_at: Nullable(TimeOfDay),
+  timezone: Nullable(text),
+  event_url: Nullable(text),
+  external_booking_url: Nullable(text),
+  is_virtual: Type.Boolean(),
+  is_visible: Type.Boolean(),
+  catalog_url: Nullable(text),
+  visible_when_passed_deadline: Type.Boolean(),
+  reference: Nullable(text),
+  parent_id: Nullable(Type.Integer()),
+  trigger_value: Nullable(text),
+  seats_status: Type.String({ description: 'open, waiting_list or fully_booked' }),
+  seats: Seats,
+  custom_properties: Nullable(CustomProperties),
+  created_at: Nullable(DateTime),
+  updated_at: Nullable(DateTime),
+  deleted_at: Nullable(DateTime),
+  contacts: Type.Array(Type.Object({})),
+  course_id: Type.Integer(),
+  location_id: Nullable(Type.Integer()),
+  place_id: Nullable(Type.Integer()),
+  teaching_language_id: text,
+  status_id: Type.Integer(),
+});
+
+/** What every date tells of its course. */
+export type CourseHead = { id: number; title: string; slug: string; category: string | null };
+
+const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;
+
+export function toCourseDate(row: CourseDateRow, { course }: { course: CourseHead }, { settings }: Ctx): CourseDate {
+  const seats = toSeats(row);
+  return {
+    coursedate_id: row.id,
+    title: row.title ?? course.title,
+    start_at: row.startAt,
+    end_at: row.endAt,
+    deadline_at: row.deadlineAt,
+    start_time_at: timeOrNull(row.startTimeAt),
+    end_time_at: timeOrNull(row.endTimeAt),
+    timezone: row.timezone,
+    event_url: row.eventUrl,
+    external_booking_url: row.externalBookingUrl,
+    is_virtual: row.isVirtual,
+    is_visible: row.isVisible,
+    catalog_url: catalogUrl(settings, course.category ?? undefined, course.slug),
+    visible_when_passed_deadline: row.visibleWhenPassedDeadline,
+    reference: row.reference,
+    parent_id: row.parentId,
+    trigger_value: row.triggerValue,
+    seats_status: seatsStatus(row, seats),
+    seats,
+    custom_properties: row.customProperties,
+    created_at: dateTime(row.createdAt),
+    updated_at: dateTime(row.updatedAt),
+    deleted_at: dateTimeOrNull(row.deletedAt),
+    contacts: [],
+    course_id: row.courseId,
+    location_id: row.locationId,
+    place_id: row.placeId,
+    teaching_language_id: row.teachingLanguageId,
+    status_id: row.statusId,
+  };
+}
+
+type Seats = Static<typeof Seats>;
+
+/** Who is overbooked has a seat all the same, so counts as confirmed. */
+function toSeats(row: CourseDateRow): Seats {
+  const confirmed = row.numConfirmed + row.numOverbooked;
+  const taken = confirmed + row.numUnconfirmed;
+  return {
+    allocated_capacity: { num: row.capacityMax, num_overbooked: row.capacityOverbook, num_waiting: row.capacityWait },
+    free: {
+      num: Math.max(0, row.capacityMax - taken),
+      num_waiting: Math.max(0, row.capacityWait - row.numWaiting),
+    },
+    booking_status: {
+      num: taken,
+      num_confirmed: confirmed,
+      num_unconfirmed: row.numUnconfirmed,
+      num_waiting: row.numWaiting,
+    },
+  };
+}
+
+/** Without a capacity there is no limit. */
+function seatsStatus({ capacityMax }: CourseDateRow, { free }: Seats) {
+  if (capacityMax === 0 || free.num > 0) return 'open';
+  return free.num_waiting > 0 ? 'waiting_list' : 'fully_booked';
+}
+
+/**
+ * A partner's course date as another provider may see it: an allow-list of its own, so that a field added to a date
+ * stays private until it is named here.
+ */
+export function toPartnerCourseDate(row: CourseDateRow, parts: { course: CourseHead }, ctx: Ctx): CourseDate {
+  const date = toCourseDate(row, parts, ctx);
+  const { coursedate_id, title, start_at, end_at, deadline_at, start_time_at, end_time_at, timezone } = date;
+  const { external_booking_url, is_virtual, is_visible, catalog_url, visible_when_passed_deadline, parent_id } = date;
+  const { seats_status, seats, created_at, updated_at, contacts, course_id, location_id, place_id } = date;
+  const { teaching_language_id, status_id } = date;
+  return {
+    ...{ coursedate_id, title, start_at, end_at, deadline_at, start_time_at, end_time_at, timezone },
+    ...{ external_booking_url, is_virtual, is_visible, catalog_url, visible_when_passed_deadline, parent_id },
+    ...{ seats_status, seats, created_at, updated_at, contacts, course_id, location_id, place_id },
+    ...{ teaching_language_id, status_id },
+    event_url: null,
+    reference: null,
+    trigger_value: null,
+    custom_properties: null,
+    deleted_at: null,
+  };
+}
+
+/** As embedded on request. */
+export const DateLanguage = Type.Object({ id: text, title: text });
+export const DateStatus = Type.Object({ id: Type.Integer(), idType: Type.Integer(), title: text });
+export const Bundle = Type.Object({ id: Type.Integer(), title: text, items: Type.Array(CourseDate) });

@@ -1,0 +1,206 @@
+import { and, asc, eq, getTableColumns, inArray, isNull, or, sql } from 'drizzle-orm';
+import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { Nullable } from '../../core/schema.ts';
+import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { instructors } from '../../database/tables/places.ts';
+import { providers } from '../../database/tables/providers.ts';
+import { always, fetchNamed, grouped, include, many, ofKeys, one } from '../../lists/part.ts';
+import type { Includes, Keys, Loader } from '../../lists/part.ts';
+import { embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
+import { teachingLanguages } from '../../reference/courses.ts';
+import { courseDateStatuses, courseDateStatusType } from '../../reference/statuses.ts';
+import type { CourseRow } from '../courses/schema.ts';
+import { embeddedCourseShape, fetchCourses, isPublicCourse } from '../courses/shape.ts';
+import type { GatheringRow } from '../gatherings/schema.ts';
+import { fetchGatherings, gatheringShape } from '../gatherings/shape.ts';
+import { EmbeddedInstructor, toEmbeddedInstructor, type InstructorRow } from '../instructors/schema.ts';
+import { fetchLocations, locationShape } from '../locations/shape.ts';
+import { DatePlace, toDatePlace } from '../places/schema.ts';
+import { fetchPlaces } from '../places/shape.ts';
+import { Provider, toProvider } from '../providers/schema.ts';
+import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
+import type { CourseDateRow, CourseHead } from './schema.ts';
+
+/** What anybody may see of a school's course dates: the visible ones of its public courses. */
+export const isPublicDate = and(
+  eq(courseDates.isVisible, true),
+  isNull(courseDates.deletedAt),
+  sql`exists (select from ${courses} where ${and(
+    eq(courses.providerId, courseDates.providerId),
+    eq(courses.id, courseDates.courseId),
+    isPublicCourse,
+  )})`,
+)!;
+
+/** What a date may show beside itself, each judged for itself: all of one's own, of a partner's only what is public. */
+const shown = (ctx: Ctx) =>
+  and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, ctx.providerId), isPublicDate));
+
+const courseOf: Loader<CourseDateRow, CourseHead> = always(
+  one(
+    (row: CourseDateRow) => row.courseId,
+    (ctx, keys) =>
+      ctx.db
+        .select({
+          id: courses.id,
+          title: courses.title,
+          slug: courses.slug,
+          // Written out, since a select from one table leaves the tables' names away.
+          category: sql<
+            string | null
+          >`(select c.slug from course_categories cc join categories c on c.id = cc.category_id
+            where cc.provider_id = courses.provider_id and cc.course_id = courses.id order by c.id limit 1)`,
+        })
+        .from(courses)
+        .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+    (course) => course,
+  ),
+);
+
+const common = {
+  view: CourseDate,
+  parts: { course: courseOf },
+  toView: (row: CourseDateRow, parts: { course: CourseHead }, ctx: Ctx) =>
+    row.providerId === ctx.providerId ? toCourseDate(row, parts, ctx) : toPartnerCourseDate(row, parts, ctx),
+};
+
+/** A date inside another one, or inside a bundle: nothing can be embedded in it. */
+const plainShape = shapeOf<CourseDateRow>()({ ...common, includes: {} });
+
+const fetchChildren = (ctx: Ctx, keys: Keys) =>
+  ctx.db
+    .select({ ...getTableColumns(courseDates), ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
+    .from(courseDates)
+    .where(and(ofKeys(ctx, courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
+    .orderBy(asc(courseDates.id));
+
+const instructorsOf = many(
+  (ctx, keys) =>
+    ctx.db
+      .select({ ownerId: courseDateInstructors.courseDateId, ...getTableColumns(instructors) })
+      .from(courseDateInstructors)
+      .innerJoin(
+        instructors,
+        and(
+          eq(instructors.providerId, courseDateInstructors.providerId),
+          eq(instructors.id, courseDateInstructors.instructorId),
+        ),
+      )
+      .where(ofKeys(ctx, courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys))
+      .orderBy(asc(instructors.id)),
+  (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),
+);
+
+const placeOf: Loader<CourseDateRow, Static<typeof DatePlace>> = async (ctx, rows) => {
+  const found = await fetchNamed(ctx, rows, (row) => row.placeId, fetchPlaces);
+  const byId = new Map(found.map((place) => [place.id, place]));
+  return (row) => toDatePlace(byId.get(row.placeId ?? 0) ?? null, row.placeAdditionalInfo);
+};
+
+/** The group a date is in, with all of its dates. */
+const bundleOf: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx, rows, query) => {
+  const named = (row: CourseDateRow) => row.bundleId;
+  const found = await fetchNamed(ctx, rows, named, (_, keys) =>
+    ctx.db
+      .select({ id: bundles.id, title: bundles.title })
+      .from(bundles)
+      .where(ofKeys(ctx, bundles.providerId, bundles.id, keys)),
+  );
+  const members = await fetchNamed(ctx, rows, named, (_, keys) =>
+    ctx.db
+      .select()
+      .from(courseDates)
+      .where(and(ofKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
+      .orderBy(asc(courseDates.id)),
+  );
+  const dates = await plainShape.embed(ctx, members, query, []);
+  const items = grouped(
+    members,
+    (member) => member.bundleId!,
+    (_, n) => dates[n]!,
+  );
+  const byId = new Map(found.map(({ id, title }) => [id, { id, title, items: items.get(id) ?? [] }]));
+  return (row) => byId.get(row.bundleId ?? 0) ?? null;
+};
+
+const includes = {
+  course: embedOne((row: CourseDateRow) => row.courseId, fetchCourses, embeddedCourseShape, 'shown'),
+  location: embedOne((row: CourseDateRow) => row.locationId, fetchLocations, locationShape, 'shown'),
+  gatherings: embedMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringShape, 'shown'),
+  place: include(DatePlace, 'shown', placeOf),
+  teaching_language: include(
+    DateLanguage,
+    'shown',
+    async ({ language }) =>
+      ({ teachingLanguageId: id }: CourseDateRow) => ({
+        id,
+        title: teachingLanguages.get(id)?.[language] ?? '',
+      }),
+  ),
+  status: include(DateStatus, 'shown', async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
+    id,
+    idType: courseDateStatusType,
+    title: courseDateStatuses.get(id)?.[language] ?? '',
+  })),
+  instructors: include(Type.Array(EmbeddedInstructor), 'shown', instructorsOf),
+  subinstances: embedMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainShape, 'shown'),
+  bundle: include(Nullable(Bundle), 'shown', bundleOf),
+  provider: include(
+    Provider,
+    'shown',
+    always(
+      one(
+        (row: CourseDateRow) => row.providerId,
+        (ctx, { ids }) => ctx.db.select().from(providers).where(inArray(providers.id, ids)),
+        toProvider,
+      ),
+    ),
+  ),
+} satisfies Includes<CourseDateRow>;
+
+/** A course date as lists show it; partners' dates by the allow-list of their own. */
+export const courseDateShape = shapeOf<CourseDateRow>()({ ...common, includes });
+
+/** A course inside the calendar, which may also tell the school's internal reference: courses have none yet. */
+const calendarCourseShape: Shape<CourseRow> = {
+  schema: Type.Object({
+    ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
+    reference_internal: Type.Optional(Nullable(Type.String())),
+  }),
+  names: ['products', 'reference_internal'],
+  async embed(ctx, rows, query, asked) {
+    const items = await embeddedCourseShape.embed(
+      ctx,
+      rows,
+      query,
+      asked.filter((name) => name !== 'reference_internal'),
+    );
+    return asked.includes('reference_internal') ? items.map((item) => ({ ...item, reference_internal: null })) : items;
+  },
+};
+
+const calendar = {
+  ...includes,
+  course: embedOne((row: CourseDateRow) => row.courseId, fetchCourses, calendarCourseShape, 'shown'),
+} satisfies Includes<CourseDateRow>;
+const calendarShape = shapeOf<CourseDateRow>()({ ...common, includes: calendar });
+const unasked = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
+
+/** A course date of the calendar, with what that embeds without being asked. */
+export const nextCourseDateShape: Shape<CourseDateRow, typeof calendarShape.schema> = {
+  schema: Type.Object({
+    ...calendarShape.schema.properties,
+    ...(Object.fromEntries(unasked.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
+  }) as TObject as typeof calendarShape.schema,
+  names: ['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
+  embed: (ctx, rows, query, asked) => calendarShape.embed(ctx, rows, query, [...unasked, ...asked]),
+};
+
+/** Course dates by their ids, deleted ones too: what refers to a date shows it. */
+export const fetchCourseDates = (ctx: Ctx, keys: Keys): PromiseLike<CourseDateRow[]> =>
+  ctx.db
+    .select()
+    .from(courseDates)
+    .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys));

@@ -1,0 +1,53 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Nullable } from '../../core/schema.ts';
+import type { Ctx } from '../../core/context.ts';
+import type { gatherings } from '../../database/tables/coursedates.ts';
+import { EmbeddedInstructor } from '../instructors/schema.ts';
+import { Location } from '../locations/schema.ts';
+
+const text = Type.String();
+const Minute = Type.String({ description: 'yyyy-mm-dd hh:mm' });
+
+/** With what only the clock tells. */
+export type GatheringRow = typeof gatherings.$inferSelect & { isFuture: boolean };
+
+/** One meeting of a course date, in the date's own time zone. */
+export type Gathering = Static<typeof Gathering>;
+export const Gathering = Type.Object({
+  id: Type.Integer(),
+  idInstance: Type.Integer(),
+  gathering_at: Minute,
+  gathering_end_at: Minute,
+  idLocation: Nullable(Type.Integer()),
+  description: Nullable(text),
+  theme: Nullable(text),
+  event_url: Nullable(text),
+  created_at: Minute,
+  updated_at: Minute,
+  is_future: Type.Boolean(),
+  instructors: Type.Array(EmbeddedInstructor),
+  location: Nullable(Location),
+});
+
+const minute = (stored: string) => stored.slice(0, 16);
+
+/** A partner's gathering has no way in. */
+export const toGathering = (
+  row: GatheringRow,
+  { instructors, location }: Pick<Gathering, 'instructors' | 'location'>,
+  { providerId }: Ctx,
+): Gathering => ({
+  id: row.id,
+  idInstance: row.courseDateId,
+  gathering_at: minute(row.gatheringAt),
+  gathering_end_at: minute(row.gatheringEndAt),
+  idLocation: row.locationId,
+  description: row.description,
+  theme: row.theme,
+  event_url: row.providerId === providerId ? row.eventUrl : null,
+  created_at: minute(row.createdAt),
+  updated_at: minute(row.updatedAt),
+  is_future: row.isFuture,
+  instructors,
+  location,
+});

@@ -1,0 +1,47 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { Id } from '../../core/schema.ts';
+import { answers, created, revalidated, sendItems } from '../../http/answers.ts';
+import { InstructorBody, InstructorChange } from './body.ts';
+import { instructorList } from './query.ts';
+import { Instructor } from './schema.ts';
+import { createInstructor, listInstructors, updateInstructor } from './service.ts';
+
+const tags = ['Instructors'];
+
+export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '',
+    {
+      schema: {
+        summary: 'List instructors',
+        tags,
+        querystring: instructorList.Query,
+        response: answers(Type.Array(instructorList.View)),
+      },
+      ...revalidated,
+    },
+    async (request, reply) => sendItems(request, reply, await listInstructors(request.ctx, request.query)),
+  );
+
+  app.post(
+    '',
+    { schema: { summary: 'Create an instructor', tags, body: InstructorBody, response: created(Instructor) } },
+    async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
+  );
+
+  app.put(
+    '/:id',
+    {
+      schema: {
+        summary: 'Update an instructor',
+        description: 'Only the fields sent change. An empty `idUser` disconnects from the admin user.',
+        tags,
+        params: Type.Object({ id: Id }),
+        body: InstructorChange,
+        response: answers(Instructor),
+      },
+    },
+    ({ ctx, params, body }) => updateInstructor(ctx, params.id, body),
+  );
+};

@@ -1,0 +1,127 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { Nullable } from '../../core/schema.ts';
+import type { locations } from '../../database/tables/places.ts';
+import { EmbeddedInstructor } from '../instructors/schema.ts';
+import { countryOf, LocationPlace } from '../places/schema.ts';
+
+const text = Type.String();
+
+export type LocationRow = typeof locations.$inferSelect;
+
+export type Location = Static<typeof Location>;
+export const Location = Type.Object({
+  id: Type.Integer(),
+  title: Nullable(text),
+  custom_title: Nullable(text),
+  address: Nullable(text),
+  address2: Nullable(text),
+  address3: Nullable(text),
+  zipcode: Nullable(text),
+  city: Nullable(text),
+  state: text,
+  county: text,
+  country: text,
+  country_code: text,
+  idCountry: text,
+  idPlace: Type.Integer(),
+  place: Nullable(LocationPlace),
+  lat: Type.Number(),
+  lng: Type.Number(),
+  timezone: Nullable(text),
+  long_text: Nullable(text),
+  short_text: Nullable(text),
+  short_text_2: Nullable(text),
+  idInstructor: Nullable(Type.Integer()),
+  instructor: Nullable(EmbeddedInstructor),
+  full_address: Nullable(text),
+  email_booking: Nullable(text),
+  email_moreinfo: Nullable(text),
+  cancellation_days: Type.Integer(),
+  capacity_budget: Type.Integer(),
+  capacity_max: Type.Integer(),
+  capacity_min: Type.Integer(),
+  capacity_overbook: Type.Integer(),
+  capacity_wait: Type.Integer(),
+  is_archived: Type.Boolean(),
+  is_default: Type.Boolean(),
+  is_notification_enabled: Type.Boolean(),
+  is_virtual: Type.Boolean(),
+  notification_days: Type.Integer(),
+  notification_role: Type.Null(),
+});
+
+/** What lies in other tables than the location's own. */
+export type LocationParts = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
+
+export const toLocation = (row: LocationRow, { place, instructor }: LocationParts, { language }: Ctx): Location => ({
+  id: row.id,
+  title: row.title,
+  custom_title: row.customTitle,
+  address: row.address,
+  address2: row.address2,
+  address3: row.address3,
+  zipcode: row.zipcode,
+  city: row.city,
+  state: row.state,
+  county: row.county,
+  ...countryOf(row.country, language),
+  country_code: row.country,
+  idPlace: row.placeId ?? 0,
+  place,
+  lat: row.lat,
+  lng: row.lng,
+  timezone: row.timezone,
+  long_text: row.longText,
+  short_text: row.shortText,
+  short_text_2: row.shortText2,
+  idInstructor: row.instructorId,
+  instructor,
+  full_address: fullAddress(row, countryOf(row.country, language).country),
+  email_booking: row.emailBooking,
+  email_moreinfo: row.emailMoreinfo,
+  cancellation_days: row.cancellationDays,
+  capacity_budget: row.capacityBudget,
+  capacity_max: row.capacityMax,
+  capacity_min: row.capacityMin,
+  capacity_overbook: row.capacityOverbook,
+  capacity_wait: row.capacityWait,
+  is_archived: row.isArchived,
+  is_default: row.isDefault,
+  is_notification_enabled: row.isNotificationEnabled,
+  is_virtual: row.isVirtual,
+  notification_days: row.notificationDays,
+  notification_role: null,
+});
+
+/** `address, zipcode city, country` of what is known; a country alone is no address. */
+function fullAddress({ address, zipcode, city }: LocationRow, country: string) {
+  const known = (texts: (string | null)[]) => texts.filter((one) => one !== null && one !== '');
+  const lines = known([address, known([zipcode, city]).join(' ')]);
+  return lines.length === 0 ? null : [...lines, country].join(', ');
+}
+
+/** A partner's location as another provider may see it: where it is, an allow-list of its own. */
+export function toPartnerLocation(row: LocationRow, parts: LocationParts, ctx: Ctx): Location {
+  const location = toLocation(row, parts, ctx);
+  const { id, title, custom_title, address, address2, address3, zipcode, city, state, county, country } = location;
+  const { country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 } = location;
+  const { idInstructor, instructor, full_address, is_archived, is_virtual } = location;
+  return {
+    ...{ id, title, custom_title, address, address2, address3, zipcode, city, state, county, country },
+    ...{ country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 },
+    ...{ idInstructor, instructor, full_address, is_archived, is_virtual },
+    email_booking: null,
+    email_moreinfo: null,
+    cancellation_days: 0,
+    capacity_budget: 0,
+    capacity_max: 0,
+    capacity_min: 0,
+    capacity_overbook: 0,
+    capacity_wait: 0,
+    is_default: false,
+    is_notification_enabled: false,
+    notification_days: 0,
+    notification_role: null,
+  };
+}

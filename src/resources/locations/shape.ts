@@ -1,0 +1,31 @@
+import type { Ctx } from '../../core/context.ts';
+import { locations } from '../../database/tables/places.ts';
+import { ofKeys, one, type Keys } from '../../lists/part.ts';
+import { shapeOf } from '../../lists/shape.ts';
+import { toEmbeddedInstructor } from '../instructors/schema.ts';
+import { fetchInstructors } from '../instructors/shape.ts';
+import { toLocationPlace, type LocationPlace } from '../places/schema.ts';
+import { fetchPlaces } from '../places/shape.ts';
+import { Location, toLocation, toPartnerLocation, type LocationRow } from './schema.ts';
+
+const placeOf = one(
+  (row: LocationRow) => row.placeId,
+  fetchPlaces,
+  (place, { language }): LocationPlace => toLocationPlace(place, language),
+);
+const instructorOf = one((row: LocationRow) => row.instructorId, fetchInstructors, toEmbeddedInstructor);
+
+export const locationShape = shapeOf<LocationRow>()({
+  view: Location,
+  parts: { place: placeOf, instructor: instructorOf },
+  toView: (row, parts, ctx) =>
+    row.providerId === ctx.providerId ? toLocation(row, parts, ctx) : toPartnerLocation(row, parts, ctx),
+  includes: {},
+});
+
+/** Locations by their ids, archived ones too: what refers to one shows it. */
+export const fetchLocations = (ctx: Ctx, keys: Keys): PromiseLike<LocationRow[]> =>
+  ctx.db
+    .select()
+    .from(locations)
+    .where(ofKeys(ctx, locations.providerId, locations.id, keys));

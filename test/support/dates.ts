@@ -1,0 +1,147 @@
+import { and, eq } from 'drizzle-orm';
+import type { Tx } from '../../src/database/client.ts';
+import {
+  bundles,
+  courseDateInstructors,
+  courseDates,
+  gatheringInstructors,
+  gatherings,
+} from '../../src/database/tables/coursedates.ts';
+import { bookings, orders } from '../../src/database/tables/orders.ts';
+import { participants } from '../../src/database/tables/participants.ts';
+import { adminMemberships, adminUsers } from '../../src/database/tables/people.ts';
+import { instructors, locations } from '../../src/database/tables/places.ts';
+import { courseUsers } from '../../src/database/tables/users.ts';
+import type { Provider } from './world.ts';
+
+type Sent<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
+
+/** Rows that no endpoint makes yet; each helper answers the new row's id. */
+const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
+
+const idOf = (rows: { id: number }[]) => rows[0]!.id;
+
+let made = 0;
+
+export const addDate = (me: Provider, courseId: number, values: Sent<typeof courseDates> = {}) =>
+  write(me, async (tx, at) => {
+    const { startAt = '2030-06-10' } = values;
+    const days = { startAt, endAt: startAt, deadlineAt: startAt, zone: values.timezone ?? 'Europe/Oslo' };
+    const row = { ...days, teachingLanguageId: 'no', createdAt: at, updatedAt: at, ...values };
+    return idOf(
+      await tx
+        .insert(courseDates)
+        .values({ ...row, providerId: me.id, courseId })
+        .returning({ id: courseDates.id }),
+    );
+  });
+
+export const changeDate = (me: Provider, id: number, values: Sent<typeof courseDates>) =>
+  write(me, (tx) =>
+    tx
+      .update(courseDates)
+      .set(values)
+      .where(and(eq(courseDates.providerId, me.id), eq(courseDates.id, id))),
+  );
+
+export const addBundle = (me: Provider, title: string) =>
+  write(me, async (tx, at) =>
+    idOf(
+      await tx
+        .insert(bundles)
+        .values({ providerId: me.id, title, createdAt: at, updatedAt: at })
+        .returning({ id: bundles.id }),
+    ),
+  );
+
+export const addLocation = (me: Provider, values: Sent<typeof locations> = {}) =>
+  write(me, async (tx, at) =>
+    idOf(
+      await tx
+        .insert(locations)
+        .values({ createdAt: at, updatedAt: at, ...values, providerId: me.id })
+        .returning({ id: locations.id }),
+    ),
+  );
+
+export const addInstructor = (me: Provider, values: Sent<typeof instructors> = {}) =>
+  write(me, async (tx, at) =>
+    idOf(
+      await tx
+        .insert(instructors)
+        .values({ firstname: 'Kari', lastname: 'Nordmann', createdAt: at, updatedAt: at, ...values, providerId: me.id })
+        .returning({ id: instructors.id }),
+    ),
+  );
+
+export const teaches = (me: Provider, courseDateId: number, instructorId: number) =>
+  write(me, (tx) => tx.insert(courseDateInstructors).values({ providerId: me.id, courseDateId, instructorId }));
+
+export const addGathering = (
+  me: Provider,
+  courseDateId: number,
+  values: Sent<typeof gatherings> = {},
+  instructorIds: number[] = [],
+) =>
+  write(me, async (tx, at) => {
+    const times = { gatheringAt: '2030-06-10 09:00', gatheringEndAt: '2030-06-10 11:30', zone: 'Europe/Oslo' };
+    const row = { ...times, createdAt: at, updatedAt: at, ...values, providerId: me.id, courseDateId };
+    const gatheringId = idOf(await tx.insert(gatherings).values(row).returning({ id: gatherings.id }));
+    for (const instructorId of instructorIds) {
+      await tx.insert(gatheringInstructors).values({ providerId: me.id, gatheringId, instructorId });
+    }
+    return gatheringId;
+  });
+
+/** Participants of these statuses, by one booking; the database counts their seats. */
+export const addParticipants = (me: Provider, courseId: number, courseDateId: number, statuses: number[]) =>
+  write(me, async (tx, at) => {
+    const common = { providerId: me.id, createdAt: at, updatedAt: at };
+    const orderId = idOf(
+      await tx
+        .insert(orders)
+        .values({ ...common, title: 'Order' })
+        .returning({ id: orders.id }),
+    );
+    const bookingId = idOf(
+      await tx
+        .insert(bookings)
+        .values({ ...common, orderId, courseDateId })
+        .returning({ id: bookings.id }),
+    );
+    const users = await tx
+      .insert(courseUsers)
+      .values(statuses.map(() => ({ ...common, username: `user-${process.pid}-${(made += 1)}` })))
+      .returning({ id: courseUsers.id });
+    const rows = statuses.map((statusId, n) => ({
+      ...{ ...common, bookingId, courseId, courseDateId, statusId, statusUpdatedAt: at },
+      userId: users[n]!.id,
+      entrySource: 'School' as const,
+    }));
+    await tx.insert(participants).values(rows);
+  });
+
+/** An admin user who belongs to the provider. */
+export const addAdminUser = (me: Provider) =>
+  write(me, async (tx, at) => {
+    const person = {
+      email: `admin-${process.pid}-${(made += 1)}@x.example`,
+      firstname: 'A',
+      lastname: 'B',
+      createdAt: at,
+    };
+    const adminUserId = idOf(await tx.insert(adminUsers).values(person).returning({ id: adminUsers.id }));
+    await tx.insert(adminMemberships).values({ providerId: me.id, adminUserId, createdAt: at, updatedAt: at });
+    return adminUserId;
+  });
+
+/** The id of a municipality that every database is shipped with, and of its county. */
+export async function placeOf(me: Provider, title: string) {
+  const { places } = await import('../../src/database/tables/places.ts');
+  const ctx = await me.ctx();
+  const found = await ctx.db
+    .select({ id: places.id, parentId: places.parentId })
+    .from(places)
+    .where(eq(places.title, title));
+  return found.find(({ parentId }) => parentId !== null)!;
+}
