@@ -82,6 +82,13 @@ function byTop(asked: string[]) {
   return tops;
 }
 
+/** Makes of includes members that are always there, and cannot be asked for by themselves. */
+export const alwaysWith = <Row, V extends TObject>(members: string[], shape: Shape<Row, V>): Shape<Row, V> => ({
+  schema: { ...shape.schema, required: [...(shape.schema.required ?? []), ...members] },
+  names: shape.names.filter((name) => !members.includes(name)),
+  embed: (ctx, rows, query, asked) => shape.embed(ctx, rows, query, [...members, ...asked]),
+});
+
 type Fetch<Found> = (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>;
 
 /** Embeds the one item of another resource that a row names; null without one. */

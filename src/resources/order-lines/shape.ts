@@ -5,10 +5,10 @@ import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { many, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
-import { embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
+import { alwaysWith, embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
 import { embeddedCourseShape, fetchCourses } from '../courses/shape.ts';
-import { alwaysWith, embeddedParticipantShape, fetchParticipants } from '../participants/shape.ts';
+import { embeddedParticipantShape, fetchParticipants } from '../participants/shape.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 import { courseUserColumns } from '../users/shape.ts';
 import {

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, revalidatedUnless, sendPage } from '../../http/answers.ts';
+import { answers, revalidatedUnless, sendItems } from '../../http/answers.ts';
 import { orderList } from './query.ts';
-import type { Order } from './schema.ts';
 
 /** Whether a campaign is running depends on the clock. */
 const asksForCampaigns = ({ include }: { include?: unknown }) => Array.isArray(include) && include.includes('campaign');
@@ -20,6 +19,6 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...revalidatedUnless(asksForCampaigns),
     },
-    async (request, reply) => sendPage(request, reply, await orderList.page(request.ctx, request.query)) as Order[],
+    async (request, reply) => sendItems(request, reply, await orderList.page(request.ctx, request.query)),
   );
 };

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, revalidated, sendPage } from '../../http/answers.ts';
+import { answers, revalidated, sendItems } from '../../http/answers.ts';
 import { participantList } from './query.ts';
-import type { Participant } from './schema.ts';
 
 export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -17,7 +16,6 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...revalidated,
     },
-    async (request, reply) =>
-      sendPage(request, reply, await participantList.page(request.ctx, request.query)) as Participant[],
+    async (request, reply) => sendItems(request, reply, await participantList.page(request.ctx, request.query)),
   );
 };

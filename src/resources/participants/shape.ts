@@ -8,17 +8,10 @@ import { bookings } from '../../database/tables/orders.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
 import { locations, places } from '../../database/tables/places.ts';
 import { always, include, many, ofKeys, one, type Keys } from '../../lists/part.ts';
-import { embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
+import { alwaysWith, embedOne, shapeOf } from '../../lists/shape.ts';
 import { toParticipantDate, type ParticipantDateRow } from '../participant-dates/schema.ts';
 import { courseUserShape, fetchCourseUsers } from '../users/shape.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
-
-/** Makes of includes members that are always there, and cannot be asked for by themselves. */
-export const alwaysWith = <Row, V extends TObject>(members: string[], shape: Shape<Row, V>): Shape<Row, V> => ({
-  schema: { ...shape.schema, required: [...(shape.schema.required ?? []), ...members] },
-  names: shape.names.filter((name) => !members.includes(name)),
-  embed: (ctx, rows, query, asked) => shape.embed(ctx, rows, query, [...members, ...asked]),
-});
 
 const bookingOf = always(
   one(
