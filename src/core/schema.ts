@@ -5,7 +5,7 @@ import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/t
  * A symbol, so that neither the validator nor the OpenAPI document sees it.
  */
 export const Read = Symbol('read');
-export type Reading = 'title' | 'upper' | 'date-time' | 'list' | 'json';
+export type Reading = 'title' | 'upper' | 'date-time' | 'now-or-date-time' | 'list' | 'json';
 
 const reading = <S extends TSchema>(how: Reading, schema: S): S => ({ ...schema, [Read]: how });
 
@@ -76,6 +76,6 @@ export const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-0
 /** What admin users and instructors show instead: no offset, in the service's time zone. */
 export const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
 
-/** What `Moment` takes, or the keyword `now`; `momentRange` reads it, and refuses what is no real date. */
+/** What `Moment` takes, or the keyword `now`, which stays as it is. */
 export const NowOrMoment = (options: SchemaOptions = {}) =>
-  Type.String({ maxLength: 40, pattern: '^(now|\\d{4}-\\d{2}-\\d{2}([Tt ].*)?)$', ...options });
+  reading('now-or-date-time', Type.String({ maxLength: 40, ...options }));

@@ -155,7 +155,8 @@ function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGE
     if (text.length > 2 * maxLength) return unreadable;
     if (how === 'title') return asTitle(text) || unset;
     if (how === 'upper') return text.toUpperCase();
-    if (how === 'date-time') return readMoment(text) ?? unreadable;
+    if (how === 'now-or-date-time' && text === 'now') return text;
+    if (how === 'date-time' || how === 'now-or-date-time') return readMoment(text) ?? unreadable;
     return text;
   };
 }

@@ -2,8 +2,6 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
-import { readMoment } from '../core/moment.ts';
-import { invalidFields } from '../core/problem.ts';
 import { Moment, NowOrMoment } from '../core/schema.ts';
 
 /** A query parameter: what it may hold, and what it then asks of the database; undefined asks nothing. */
@@ -21,38 +19,37 @@ export const filter = <S extends TSchema>(schema: S, where: Filter<S>['where']):
 /** A parameter that asks nothing of the database by itself: the service, a loader or another filter reads it. */
 export const parameter = <S extends TSchema>(schema: S) => filter(schema, () => undefined);
 
+const written = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
+
 /** `<name>_min` keeps what is at or after the instant, `<name>_max` what is strictly before it: windows tile. */
-export const dateRange = <N extends string>(name: N, column: PgColumn) => {
-  const written = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
-  return {
-    [`${name}_min`]: filter(
-      Moment({ description: `At or after: ${written}` }),
-      (value) => sql`${column} >= ${value}::timestamptz`,
-    ),
-    [`${name}_max`]: filter(
-      Moment({ description: `Before: ${written}` }),
-      (value) => sql`${column} < ${value}::timestamptz`,
-    ),
-  } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
-};
+export const dateRange = <N extends string>(name: N, column: PgColumn) =>
+  range(
+    name,
+    Moment,
+    (value) => sql`${column} >= ${value}::timestamptz`,
+    (value) => sql`${column} < ${value}::timestamptz`,
+  );
 
 /** The same for what lies in the future too: either bound may also be `now`, the moment of asking. */
 export const momentRange = <N extends string>(name: N, column: PgColumn) => {
-  const written = 'now, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
-  const read = (bound: string, value: string) => {
-    if (value === 'now') return sql`now()`;
-    const moment = readMoment(value);
-    if (moment === undefined) throw invalidFields({ notValid: [bound] });
-    return sql`${moment}::timestamptz`;
-  };
+  const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
+  return range(
+    name,
+    NowOrMoment,
+    (value) => sql`${column} >= ${instant(value)}`,
+    (value) => sql`${column} < ${instant(value)}`,
+  );
+};
+
+const range = <N extends string>(
+  name: N,
+  word: typeof Moment,
+  atOrAfter: (value: string) => SQL,
+  before: (value: string) => SQL,
+) => {
+  const also = word === NowOrMoment ? '`now`, ' : '';
   return {
-    [`${name}_min`]: filter(
-      NowOrMoment({ description: `At or after: ${written}` }),
-      (value) => sql`${column} >= ${read(`${name}_min`, value)}`,
-    ),
-    [`${name}_max`]: filter(
-      NowOrMoment({ description: `Before: ${written}` }),
-      (value) => sql`${column} < ${read(`${name}_max`, value)}`,
-    ),
-  } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof NowOrMoment>>>;
+    [`${name}_min`]: filter(word({ description: `At or after: ${also}${written}` }), atOrAfter),
+    [`${name}_max`]: filter(word({ description: `Before: ${also}${written}` }), before),
+  } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
 };

@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
-import { Type, type TObject } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTimeOrNull } from '../../core/moment.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
