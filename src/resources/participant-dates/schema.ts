@@ -3,8 +3,8 @@ import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 import type { locations } from '../../database/tables/places.ts';
-import { countries } from '../../reference/countries.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
+import { countryOf } from '../places/schema.ts';
 
 const text = Type.String();
 const day = Type.String({ format: 'date' });
@@ -102,7 +102,6 @@ export const toParticipantDate = (row: ParticipantDateRow, { language }: Pick<Ct
 });
 
 function toDateLocation(row: typeof locations.$inferSelect, language: Ctx['language']): Static<typeof DateLocation> {
-  const country = countries.get(row.country);
   return {
     id: row.id,
     title: row.title,
@@ -114,8 +113,7 @@ function toDateLocation(row: typeof locations.$inferSelect, language: Ctx['langu
     city: row.city,
     state: row.state,
     county: row.county,
-    idCountry: country === undefined ? '' : String(country.id),
-    country: country?.title[language] ?? '',
+    ...countryOf(row.country, language),
     country_code: row.country,
     idPlace: row.placeId ?? 0,
     lat: row.lat,
