@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { sharedWorld, type Provider } from './support/world.ts';
+import { openTestDatabase, ownDatabase, sharedWorld, type Provider } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
 
@@ -92,9 +92,11 @@ test('a participant cannot be on a date of another course, nor a date of another
 });
 
 test("Norway's counties and municipalities come with the tables, and role 1 with every provider", async () => {
-  const { rows } = await database.pool.query<{ counties: number; municipalities: number }>(
+  const untouched = openTestDatabase(await ownDatabase());
+  const { rows } = await untouched.pool.query<{ counties: number; municipalities: number }>(
     "select count(*) filter (where parent_id is null) as counties, count(parent_id) as municipalities from places where country = 'NO'",
   );
+  await untouched.close();
   expect(rows).toEqual([{ counties: 15, municipalities: 357 }]);
   const me = await newProvider();
   const roles = await database.pool.query('select id, title from roles where provider_id = $1', [me.id]);
