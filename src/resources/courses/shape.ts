@@ -99,7 +99,7 @@ const productsOf = many(
     ctx.db
       .select({ ownerId: products.courseId, ...productColumns })
       .from(products)
-      .where(ofKeys(ctx, products.providerId, products.courseId, keys))
+      .where(and(ofKeys(ctx, products.providerId, products.courseId, keys), isNull(products.archivedAt)))
       .orderBy(asc(products.id)),
   toProduct,
 );

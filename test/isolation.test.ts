@@ -1,0 +1,299 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { allGuards } from '../src/core/context.ts';
+import * as support from './support/isolation.ts';
+import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
+
+const { marker, markedPaths, readsOf, shows } = support;
+type Ids = support.Owner['ids'];
+
+const world = await sharedWorld();
+const { app, newProvider } = world;
+const owner = await support.buildOwner(world);
+const { me, ids } = owner;
+const endpoints = support.endpointsOf(world);
+const reads = endpoints.filter(({ method }) => method === 'GET');
+const writes = endpoints.filter(({ method }) => method !== 'GET');
+
+const actors = await support.buildActors(world, me);
+const badKeys = await support.buildBadKeys(world, me);
+
+let cells = 0;
+afterAll(() => expect(cells).toBeGreaterThanOrEqual(300));
+
+/** What each endpoint lists of its own school: marked texts, or why there are none. */
+const marks = 'marks';
+const lists: Record<string, string> = {
+  ...Object.fromEntries(
+    ['courses', 'coursedates', 'nextcoursedates', 'locations', 'instructors', 'course-tags', 'schools', 'orders']
+      .concat(['participants', 'campaigns', 'course-users/{id}', 'search-users', 'admin-users', 'admin-roles'])
+      .concat('app-users')
+      .map((name) => [`GET /v2/${name}`, marks]),
+  ),
+  'GET /schools': marks,
+  'GET /v2/durations': 'the same for all',
+};
+const textless: Record<string, string> = {
+  teaching_language: 'the same for all',
+  status: 'the same for all',
+  'course.reference_internal': 'always null',
+  attendance: 'ids and moments',
+};
+
+const below = (name: string, members: string[]) => members.map((member) => `${name}.${member}`);
+const visit = ['visit_address', 'visit_address2', 'visit_city', 'visit_zipcode'];
+const linked = ['title', 'catalog_url', 'external_booking_url'];
+const embeddedCourse = [...linked, 'external_more_info_url', 'price.comment', ...visit];
+const provider = below('provider', ['title', 'web_address', 'catalog_url']);
+const texts = ['audience', 'credits', 'description', 'duration', 'hotelInfo', 'lead', 'place', 'prerequisites'];
+const product = below('products', ['item_number', 'title', 'title_label']);
+const instructor = ['name', 'fullname', 'title', 'company', 'position'];
+const address = ['address', 'address2', 'address3', 'zipcode', 'city', 'state', 'county', 'full_address'];
+const words = ['title', 'custom_title', 'long_text', 'short_text', 'short_text_2'];
+const location = [...address, ...words, ...below('instructor', instructor)];
+const gathering = ['description', 'theme', ...below('instructors', instructor), ...below('location', location)];
+const date = [
+  ...[...linked, ...provider, 'place.title_additional_info', 'bundle.title'],
+  ...below('course', [...embeddedCourse, ...product]),
+  ...[...below('location', location), ...below('gatherings', gathering), ...below('instructors', instructor)],
+  ...[...below('subinstances', linked), ...below('bundle.items', linked)],
+];
+/** All that an approved partner may see, and does; nothing at any other endpoint. */
+const forPartners: Record<string, string[]> = {
+  'GET /v2/courses': [
+    ...[...embeddedCourse, ...provider, ...product],
+    ...below('descriptions', [...texts, 'submissions']),
+  ],
+  'GET /v2/coursedates': date,
+  'GET /v2/nextcoursedates': date,
+};
+
+const school = { title: 'S', org_nr: '1', phone: '1', email_admin: 'a@b.example' };
+const wholeSchool = { ...school, post_address: 'a', post_zip: '1', post_city: 'c', active: 1 };
+const named = { firstname: 'Changed', lastname: 'Changed' };
+/** Bodies that name all they can of the owner's, by id, title and address. */
+const bodies: Record<string, (ids: Ids) => object[]> = {
+  'POST /v2/courses': ({ customer, tag, label }) => [
+    { title: 'By ids', type: 'corporate', customer_id: customer, tags: [tag], labels: [label] },
+    { title: marker, tags: [{ title: marker }], labels: [{ title: marker }] },
+  ],
+  'POST /courses': () => [{ title: marker }],
+  'POST /v2/instructors': ({ adminUser }) => [{ ...named, idUser: adminUser }, { ...named }],
+  'PUT /v2/instructors/{id}': ({ adminUser }) => [{ phone: '1' }, { ...named, idUser: adminUser }, { idUser: null }],
+  'PUT /v2/schools': () => [wholeSchool],
+  'POST /schools': () => [wholeSchool],
+  'POST /v2/customers': ({ adminUser }) => [{ title: 'C', seller_id: adminUser }, { title: 'Changed' }],
+  'POST /v2/admin-users': ({ role }) => [
+    { email: `${marker}@x.example`, role_ids: [role] },
+    { email: `${marker}@x.example`, role_ids: [1], ...named, position: 'Changed', booking_email: 'c@x.example' },
+  ],
+};
+/** A person is one for all providers, and attached by an address that the caller knows. */
+const toldOfPersons: Record<string, string[]> = { 'POST /v2/admin-users': ['email', 'firstname', 'lastname'] };
+
+const at = (path: string, id: number) => path.replace('{id}', String(id));
+const leaksIn = (text: string) =>
+  [marker, support.hash, String(support.secretNumber)].filter((secret) => shows(text, secret));
+
+test('there is an entry for every endpoint', () => {
+  expect(Object.keys(lists).sort()).toEqual(reads.map(({ name }) => name).sort());
+  expect(Object.keys(bodies).sort()).toEqual(writes.map(({ name }) => name).sort());
+});
+
+describe.each(reads)('$name', (endpoint) => {
+  const requests = readsOf(endpoint, ids);
+
+  test('shows the school its own', async () => {
+    for (const { url, include } of requests.filter((request) => request.include !== undefined)) {
+      cells += 1;
+      const answer = await me.get(url);
+      expect(answer.status, url).toBe(200);
+      const paths = markedPaths(answer.text);
+      expect(paths.length > 0, url).toBe(lists[endpoint.name] === marks);
+      if (include)
+        expect(
+          paths.some((path) => path.startsWith(`${include}.`)),
+          url,
+        ).toBe(!(include in textless));
+      expect(shows(answer.text, support.hash)).toBe(false);
+    }
+  });
+
+  test('shows nothing of it to others', async () => {
+    const found: string[] = [];
+    for (const [who, actor] of Object.entries(actors)) {
+      for (const { url, reach } of requests) {
+        if (who === 'partner' && reach !== '') continue;
+        cells += 1;
+        const answer = await actor.get(url);
+        if (leaksIn(answer.text).length > 0 || answer.status >= 500) found.push(`${who} ${url} ${answer.status}`);
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('shows an approved partner what is allowed, and no more', async () => {
+    const seen = new Set<string>();
+    for (const { url } of requests.filter(({ reach }) => reach !== '')) {
+      cells += 1;
+      const { status, text } = await actors.partner.get(url);
+      expect([status, shows(text, support.unlisted), leaksIn(text).filter((one) => one !== marker)], url).toEqual([
+        ...[200, false, []],
+      ]);
+      for (const path of markedPaths(text)) seen.add(path);
+    }
+    expect([...seen].sort()).toEqual([...(forPartners[endpoint.name] ?? [])].sort());
+  });
+});
+
+test.each(badKeys)('%s opens nothing', async (_, headers) => {
+  for (const { name, method, path } of endpoints) {
+    for (const payload of bodies[name]?.(ids) ?? [undefined]) {
+      cells += 1;
+      const answer = await send(app, { method, url: at(path, ids.user), headers, ...(payload && { payload }) });
+      expect([answer.status, leaksIn(answer.text)], name).toEqual([401, []]);
+    }
+  }
+});
+
+/** For each parameter that names a row: what names the owner's, and for a body, the whole of it. Or why it names none. */
+type Naming = [keyof Ids, ((id: number) => object)?] | string;
+let made = 0;
+const fresh = () => `Named ${(made += 1)}`;
+const idParameters: Record<string, Naming> = {
+  'GET /v2/courses query since_id': ['course'],
+  'GET /v2/courses query customer_id': ['customer'],
+  'GET /v2/courses query tag_ids[]': ['tag'],
+  'GET /v2/courses query partner_id': ['provider'],
+  'POST /v2/courses body tags': ['tag', (id) => ({ title: fresh(), tags: [id] })],
+  'POST /v2/courses body labels': ['label', (id) => ({ title: fresh(), labels: [{ id }] })],
+  'POST /v2/courses body customer_id': ['customer', (id) => ({ title: fresh(), type: 'corporate', customer_id: id })],
+  'GET /v2/coursedates query since_id': ['date'],
+  'GET /v2/coursedates query course_id[]': ['course'],
+  'GET /v2/coursedates query coursedate_id': ['date'],
+  'GET /v2/coursedates query status_id': 'the same for all',
+  'GET /v2/coursedates query partner_id': ['provider'],
+  'GET /v2/coursedates query tag_ids[]': ['tag'],
+  'GET /v2/nextcoursedates query partner_id': ['provider'],
+  'GET /v2/nextcoursedates query tag_ids[]': ['tag'],
+  'GET /v2/locations query since_id': ['location'],
+  'GET /v2/instructors query since_id': ['instructor'],
+  'POST /v2/instructors body idUser': ['adminUser', (id) => ({ ...named, idUser: id })],
+  'PUT /v2/instructors/{id} path id': ['instructor', () => ({ phone: '1' })],
+  'GET /v2/orders query since_id': ['order'],
+  'GET /v2/orders query course_id': ['course'],
+  'GET /v2/participants query since_id': ['participant'],
+  'GET /v2/participants query course_id': ['course'],
+  'GET /v2/participants query coursedate_id': ['date'],
+  'GET /v2/participants query customer_id': ['customer'],
+  'GET /v2/participants query user_id': ['user'],
+  'POST /v2/customers body customer_reference_id': 'free text',
+  'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
+  'GET /v2/course-users/{id} path id': ['user'],
+  'GET /v2/search-users query since_id': ['user'],
+  'PUT /v2/instructors/{id} body idUser': ['adminUser', (id) => ({ idUser: id })],
+  'POST /v2/admin-users body role_ids': ['role', (id) => ({ email: 'x@x.example', role_ids: [id], ...named })],
+};
+const parameters = endpoints.flatMap((endpoint) =>
+  support.idParametersOf(endpoint).map((one) => ({ endpoint, parameter: one, key: `${endpoint.name} ${one}` })),
+);
+
+test('there is an entry for every parameter that names a row', () => {
+  expect(Object.keys(idParameters).sort()).toEqual(parameters.map(({ key }) => key).sort());
+});
+
+test.each(parameters.filter(({ key }) => typeof idParameters[key] !== 'string'))(
+  '$key: of another school, or of none, is all the same',
+  async ({ endpoint: { name, method, path, operation }, parameter, key }) => {
+    const [id, body] = idParameters[key] as Exclude<Naming, string>;
+    const [where, field] = parameter.split(' ') as [string, string];
+    const ask = async (actor: Provider, value: number, rest = '') => {
+      cells += 1;
+      const own = where === 'path' ? value : path.includes('{id}') ? await instructorOf(actor) : 0;
+      const search = name === 'GET /v2/search-users' ? `&lastname=${marker}` : '';
+      const url = `${at(path, own)}?${where === 'query' ? `${field}=${value}` : ''}${search}${rest}`;
+      const { status, text } = await actor.request(method)(url, body?.(value));
+      return [status, text];
+    };
+    const missing = 999_999_999;
+    const partners = operation.parameters?.some((one) => one.name === 'include_partners') ? '&include_partners=1' : '';
+    // What comes after an id depends on one's own rows, too; a school without any has none after either.
+    const askers = field === 'since_id' ? { empty: await newProvider() } : actors;
+    for (const [who, actor] of Object.entries(askers)) {
+      const isPartner = who === 'partner';
+      if (isPartner && field === 'partner_id') continue;
+      for (const rest of new Set(isPartner && !field.startsWith('tag_') ? [''] : ['', partners]))
+        expect(await ask(actor, ids[id], rest), who).toEqual(await ask(actor, missing, rest));
+    }
+    // To its owner it makes a difference, so that the question is a real one.
+    if (field !== 'since_id') expect(await ask(me, ids[id])).not.toEqual(await ask(me, missing));
+  },
+);
+
+/** An instructor of the actor's own, so that only the body names the owner's. */
+const instructorsOf = new Map<number, number>();
+async function instructorOf(actor: Provider) {
+  const known = instructorsOf.get(actor.id) ?? (await actor.post('/v2/instructors', named)).json<{ id: number }>().id;
+  instructorsOf.set(actor.id, known);
+  return known;
+}
+
+/** What the owner's school looks like to itself, and in the database. */
+async function everythingOf({ me, ids }: support.Owner, where: typeof world) {
+  const requests = reads.flatMap((endpoint) => readsOf(endpoint, ids)).filter(({ reach }) => reach === '');
+  const answers = await Promise.all(requests.map(async ({ url }) => [url, (await me.get(url)).text]));
+  return { answers, rows: await support.rowsOf(where, me.id) };
+}
+
+test('the writes of others change nothing, and tell nothing', async () => {
+  const before = await everythingOf(owner, world);
+  for (const [who, actor] of Object.entries(actors)) {
+    for (const { name, method, path } of writes) {
+      for (const body of bodies[name]!(ids)) {
+        cells += 1;
+        const answer = await actor.request(method)(at(path, ids.instructor), body);
+        const told = markedPaths(answer.text).filter((one) => !toldOfPersons[name]?.includes(one));
+        expect([told, answer.status < 500], `${who} ${name}`).toEqual([[], true]);
+      }
+    }
+    const attached = markedPaths((await actor.get('/v2/admin-users')).text);
+    expect(attached, who).toEqual(toldOfPersons['POST /v2/admin-users']);
+    expect(await everythingOf(owner, world), who).toEqual(before);
+  }
+});
+
+/** What a list without its scope still hides, and why. */
+const hiddenAnyway: Record<string, string> = {
+  ...textless,
+  'GET /v2/durations': 'the same for all',
+  'GET /v2/schools': "the row of the key's own school, not a list",
+  'GET /schools': "the row of the key's own school, not a list",
+  'course.customer': 'unset in what is not its own',
+  'lines.database_relations.course': 'unset in what is not its own',
+  'lines.database_relations.participants': 'unset in what is not its own',
+  campaign: 'unset in what is not its own',
+};
+
+test('without the scope all of this would fail', async () => {
+  const open = await openWorld(openTestDatabase(await ownDatabase()), { guards: { ...allGuards, scope: false } });
+  try {
+    const theirs = await support.buildOwner(open);
+    const stranger = await open.newProvider();
+    for (const endpoint of reads) {
+      const plain = readsOf(endpoint, theirs.ids).filter(({ include, reach }) => include !== undefined && reach === '');
+      for (const { url, include } of plain) {
+        cells += 1;
+        const paths = markedPaths((await stranger.get(url)).text);
+        const shown = include ? paths.filter((path) => path.startsWith(`${include}.`)) : paths;
+        expect(shown.length > 0, url).toBe(!((include || endpoint.name) in hiddenAnyway));
+      }
+    }
+    // The tests' database refuses a write outside its provider's lock, which would come first here.
+    await open.database.pool.query('alter table instructors disable trigger user');
+    const before = await support.rowsOf(open, theirs.me.id);
+    const answer = await stranger.put(`/v2/instructors/${theirs.ids.instructor}`, { phone: 'changed' });
+    expect(answer.status, answer.text).toBe(200);
+    expect(await support.rowsOf(open, theirs.me.id)).not.toEqual(before);
+  } finally {
+    await open.close();
+  }
+});

@@ -1,0 +1,256 @@
+import { eq, getTableColumns } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { vouchers } from '../../src/database/tables/campaigns.ts';
+import { categories, courseCategories, labels, tags } from '../../src/database/tables/catalog.ts';
+import { courseDates, gatherings } from '../../src/database/tables/coursedates.ts';
+import { courses, courseTranslations, products } from '../../src/database/tables/courses.ts';
+import { customers } from '../../src/database/tables/customers.ts';
+import { bookings, orders } from '../../src/database/tables/orders.ts';
+import { participants } from '../../src/database/tables/participants.ts';
+import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../src/database/tables/people.ts';
+import { instructors, locations } from '../../src/database/tables/places.ts';
+import { providers } from '../../src/database/tables/providers.ts';
+import { courseUsers } from '../../src/database/tables/users.ts';
+import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from './dates.ts';
+import { newAttendance, newCampaign, newCustomer, newOrder, newPlace, newProduct, newUser, write } from './orders.ts';
+import { createKey, revokeKey } from '../../src/resources/keys/service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../../src/resources/partners/service.ts';
+import type { Provider, World } from './world.ts';
+
+/** In every text of the owner's; a slug has it in lower case. */
+export const marker = 'OWNED-7f3a';
+/** In every text of what even a partner must not see: another kind of course, a date that is hidden. */
+export const unlisted = `${marker}-unlisted`;
+/** In every number that is the school's own business. */
+export const secretNumber = 7_319_046;
+/** Where a password's hash stands, which nobody ever sees. */
+export const hash = 'HASHED-7f3a';
+
+export const shows = (text: string, what = marker) => text.toLowerCase().includes(what.toLowerCase());
+
+/** Not free text: codes, checked by the interface or the database. */
+const codes = /zone|country|currency|language|passwordHash/i;
+
+type Fields<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
+
+/** A row with the marker in every text that its table has, and in its custom properties. */
+function marked<T extends PgTable & { $inferInsert: object }>(table: T, text = marker): Fields<T> {
+  const values = Object.entries(getTableColumns(table)).map(([name, column]) => {
+    if (column.columnType === 'PgJsonb') return [name, { note: text }];
+    if (name === 'passwordHash') return [name, hash];
+    const isFree = column.columnType === 'PgText' && (column.enumValues ?? []).length === 0 && !codes.test(name);
+    return [name, isFree ? text : undefined];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Fields<T>;
+}
+
+/** A provider with at least one row of everything; `ids` names one of each. */
+export async function buildOwner(world: World) {
+  const me = await world.newProvider(marker);
+  const providerId = me.id;
+  const own = (at: string) => ({ providerId, createdAt: at, updatedAt: at });
+  await write(me, (tx) => tx.update(providers).set(marked(providers)).where(eq(providers.id, providerId)));
+
+  const person = await write(me, async (tx, at) => {
+    const named = { ...(marked(adminUsers) as typeof adminUsers.$inferInsert), email: `${marker}@x.example` };
+    const [{ id: adminUserId } = { id: 0 }] = await tx
+      .insert(adminUsers)
+      .values({ ...named, createdAt: at })
+      .returning();
+    await tx.insert(adminMemberships).values({ ...marked(adminMemberships), ...own(at), adminUserId });
+    const role = { ...(marked(roles) as typeof roles.$inferInsert), ...own(at) };
+    const [{ id: roleId } = { id: 0 }] = await tx.insert(roles).values(role).returning();
+    await tx.insert(adminMembershipRoles).values({ providerId, adminUserId, roleId });
+    return { adminUserId, roleId };
+  });
+  const { adminUserId } = person;
+
+  const parentCustomerId = await newCustomer(me, marked(customers));
+  const customer = await newCustomer(me, { ...marked(customers), sellerId: adminUserId, parentCustomerId });
+  const instructor = await addInstructor(me, { ...marked(instructors), adminUserId });
+  const placeId = await newPlace(world, `Place of all ${me.id}`);
+  const numbers = ['cancellationDays', 'notificationDays', 'capacityBudget', 'capacityMax', 'capacityMin'] as const;
+  const secret = Object.fromEntries(numbers.map((name) => [name, secretNumber]));
+  const location = await addLocation(me, { ...marked(locations), ...secret, instructorId: instructor, placeId });
+
+  const course = await me.course({ title: marker, tags: [{ title: marker }], labels: [{ title: marker }] });
+  const category = await world.database.writeShared(async (tx, at) => {
+    const values = { title: 'Of all', slug: `of-all-${me.id}`, createdAt: at, updatedAt: at };
+    return (await tx.insert(categories).values(values).returning())[0]!.id;
+  });
+  const words = await write(me, async (tx) => {
+    await tx.update(courses).set(marked(courses)).where(eq(courses.id, course));
+    await tx.update(products).set(marked(products)).where(eq(products.courseId, course));
+    await tx.insert(courseCategories).values({ providerId, courseId: course, categoryId: category });
+    const translation = { providerId, courseId: course, languageId: 'et-EE' };
+    await tx.insert(courseTranslations).values({ ...marked(courseTranslations), ...translation });
+    const [tag] = await tx.select().from(tags).where(eq(tags.providerId, providerId));
+    const [label] = await tx.select().from(labels).where(eq(labels.providerId, providerId));
+    return { tag: tag!.id, label: label!.id };
+  });
+  await newProduct(me, course, marked(products));
+  const corporate = await me.course({ title: unlisted, type: 'corporate', customer_id: customer });
+  await write(me, (tx) => tx.update(courses).set(marked(courses, unlisted)).where(eq(courses.id, corporate)));
+
+  const bundle = await addBundle(me, marker);
+  const placed = { locationId: location, placeId, bundleId: bundle, capacityMax: 10 };
+  const date = await addDate(me, course, { ...marked(courseDates), ...placed });
+  await addDate(me, course, { ...marked(courseDates), parentId: date });
+  await addDate(me, course, { ...marked(courseDates, unlisted), parentId: date, bundleId: bundle, isVisible: false });
+  const privateDate = await addDate(me, corporate, { ...marked(courseDates, unlisted), bundleId: bundle });
+  const gathering = await addGathering(me, date, { ...marked(gatherings), locationId: location }, [instructor]);
+  await teaches(me, date, instructor);
+
+  const user = await newUser(me, { ...marked(courseUsers), customerId: customer });
+  const named = { courses: [course], customers: [customer], tags: [words.tag] };
+  const campaign = await newCampaign(me, { title: marker, campaignCode: marker }, named);
+  const order = await newOrder(me, {
+    courseId: course,
+    dateId: date,
+    users: [user],
+    order: { ...marked(orders), customerId: customer, sellerId: adminUserId, campaignId: campaign },
+    booking: marked(bookings),
+    participant: marked(participants),
+  });
+  await newAttendance(me, order.participantIds[0]!, gathering, { attended: true });
+  const worth = { amount: '100', balance: '100' };
+  await write(me, (tx, at) => tx.insert(vouchers).values({ code: marker, ...own(at), ...worth }));
+
+  const ids = {
+    ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
+    ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
+  };
+  return { me, ids };
+}
+export type Owner = Awaited<ReturnType<typeof buildOwner>>;
+
+/** Who asks with a key that works; `backwards` is a school that the owner may list, not the other way round. */
+export async function buildActors({ database, newProvider }: World, me: Provider) {
+  const actors = {
+    stranger: await newProvider(),
+    partner: await newProvider(),
+    pending: await newProvider(),
+    revoked: await newProvider(),
+    backwards: await newProvider(),
+    subSchool: await newProvider(),
+    parent: await newProvider(),
+  };
+  await approvePartner(database, actors.partner.id, me.id);
+  await requestPartner(database, actors.pending.id, me.id);
+  await approvePartner(database, actors.revoked.id, me.id);
+  await revokePartner(database, actors.revoked.id, me.id);
+  await approvePartner(database, me.id, actors.backwards.id);
+  const setParent = (child: Provider, parentId: number) =>
+    write(child, (tx) => tx.update(providers).set({ parentId }).where(eq(providers.id, child.id)));
+  await setParent(actors.subSchool, me.id);
+  await setParent(me, actors.parent.id);
+  return actors;
+}
+
+/** The headers of those whom no door opens to. */
+export async function buildBadKeys({ database }: World, me: Provider): Promise<[string, Record<string, string>][]> {
+  const revoked = await createKey(await me.ctx(), {});
+  await revokeKey(database, revoked.keyId);
+  const expired = await createKey(await me.ctx(), { expires: '2020-01-01 00:00:00' });
+  return [
+    ['revoked key', { 'x-api-key': revoked.apiKey }],
+    ['expired key', { 'x-api-key': expired.apiKey }],
+    ['no key', {}],
+  ];
+}
+
+/** All that the database holds of a provider, and of the persons who belong to it. */
+export async function rowsOf({ database: { pool } }: World, providerId: number) {
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+      where c.table_schema = 'public' and c.column_name = 'provider_id' and t.table_type = 'BASE TABLE'
+        and c.table_name not in ('api_keys', 'partner_connections', 'provider_state') order by 1`,
+  );
+  const held: Record<string, unknown> = {};
+  const dump = async (name: string, where: string) => {
+    const text = `select coalesce(json_agg(t order by t::text), '[]') as rows from ${name} t where ${where}`;
+    held[name] = (await pool.query<{ rows: unknown }>(text, [providerId])).rows[0]!.rows;
+  };
+  for (const { name } of tables) await dump(name, 'provider_id = $1');
+  await dump('providers', 'id = $1');
+  await dump('admin_users', 'id in (select admin_user_id from admin_memberships where provider_id = $1)');
+  return held;
+}
+
+type Schema = { type?: string | string[]; properties?: Record<string, Schema>; items?: Schema; enum?: string[] };
+type Operation = {
+  parameters?: { name: string; in: string; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+};
+export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT'; path: string; operation: Operation };
+
+/** The endpoints that ask for a key, from the OpenAPI document. */
+export function endpointsOf({ app }: World): Endpoint[] {
+  const { paths } = app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(paths)
+    .filter(([path]) => path !== '/live' && path !== '/ready')
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([lower, operation]) => {
+        const method = lower.toUpperCase() as Endpoint['method'];
+        return { name: `${method} ${path}`, method, path, operation };
+      }),
+    );
+}
+
+export const takes = ({ operation }: Endpoint, name: string) =>
+  operation.parameters?.some((parameter) => parameter.name === name) ?? false;
+export const includesOf = ({ operation }: Endpoint) =>
+  operation.parameters?.find(({ name }) => name === 'include[]')?.schema.items?.enum ?? [];
+
+/** A list that answers nothing unless it is asked for somebody, and what asks for the owner's. */
+const asked = ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
+
+/** The requests that an endpoint can be read by: each include and all, with what widens a list; `include` is the one. */
+export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
+  const includes = includesOf(endpoint);
+  const every = includes.map((name) => `include[]=${name}`).join('&');
+  const flags = ['include_deleted=1', 'user_data=1', 'exported=1', 'paginate=1', 'description_language=et-EE'];
+  const widened = flags.filter((flag) => takes(endpoint, flag.split('=')[0]!)).map((flag) => `${flag}&${every}`);
+  const partners = [`include_partners=1`, `partner_id=${ids.provider}`];
+  const reaches = takes(endpoint, 'include_partners') ? ['', ...partners] : [''];
+  const wordings = [
+    { query: '', include: '' },
+    ...includes.map((include) => ({ query: `include[]=${include}`, include })),
+    ...[every, ...widened].map((query) => ({ query, include: undefined })),
+  ];
+  return (takes(endpoint, 'username') ? asked : ['']).flatMap((ask) =>
+    reaches.flatMap((reach) =>
+      wordings.map(({ query, include }) => {
+        const url = `${endpoint.path.replace('{id}', String(ids.user))}?${[ask, reach, query].filter(Boolean).join('&')}`;
+        return { url, include, reach };
+      }),
+    ),
+  );
+}
+
+/** What may name a row: by its name, or as a list that numbers may stand in. */
+export function idParametersOf({ operation }: Endpoint): string[] {
+  const body = operation.requestBody?.content['application/json']?.schema.properties ?? {};
+  const sent = Object.entries(body).filter(
+    ([name, schema]) => isIdName(name) || (schema.type === 'array' && JSON.stringify(schema).includes('"integer"')),
+  );
+  const asked = (operation.parameters ?? []).filter(({ name }) => isIdName(name));
+  return [...asked.map((one) => `${one.in} ${one.name}`), ...sent.map(([name]) => `body ${name}`)];
+}
+const isIdName = (name: string) => /(^|_)ids?(\[\])?$|^id[A-Z]|[a-z]Ids?(\[\])?$/.test(name);
+
+/** Where in an answer the marker stands, without the places in lists. */
+export function markedPaths(text: string): string[] {
+  const found = new Set<string>();
+  const walk = (value: unknown, path: string) => {
+    if (typeof value === 'string' && shows(value)) found.add(path);
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, below] of Object.entries(value)) {
+      if (shows(name)) found.add(path);
+      walk(below, Array.isArray(value) ? path : [path, name].filter(Boolean).join('.'));
+    }
+  };
+  const whole = JSON.parse(text) as { items?: unknown };
+  walk(whole.items ?? whole, '');
+  return [...found].sort();
+}
