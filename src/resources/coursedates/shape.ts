@@ -1,11 +1,10 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm';
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { providers } from '../../database/tables/providers.ts';
 import { always, fetchNamed, grouped, include, many, ofKeys, one } from '../../lists/part.ts';
 import type { Includes, Keys, Loader } from '../../lists/part.ts';
 import { embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
@@ -19,7 +18,7 @@ import { EmbeddedInstructor, toEmbeddedInstructor, type InstructorRow } from '..
 import { fetchLocations, locationShape } from '../locations/shape.ts';
 import { DatePlace, toDatePlace } from '../places/schema.ts';
 import { fetchPlaces } from '../places/shape.ts';
-import { Provider, toProvider } from '../providers/schema.ts';
+import { providerInclude } from '../providers/shape.ts';
 import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
 import type { CourseDateRow, CourseHead } from './schema.ts';
 
@@ -147,17 +146,7 @@ const includes = {
   instructors: include(Type.Array(EmbeddedInstructor), 'shown', instructorsOf),
   subinstances: embedMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainShape, 'shown'),
   bundle: include(Nullable(Bundle), 'shown', bundleOf),
-  provider: include(
-    Provider,
-    'shown',
-    always(
-      one(
-        (row: CourseDateRow) => row.providerId,
-        (ctx, { ids }) => ctx.db.select().from(providers).where(inArray(providers.id, ids)),
-        toProvider,
-      ),
-    ),
-  ),
+  provider: providerInclude,
 } satisfies Includes<CourseDateRow>;
 
 /** A course date as lists show it; partners' dates by the allow-list of their own. */

@@ -4,12 +4,11 @@ import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { categories, courseCategories, courseTags, tags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { providers } from '../../database/tables/providers.ts';
-import { always, include, keysOf, many, ofKeys, one, type Keys, type Loader } from '../../lists/part.ts';
+import { include, keysOf, many, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
 import { embedOne, shapeOf } from '../../lists/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
 import { Product, toProduct } from '../products/schema.ts';
-import { Provider, toProvider } from '../providers/schema.ts';
+import { providerInclude } from '../providers/shape.ts';
 import {
   Course,
   EmbeddedCourse,
@@ -119,17 +118,7 @@ export const courseShape = shapeOf<CourseRow>()({
     row.providerId === ctx.providerId ? toCourse(row, parts, ctx) : toPartnerCourse(row, parts, ctx),
   includes: {
     products: include(Type.Array(Product), 'shown', productsOf),
-    provider: include(
-      Provider,
-      'shown',
-      always(
-        one(
-          (row: CourseRow) => row.providerId,
-          (ctx, { ids }) => ctx.db.select().from(providers).where(inArray(providers.id, ids)),
-          toProvider,
-        ),
-      ),
-    ),
+    provider: providerInclude,
   },
 });
 
