@@ -4,38 +4,38 @@ import { Nullable } from '../../core/schema.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 import type { locations } from '../../database/tables/places.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
-import { countryOf } from '../places/schema.ts';
+import { Location, toLocation } from '../locations/schema.ts';
 
 const text = Type.String();
 const day = Type.String({ format: 'date' });
 
-/** Where a participant's course date is held. */
-const DateLocation = Type.Object({
-  id: Type.Integer(),
-  title: Nullable(text),
-  custom_title: Nullable(text),
-  address: Nullable(text),
-  address2: Nullable(text),
-  address3: Nullable(text),
-  zipcode: Nullable(text),
-  city: Nullable(text),
-  state: text,
-  county: text,
-  idCountry: text,
-  country: text,
-  country_code: text,
-  idPlace: Type.Integer(),
-  lat: Type.Number(),
-  lng: Type.Number(),
-  timezone: Nullable(text),
-  long_text: Nullable(text),
-  short_text: Nullable(text),
-  short_text_2: Nullable(text),
-  idInstructor: Nullable(Type.Integer()),
-  is_default: Type.Boolean(),
-  is_archived: Type.Boolean(),
-  is_virtual: Type.Boolean(),
-});
+/** Where a participant's course date is held: a location without what is the provider's own business. */
+const DateLocation = Type.Pick(Location, [
+  'id',
+  'title',
+  'custom_title',
+  'address',
+  'address2',
+  'address3',
+  'zipcode',
+  'city',
+  'state',
+  'county',
+  'idCountry',
+  'country',
+  'country_code',
+  'idPlace',
+  'lat',
+  'lng',
+  'timezone',
+  'long_text',
+  'short_text',
+  'short_text_2',
+  'idInstructor',
+  'is_default',
+  'is_archived',
+  'is_virtual',
+]);
 
 /** A course date inside a participant; other members than in the list of course dates. */
 export type ParticipantDate = Static<typeof ParticipantDate>;
@@ -76,7 +76,7 @@ export type ParticipantDateRow = {
 
 const willRun = 2;
 
-export const toParticipantDate = (row: ParticipantDateRow, { language }: Pick<Ctx, 'language'>): ParticipantDate => ({
+export const toParticipantDate = (row: ParticipantDateRow, ctx: Ctx): ParticipantDate => ({
   id: row.date.id,
   idCourse: row.date.courseId,
   idStatus: row.date.statusId,
@@ -93,41 +93,14 @@ export const toParticipantDate = (row: ParticipantDateRow, { language }: Pick<Ct
   event_url: row.date.eventUrl,
   internal_note: row.date.internalNote,
   idLocation: row.location === null ? '' : String(row.location.id),
-  teaching_language: teachingLanguages.get(row.date.teachingLanguageId)?.[language] ?? '',
+  teaching_language: teachingLanguages.get(row.date.teachingLanguageId)?.[ctx.language] ?? '',
   idTeachingLanguage: row.date.teachingLanguageId,
   location_cancellation_days: row.location?.cancellationDays ?? 0,
   is_deleted: row.date.deletedAt !== null,
   guaranteed_to_run: row.date.statusId === willRun,
-  location: row.location === null ? null : toDateLocation(row.location, language),
+  // The serializer leaves out what the shorter form does not have.
+  location: row.location === null ? null : toLocation(row.location, { place: null, instructor: null }, ctx),
 });
-
-function toDateLocation(row: typeof locations.$inferSelect, language: Ctx['language']): Static<typeof DateLocation> {
-  return {
-    id: row.id,
-    title: row.title,
-    custom_title: row.customTitle,
-    address: row.address,
-    address2: row.address2,
-    address3: row.address3,
-    zipcode: row.zipcode,
-    city: row.city,
-    state: row.state,
-    county: row.county,
-    ...countryOf(row.country, language),
-    country_code: row.country,
-    idPlace: row.placeId ?? 0,
-    lat: row.lat,
-    lng: row.lng,
-    timezone: row.timezone,
-    long_text: row.longText,
-    short_text: row.shortText,
-    short_text_2: row.shortText2,
-    idInstructor: row.instructorId,
-    is_default: row.isDefault,
-    is_archived: row.isArchived,
-    is_virtual: row.isVirtual,
-  };
-}
 
 /** `09:00:00` is `09:00`; empty when no time is set. */
 const hoursAndMinutes = (time: string | null) => time?.slice(0, 5) ?? '';
