@@ -91,9 +91,6 @@ const slug = (text: string) => {
 };
 const moment = (text: string) => {
   const read = readMoment(text);
-  if (read !== undefined && Date.parse(read.replace(' ', 'T')) < Date.now() - 86_400_000) {
-    throw new InvalidArgumentError('It is in the past.');
-  }
   if (read === undefined)
     throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
   return read;
@@ -157,7 +154,8 @@ command(key, 'create', 'Make a further key, which is shown once')
   .action((options: Options & { provider: number; label?: string; expires?: string }) =>
     run(options, async ({ ctxOf }) => {
       const made = await createKey(await ctxOf(options.provider), options);
-      const text = `Key ${made.keyId}: ${made.apiKey}\nIt is shown only now.`;
+      const expired = made.isExpired ? ' It has expired already: it opens nothing.' : '';
+      const text = `Key ${made.keyId}: ${made.apiKey}\nIt is shown only now.${expired}`;
       return { json: { key_id: made.keyId, api_key: made.apiKey }, text };
     }),
   );

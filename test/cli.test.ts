@@ -95,6 +95,15 @@ test('keys are created, listed without themselves, and revoked at once', async (
   expect(await status(made.json().api_key)).toBe(401);
 });
 
+test('a key that has expired already is made, and said to be of no use', async () => {
+  const me = await providerIn(world.app, world.database);
+  const made = await run('key', 'create', '--provider', String(me.id), '--expires', '2020-01-01');
+  expect(made.stdout).toContain('It has expired already');
+  expect(await status(/cbs_\S+/.exec(made.stdout)![0])).toBe(401);
+  const lasting = await run('key', 'create', '--provider', String(me.id), '--expires', '2999-01-01');
+  expect(lasting.stdout).not.toContain('expired');
+});
+
 test('partners are requested, approved, listed and revoked', async () => {
   const [a, b] = [await providerIn(world.app, world.database), await providerIn(world.app, world.database)];
   const pair = ['--provider', String(a.id), '--partner', String(b.id)];

@@ -13,9 +13,9 @@ export async function createKey(ctx: Ctx, { label = '', expires }: { label?: str
     tx
       .insert(apiKeys)
       .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: at, expiresAt })
-      .returning({ id: apiKeys.id }),
+      .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` }),
   );
-  return { keyId: made!.id, apiKey };
+  return { keyId: made!.id, apiKey, isExpired: made!.isExpired };
 }
 
 export const listKeys = (ctx: Ctx) =>
