@@ -3,6 +3,7 @@ import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { validation } from './core/check.ts';
 import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/bodies.ts';
@@ -60,7 +61,7 @@ export async function buildApp({
     frameworkErrors: answerUnread,
     clientErrorHandler,
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true } },
+    ajv: { customOptions: validation },
   });
 
   app.addHook('onRequest', async (request, reply) => {

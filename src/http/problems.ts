@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { invalidFields, Problem, unavailable, type ProblemKind } from '../core/problem.ts';
+import { faultyFields } from '../core/check.ts';
+import { Problem, unavailable, type ProblemKind } from '../core/problem.ts';
 import { describe, failureOf } from '../database/errors.ts';
 
 /** How an interface words what went wrong. */
@@ -76,17 +77,8 @@ function fieldsAtFault({ validation = [], validationContext }: FastifyError, req
   if (validationContext === 'params') return new Problem('not_found', 'There is nothing at this path');
   const part = validationContext === 'body' ? 'body' : 'querystring';
   const schema = request.routeOptions.schema?.[part] as { properties?: Record<string, TSchema> } | undefined;
-  const order = Object.keys(schema?.properties ?? {});
-  const missing = new Set<string>();
-  const notValid = new Set<string>();
-  for (const { keyword, instancePath, params } of validation) {
-    const field = instancePath.split('/')[1];
-    if (field !== undefined) notValid.add(field);
-    else if (keyword === 'required') missing.add(String(params['missingProperty']));
-  }
-  const inOrder = (names: Set<string>) => order.filter((name) => names.has(name));
-  const problem = invalidFields({ missing: inOrder(missing), notValid: inOrder(notValid) });
-  if (!notValid.has('include')) return problem;
+  const problem = faultyFields(validation, Object.keys(schema?.properties ?? {}));
+  if (!problem.notValid.includes('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
   const { missing: missed, notValid: refused, message } = problem;

@@ -2,7 +2,7 @@ import type { TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../core/problem.ts';
 import { checkBody } from './bodies.ts';
-import { fieldsReader } from './read.ts';
+import { fieldsReader } from '../core/read.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parse as parseJson } from 'secure-json-parse';
-import { Read, type Reading } from '../core/schema.ts';
-import { asTitle } from '../core/text.ts';
-import { readMoment } from '../core/moment.ts';
+import { Read, type Reading } from './schema.ts';
+import { asTitle } from './text.ts';
+import { readMoment } from './moment.ts';
 
 /** Stands for a value that cannot be read as its field's type; no type of any schema accepts it. */
 const unreadable = Symbol('unreadable');

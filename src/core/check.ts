@@ -1,0 +1,38 @@
+import type { TSchema } from '@sinclair/typebox';
+import { Ajv, type ErrorObject } from 'ajv';
+import formats from 'ajv-formats';
+import { invalidFields, type Problem } from './problem.ts';
+import { fieldsReader } from './read.ts';
+
+/** How every schema is checked: nothing is coerced or removed, all faults are found at once. */
+export const validation = { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true } as const;
+
+type Fields = Record<string, unknown>;
+type Fault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
+
+/** Compiles what reads and checks fields outside a request, by the same rules; it throws the same problems. */
+export function fieldsChecker(schema: TSchema) {
+  const read = fieldsReader(schema);
+  const ajv = new Ajv({ ...validation, strict: false });
+  formats.default(ajv);
+  const validate = ajv.compile(schema);
+  const names = Object.keys((schema['properties'] ?? {}) as Fields);
+  return (raw: Fields): Fields => {
+    const fields = read(raw);
+    if (!validate(fields)) throw faultyFields(validate.errors ?? [], names);
+    return fields;
+  };
+}
+
+/** Names the fields that the validator refused, in the order of the document. */
+export function faultyFields(faults: Fault[], order: string[]): Problem {
+  const missing = new Set<string>();
+  const notValid = new Set<string>();
+  for (const { keyword, instancePath, params } of faults) {
+    const field = instancePath.split('/')[1];
+    if (field !== undefined) notValid.add(field);
+    else if (keyword === 'required') missing.add(String((params as Fields)['missingProperty']));
+  }
+  const inOrder = (names: Set<string>) => order.filter((name) => names.has(name));
+  return invalidFields({ missing: inOrder(missing), notValid: inOrder(notValid) });
+}

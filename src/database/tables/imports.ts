@@ -1,0 +1,18 @@
+import { foreignKey, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { reference } from './columns.ts';
+import { providers } from './providers.ts';
+
+/** Which item a `ref` of an imported file became, so that a later run continues; `kind` names the item's table. */
+export const importRefs = pgTable(
+  'import_refs',
+  {
+    providerId: reference().notNull(),
+    kind: text().notNull(),
+    ref: text().notNull(),
+    itemId: reference().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'import_refs_pk', columns: [t.providerId, t.kind, t.ref] }),
+    foreignKey({ name: 'import_refs_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+  ],
+);
