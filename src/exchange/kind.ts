@@ -1,0 +1,180 @@
+import { Type, type TObject, type TSchema } from '@sinclair/typebox';
+import { getTableName } from 'drizzle-orm';
+import { toSnakeCase } from 'drizzle-orm/casing';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../core/context.ts';
+import type { Database } from '../database/client.ts';
+
+export type Fields = Record<string, unknown>;
+
+/** One field of a line: the column that holds it, how it is read and checked, and the kind of line it refers to. */
+export type Field = { column: PgColumn; schema: TSchema; to?: string };
+
+/** What the database knows and lines are checked against. */
+export type Around = { timezone: string; zones: Set<string> };
+
+/** The rows that a line, or a member of it, becomes in one table. */
+export type Item = {
+  table: PgTable;
+  fields: Record<string, Field>;
+  parts?: Record<string, Part>;
+  /** Fields that no column holds and no export writes; `complete` makes something of them. */
+  accepts?: Record<string, TSchema>;
+  /** Columns that no field holds; `complete` answers them by these names. */
+  derived?: Record<string, PgColumn>;
+  /** Checks fields together, throwing `invalidFields`, and fills in what follows from others. */
+  complete?: (fields: Fields, around: Around, owner: Fields) => Fields | void | Promise<Fields>;
+  /** Columns that follow from other rows, as SQL; `v` is the row as it will be inserted. */
+  computed?: Record<string, string>;
+  /** Columns that an export writes otherwise than they are stored, as SQL over the row `t`. */
+  exported?: Record<string, string>;
+};
+
+/**
+ * A member of a line that becomes rows of another table, each with the line's item in its column `owner`: a list of
+ * objects, one object, an object by key (such as a language), or a list of references.
+ */
+export type Part =
+  | { form: 'list' | 'one'; owner: PgColumn; item: Item; kind?: string }
+  | { form: 'by-key'; owner: PgColumn; item: Item; key: PgColumn; keys: string[] }
+  | { form: 'links'; owner: PgColumn; other: PgColumn; to: string };
+
+/** Lines that are many: checked by these fields, and written many at a time. Export writes the same fields. */
+export type BulkKind = Item & {
+  kind: string;
+  /** A field that no two items may share, without regard to case; `among` says among which rows, as SQL over `t`. */
+  unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
+};
+
+/** Lines that are few, and go one by one through the services that the command line and the interface call. */
+export type SingleKind = {
+  kind: string;
+  schema: TObject;
+  /** Fields that refer to lines of another kind. */
+  references?: Record<string, string>;
+  /** Refuses what only the database knows, before anything is written. */
+  verify?: (database: Database, fields: Fields) => Promise<void>;
+  /** Makes the item, or finds the one that is there already; answers its id. */
+  make: (database: Database, ctx: Ctx, fields: Fields) => Promise<number>;
+  /** All lines that an export of the provider writes. */
+  lines: (database: Database, providerId: number) => Promise<Fields[]>;
+};
+
+export type Kind = BulkKind | SingleKind;
+export const isBulk = (kind: Kind): kind is BulkKind => 'table' in kind;
+
+export const Ref = Type.String({ minLength: 1, maxLength: 255 });
+export const refs = Type.Array(Ref, { maxItems: 1_000 });
+
+export const field = (column: PgColumn, schema: TSchema): Field => ({ column, schema });
+/** A reference that may be left out; the schema says so when it may not. */
+export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Optional(Ref)): Field => ({
+  column,
+  schema,
+  to,
+});
+
+/** The names as the database has them. */
+export const nameOf = (column: PgColumn) => (column.keyAsName ? toSnakeCase(column.name) : column.name);
+export const tableOf = (item: { table: PgTable }) => getTableName(item.table);
+
+/** A row that waits to be written: its values, and the references among them that are still refs, by column. */
+export type StagedRow = {
+  table: string;
+  data: Fields;
+  refs: Record<string, [kind: string, ref: string]>;
+  /** Set where the row's item can be referred to itself. */
+  ref_kind?: string;
+  ref?: string;
+};
+
+/** What a line of a kind may hold. */
+export function lineSchema(kind: Kind): TObject {
+  return isBulk(kind)
+    ? Type.Object({ ref: Ref, ...propertiesOf(kind) })
+    : Type.Object({ ref: Ref, ...kind.schema.properties });
+}
+
+function propertiesOf({ fields, accepts = {}, parts = {} }: Item): Record<string, TSchema> {
+  return {
+    ...accepts,
+    ...Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])),
+    ...Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, Type.Optional(partSchema(part))])),
+  };
+}
+
+function partSchema(part: Part): TSchema {
+  if (part.form === 'links') return refs;
+  const object = Type.Object({
+    ...('kind' in part && part.kind !== undefined ? { ref: Type.Optional(Ref) } : {}),
+    ...propertiesOf(part.item),
+  });
+  if (part.form === 'by-key')
+    return Type.Unsafe({ type: 'object', propertyNames: { enum: part.keys }, additionalProperties: object });
+  return part.form === 'list' ? Type.Array(object, { maxItems: 1_000 }) : object;
+}
+
+/** The rows of a line that has been checked, its own first. */
+export async function rowsOf(kind: BulkKind, line: Fields, around: Around): Promise<StagedRow[]> {
+  const own = { ref_kind: kind.kind, ref: line['ref'] as string };
+  return itemRows(kind, line, around, own, {}, {});
+}
+
+type Own = { ref_kind: string; ref: string };
+
+async function itemRows(
+  item: Item,
+  fields: Fields,
+  around: Around,
+  own: Own | undefined,
+  given: Pick<StagedRow, 'refs'> | Record<string, never>,
+  owner: Fields,
+): Promise<StagedRow[]> {
+  const derived = (await item.complete?.(fields, around, owner)) ?? {};
+  const row: StagedRow = { table: tableOf(item), data: {}, refs: { ...given.refs }, ...own };
+  for (const [name, column] of Object.entries(item.derived ?? {})) row.data[nameOf(column)] = derived[name];
+  for (const [name, { column, to }] of Object.entries(item.fields)) {
+    const value = fields[name];
+    const given = value ?? (item.computed?.[nameOf(column)] === undefined ? defaultOf(column) : null);
+    if (to === undefined) row.data[nameOf(column)] = given;
+    else if (value !== undefined && value !== null) row.refs[nameOf(column)] = [to, value as string];
+    else row.data[nameOf(column)] = null;
+  }
+  const parts = Object.entries(item.parts ?? {}).map(([name, part]) =>
+    fields[name] === undefined ? [] : partRows(name, part, fields, around, own!),
+  );
+  return [row, ...(await Promise.all(parts)).flat()];
+}
+
+async function partRows(name: string, part: Part, owner: Fields, around: Around, own: Own): Promise<StagedRow[]> {
+  const ownerRef = { [nameOf(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
+  if (part.form === 'links') {
+    const other = nameOf(part.other);
+    const table = tableOf({ table: part.other.table as PgTable });
+    const linked = [...new Set(owner[name] as string[])];
+    return linked.map((ref) => ({ table, data: {}, refs: { ...ownerRef, [other]: [part.to, ref] } }));
+  }
+  const rows = itemsOf(part, owner[name]).map(([key, fields], n) => {
+    const named = 'kind' in part && part.kind !== undefined;
+    const ref = named ? ((fields['ref'] as string | undefined) ?? `${own.ref}/${name}/${n + 1}`) : '';
+    const itemOwn = named ? { ref_kind: part.kind!, ref } : undefined;
+    const made = itemRows(part.item, fields, around, itemOwn, { refs: ownerRef }, owner);
+    return made.then((all) => {
+      if (part.form === 'by-key') all[0]!.data[nameOf(part.key)] = key;
+      return all;
+    });
+  });
+  return (await Promise.all(rows)).flat();
+}
+
+function itemsOf(part: Part, value: unknown): [key: string, fields: Fields][] {
+  if (part.form === 'list') return (value as Fields[]).map((fields) => ['', fields]);
+  if (part.form === 'one') return [['', value as Fields]];
+  return Object.entries(value as Record<string, Fields>);
+}
+
+/** The table's own default, since a row that waits holds a value for every column. */
+function defaultOf(column: PgColumn) {
+  const value = column.default as unknown;
+  return ['string', 'number', 'boolean'].includes(typeof value) ? value : null;
+}

@@ -1,0 +1,75 @@
+import { Type } from '@sinclair/typebox';
+import { invalidFields } from '../../core/problem.ts';
+import { Flag, Line, Moment, OneOf, Read, UpperCode } from '../../core/schema.ts';
+import {
+  campaignCourses,
+  campaignCustomers,
+  campaigns,
+  campaignTags,
+  vouchers,
+} from '../../database/tables/campaigns.ts';
+import { currencyCodes } from '../../reference/currencies.ts';
+import { field, type BulkKind } from '../kind.ts';
+import { Amount } from './words.ts';
+
+const { Optional } = Type;
+const Code = { ...Line(), [Read]: 'title' as const };
+const Currency = Optional(UpperCode(currencyCodes, { default: 'NOK' }));
+
+export const campaign: BulkKind = {
+  kind: 'campaign',
+  table: campaigns,
+  unique: {
+    field: 'campaign_code',
+    among: 't.campaign_code is not null and not t.is_archived',
+    applies: ({ campaign_code: code, is_archived: isArchived }) => code !== undefined && isArchived !== true,
+  },
+  fields: {
+    title: field(campaigns.title, Optional(Line())),
+    type: field(campaigns.type, Optional(OneOf(['Campaign', 'Agreement'], { default: 'Campaign' }))),
+    active: field(campaigns.isActive, Optional(Flag())),
+    is_archived: field(campaigns.isArchived, Optional(Flag())),
+    campaign_code: field(campaigns.campaignCode, Optional(Code)),
+    starts_at: field(campaigns.startsAt, Optional(Moment())),
+    ends_at: field(campaigns.endsAt, Optional(Moment())),
+    currency: field(campaigns.currency, Currency),
+    discount_type: field(campaigns.discountType, OneOf(['Percent', 'Value'])),
+    discount_value: field(campaigns.discountValue, Amount),
+  },
+  parts: {
+    courses: { form: 'links', owner: campaignCourses.campaignId, other: campaignCourses.courseId, to: 'course' },
+    customers: {
+      form: 'links',
+      owner: campaignCustomers.campaignId,
+      other: campaignCustomers.customerId,
+      to: 'customer',
+    },
+    tags: { form: 'links', owner: campaignTags.campaignId, other: campaignTags.tagId, to: 'tag' },
+  },
+  complete({ discount_type: type, discount_value: value }) {
+    if (type === 'Percent' && Number(value) > 100) throw invalidFields({ notValid: ['discount_value'] });
+  },
+};
+
+export const voucher: BulkKind = {
+  kind: 'voucher',
+  table: vouchers,
+  unique: {
+    field: 'code',
+    among: 't.deleted_at is null',
+    applies: ({ deleted_at: deletedAt }) => deletedAt === undefined,
+  },
+  fields: {
+    code: field(vouchers.code, { ...Code, minLength: 1 }),
+    currency: field(vouchers.currency, Currency),
+    amount: field(vouchers.amount, Amount),
+    balance: field(vouchers.balance, Optional(Amount)),
+    expires_at: field(vouchers.expiresAt, Optional(Moment())),
+    archived_at: field(vouchers.archivedAt, Optional(Moment())),
+    deleted_at: field(vouchers.deletedAt, Optional(Moment())),
+  },
+  complete(fields) {
+    fields['balance'] ??= fields['amount'];
+    if (Number(fields['balance']) > Number(fields['amount'])) throw invalidFields({ notValid: ['balance'] });
+  },
+};

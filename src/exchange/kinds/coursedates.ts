@@ -1,0 +1,116 @@
+import { Type } from '@sinclair/typebox';
+import { invalidFields } from '../../core/problem.ts';
+import { Count, CustomProperties, Flag, Line, Moment, Note, OneOf, Title, Url } from '../../core/schema.ts';
+import {
+  bundles,
+  courseDateInstructors,
+  courseDates,
+  gatheringInstructors,
+  gatherings,
+} from '../../database/tables/coursedates.ts';
+import { teachingLanguageCodes } from '../../reference/courses.ts';
+import { courseDateStatuses } from '../../reference/statuses.ts';
+import { field, Ref, refersTo, type BulkKind, type Item } from '../kind.ts';
+import { Day, LocalTime, refuseUnreal, TimeOfDay } from './words.ts';
+
+const { Optional } = Type;
+
+export const bundle: BulkKind = { kind: 'bundle', table: bundles, fields: { title: field(bundles.title, Title()) } };
+
+const gathering: Item = {
+  table: gatherings,
+  fields: {
+    gathering_at: field(gatherings.gatheringAt, LocalTime),
+    gathering_end_at: field(gatherings.gatheringEndAt, LocalTime),
+    idLocation: refersTo('location', gatherings.locationId),
+    description: field(gatherings.description, Optional(Note())),
+    theme: field(gatherings.theme, Optional(Line())),
+    event_url: field(gatherings.eventUrl, Optional(Url())),
+    deleted_at: field(gatherings.deletedAt, Optional(Moment())),
+  },
+  derived: { zone: gatherings.zone },
+  parts: {
+    instructors: {
+      form: 'links',
+      owner: gatheringInstructors.gatheringId,
+      other: gatheringInstructors.instructorId,
+      to: 'instructor',
+    },
+  },
+  complete(fields, { timezone }, date) {
+    refuseUnreal(fields, ['gathering_at', 'gathering_end_at']);
+    if (String(fields['gathering_end_at']) <= String(fields['gathering_at']))
+      throw invalidFields({ notValid: ['gathering_end_at'] });
+    return { zone: date['timezone'] ?? timezone };
+  },
+};
+
+/** What is not given is copied from the location, as it is when a date is made. */
+const capacity = (column: string) =>
+  `coalesce(v.${column}, (select l.${column} from locations l where l.provider_id = v.provider_id and l.id = v.location_id), 0)`;
+
+export const coursedate: BulkKind = {
+  kind: 'coursedate',
+  table: courseDates,
+  fields: {
+    course_id: refersTo('course', courseDates.courseId, Ref),
+    parent_id: refersTo('coursedate', courseDates.parentId),
+    bundle_id: refersTo('bundle', courseDates.bundleId),
+    location_id: refersTo('location', courseDates.locationId),
+    place_id: refersTo('place', courseDates.placeId),
+    title: field(courseDates.title, Optional(Title())),
+    start_at: field(courseDates.startAt, Day),
+    end_at: field(courseDates.endAt, Day),
+    deadline_at: field(courseDates.deadlineAt, Optional(Day)),
+    start_time_at: field(courseDates.startTimeAt, Optional(TimeOfDay)),
+    end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
+    timezone: field(courseDates.timezone, Optional(Line())),
+    event_url: field(courseDates.eventUrl, Optional(Url())),
+    external_booking_url: field(courseDates.externalBookingUrl, Optional(Url())),
+    is_virtual: field(courseDates.isVirtual, Optional(Flag())),
+    is_visible: field(courseDates.isVisible, Optional(Flag())),
+    visible_when_passed_deadline: field(courseDates.visibleWhenPassedDeadline, Optional(Flag())),
+    reference: field(courseDates.reference, Optional(Line())),
+    trigger_value: field(courseDates.triggerValue, Optional(Line())),
+    teaching_language: field(courseDates.teachingLanguageId, Optional(OneOf(teachingLanguageCodes))),
+    place_additional_info: field(courseDates.placeAdditionalInfo, Optional(Line())),
+    internal_note: field(courseDates.internalNote, Optional(Note())),
+    status_id: field(courseDates.statusId, Optional(OneOf([...courseDateStatuses.keys()]))),
+    capacity_max: field(courseDates.capacityMax, Optional(Count())),
+    capacity_min: field(courseDates.capacityMin, Optional(Count())),
+    capacity_overbook: field(courseDates.capacityOverbook, Optional(Count())),
+    capacity_wait: field(courseDates.capacityWait, Optional(Count())),
+    custom_properties: field(courseDates.customProperties, Optional(CustomProperties)),
+    deleted_at: field(courseDates.deletedAt, Optional(Moment())),
+  },
+  derived: { zone: courseDates.zone },
+  computed: {
+    teaching_language_id: `coalesce(v.teaching_language_id,
+      (select c.teaching_language_id from courses c where c.provider_id = v.provider_id and c.id = v.course_id))`,
+    capacity_max: capacity('capacity_max'),
+    capacity_min: capacity('capacity_min'),
+    capacity_overbook: capacity('capacity_overbook'),
+    capacity_wait: capacity('capacity_wait'),
+  },
+  parts: {
+    instructors: {
+      form: 'links',
+      owner: courseDateInstructors.courseDateId,
+      other: courseDateInstructors.instructorId,
+      to: 'instructor',
+    },
+    gatherings: { form: 'list', kind: 'gathering', owner: gatherings.courseDateId, item: gathering },
+  },
+  complete(fields, { timezone: serviceZone, zones }) {
+    fields['deadline_at'] ??= fields['start_at'];
+    const { start_at: start, end_at: end, deadline_at: deadline, timezone } = fields as Record<string, string>;
+    const { start_time_at: from = '00:00', end_time_at: to = '23:59:59' } = fields as Record<string, string>;
+    const notValid = [
+      ...(`${end} ${to}` <= `${start} ${from}` ? ['end_at'] : []),
+      ...(deadline! > end! ? ['deadline_at'] : []),
+      ...(timezone !== undefined && !zones.has(timezone) ? ['timezone'] : []),
+    ];
+    if (notValid.length > 0) throw invalidFields({ notValid });
+    return { zone: timezone ?? serviceZone };
+  },
+};

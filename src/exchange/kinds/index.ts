@@ -1,0 +1,31 @@
+import type { Kind } from '../kind.ts';
+import { campaign, voucher } from './campaigns.ts';
+import { bundle, coursedate } from './coursedates.ts';
+import { course } from './courses.ts';
+import { order, participant } from './orders.ts';
+import { customer, instructor, location, user } from './people.ts';
+import { adminUser, label, partner, role, school, tag } from './provider.ts';
+import { category, place } from './shared.ts';
+
+/** All kinds of lines, in the order they are written: each refers to itself and to earlier ones alone. */
+export const kinds: Kind[] = [
+  school,
+  place,
+  category,
+  tag,
+  label,
+  role,
+  adminUser,
+  instructor,
+  location,
+  customer,
+  user,
+  course,
+  bundle,
+  coursedate,
+  campaign,
+  voucher,
+  order,
+  participant,
+  partner,
+];

@@ -1,0 +1,164 @@
+import { Type } from '@sinclair/typebox';
+import { invalidFields } from '../../core/problem.ts';
+import {
+  Count,
+  CustomProperties,
+  Email,
+  Flag,
+  Line,
+  Moment,
+  Note,
+  OneOf,
+  Title,
+  UpperCode,
+} from '../../core/schema.ts';
+import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
+import { attendances, orderLineParticipants, participants } from '../../database/tables/participants.ts';
+import { teachingLanguageCodes } from '../../reference/courses.ts';
+import { currencyCodes } from '../../reference/currencies.ts';
+import { agreedTotals, type AgreedLine } from '../../resources/orders/schema.ts';
+import { paidStates, participantStatuses } from '../../resources/participants/schema.ts';
+import { field, Ref, refersTo, type BulkKind, type Fields, type Item } from '../kind.ts';
+import { Amount, Day, Percentage } from './words.ts';
+
+const { Optional } = Type;
+const line = Optional(Line());
+
+/** Who booked, on which date; participants name it. */
+const booking: Item = {
+  table: bookings,
+  fields: {
+    coursedate_id: refersTo('coursedate', bookings.courseDateId, Ref),
+    booker_name: field(bookings.bookerName, line),
+    booker_email: field(bookings.bookerEmail, Optional(Email())),
+    booker_phone: field(bookings.bookerPhone, line),
+    booker_language_id: field(bookings.bookerLanguageId, Optional(OneOf(teachingLanguageCodes))),
+  },
+};
+
+const amount = Optional(Amount);
+const percentage = Optional(Percentage);
+
+const orderLine: Item = {
+  table: orderLines,
+  fields: {
+    product_id: refersTo('product', orderLines.productId, Ref),
+    quantity: field(orderLines.quantity, Count({ minimum: 1 })),
+    vat_percentage: field(orderLines.vatPercentage, percentage),
+    price_at_order_per_item_vat_excluded: field(orderLines.priceAtOrder, Amount),
+    discount_percent_at_order: field(orderLines.discountPercentAtOrder, percentage),
+    discount_amount_at_order: field(orderLines.discountAmountAtOrder, amount),
+    discount_calculated_at_order: field(orderLines.discountCalculatedAtOrder, amount),
+    price_at_invoice_per_item_vat_excluded: field(orderLines.priceAtInvoice, amount),
+    discount_percent_at_invoice: field(orderLines.discountPercentAtInvoice, percentage),
+    discount_calculated_at_invoice: field(orderLines.discountCalculatedAtInvoice, amount),
+    price_at_export_per_item_vat_excluded: field(orderLines.priceAtExport, amount),
+    discount_percent_at_export: field(orderLines.discountPercentAtExport, percentage),
+    discount_calculated_at_export: field(orderLines.discountCalculatedAtExport, amount),
+  },
+};
+
+export const order: BulkKind = {
+  kind: 'order',
+  table: orders,
+  fields: {
+    customer_id: refersTo('customer', orders.customerId),
+    idCampaign: refersTo('campaign', orders.campaignId),
+    seller_id: refersTo('admin_user', orders.sellerId),
+    title: field(orders.title, Title()),
+    title_detailed: field(orders.titleDetailed, line),
+    currency: field(orders.currency, Optional(UpperCode(currencyCodes, { default: 'NOK' }))),
+    is_paid: field(orders.isPaid, Optional(Flag())),
+    payment_method: field(orders.paymentMethod, line),
+    your_reference: field(orders.yourReference, line),
+    booker: field(orders.booker, line),
+    gln_number: field(orders.glnNumber, line),
+    invoice_address_1: field(orders.invoiceAddress, line),
+    invoice_address_2: field(orders.invoiceAddress2, line),
+    invoice_address_3: field(orders.invoiceAddress3, line),
+    invoice_zipcode: field(orders.invoiceZipcode, line),
+    invoice_city: field(orders.invoiceCity, line),
+    invoice_email: field(orders.invoiceEmail, Optional(Email())),
+    custom_properties: field(orders.customProperties, Optional(CustomProperties)),
+    invoiced_at: field(orders.invoicedAt, Optional(Moment())),
+    exported_at: field(orders.exportedAt, Optional(Moment())),
+  },
+  derived: {
+    total_before_discounts: orders.totalBeforeDiscounts,
+    total_discounts: orders.totalDiscounts,
+    total_vat: orders.totalVat,
+  },
+  // A file cannot know the number that ends a title.
+  computed: { title: "v.title || ' #' || v.id" },
+  exported: { title: "regexp_replace(t.title, ' #' || t.id || '$', '')" },
+  parts: {
+    booking: { form: 'one', kind: 'booking', owner: bookings.orderId, item: booking },
+    lines: { form: 'list', kind: 'order_line', owner: orderLines.orderId, item: orderLine },
+  },
+  complete(fields) {
+    const lines = (fields['lines'] ?? []) as Fields[];
+    if (new Set(lines.map((one) => one['product_id'])).size < lines.length)
+      throw invalidFields({ notValid: ['lines'] });
+    const totals = agreedTotals(lines.map(toAgreed));
+    return {
+      total_before_discounts: totals.totalBeforeDiscounts,
+      total_discounts: totals.totalDiscounts,
+      total_vat: totals.totalVat,
+    };
+  },
+};
+
+const toAgreed = (fields: Fields): AgreedLine => ({
+  quantity: fields['quantity'] as number,
+  priceAtOrder: fields['price_at_order_per_item_vat_excluded'] as string,
+  discountCalculatedAtOrder: (fields['discount_calculated_at_order'] as string | undefined) ?? '0',
+  vatPercentage: (fields['vat_percentage'] as string | undefined) ?? '0',
+});
+
+/** A participant at one gathering of the course date. */
+const attendance: Item = {
+  table: attendances,
+  fields: {
+    gathering_id: refersTo('gathering', attendances.gatheringId, Ref),
+    attended: field(attendances.attended, Optional(Flag())),
+    registered_at: field(attendances.registeredAt, Optional(Moment())),
+  },
+};
+
+/** Takes the status that the line gives it, whatever the capacities: they are for bookings. */
+export const participant: BulkKind = {
+  kind: 'participant',
+  table: participants,
+  fields: {
+    idBooking: refersTo('booking', participants.bookingId, Ref),
+    coursedate_id: refersTo('coursedate', participants.courseDateId, Ref),
+    user_id: refersTo('user', participants.userId, Ref),
+    idStatus: field(participants.statusId, Optional(OneOf([...participantStatuses.keys()]))),
+    status_updated_at: field(participants.statusUpdatedAt, Optional(Moment())),
+    idPaid: field(participants.paidId, Optional(OneOf([...paidStates.keys()]))),
+    entry_source: field(participants.entrySource, Optional(OneOf(['User', 'School'], { default: 'School' }))),
+    completed: field(participants.completed, Optional(Flag())),
+    no_show: field(participants.noShow, Optional(Flag())),
+    passed: field(participants.passed, Optional(Flag())),
+    certificate_issued_at: field(participants.certificateIssuedAt, Optional(Day)),
+    user_comment: field(participants.userComment, Optional(Note())),
+    invoice_reference: field(participants.invoiceReference, line),
+    custom_properties: field(participants.customProperties, Optional(CustomProperties)),
+    archived_at: field(participants.archivedAt, Optional(Moment())),
+  },
+  derived: { course_id: participants.courseId },
+  computed: {
+    course_id:
+      '(select d.course_id from course_dates d where d.provider_id = v.provider_id and d.id = v.course_date_id)',
+    status_updated_at: 'coalesce(v.status_updated_at, v.created_at)',
+  },
+  parts: {
+    order_lines: {
+      form: 'links',
+      owner: orderLineParticipants.participantId,
+      other: orderLineParticipants.orderLineId,
+      to: 'order_line',
+    },
+    attendance: { form: 'list', owner: attendances.participantId, item: attendance },
+  },
+};

@@ -1,0 +1,182 @@
+import { hash } from '@node-rs/argon2';
+import { Type, type TSchema } from '@sinclair/typebox';
+import { invalidFields } from '../../core/problem.ts';
+import { Count, CustomProperties, Email, Flag, Line, Moment, Note, Title } from '../../core/schema.ts';
+import { customers } from '../../database/tables/customers.ts';
+import { instructors, locations } from '../../database/tables/places.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { CustomerBody } from '../../resources/customers/body.ts';
+import { InstructorBody } from '../../resources/instructors/body.ts';
+import { field, refersTo, type BulkKind, type Field } from '../kind.ts';
+import { Day } from './words.ts';
+
+const { Optional } = Type;
+const line = Optional(Line());
+
+/** Each body field by the column that holds it. */
+const bodyFields = <P extends Record<string, TSchema>>(
+  properties: P,
+  columns: Partial<Record<keyof P, Field['column']>>,
+) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, field(column as Field['column'], properties[name]!)]),
+  );
+
+export const instructor: BulkKind = {
+  kind: 'instructor',
+  table: instructors,
+  fields: {
+    ...bodyFields(InstructorBody.properties, {
+      firstname: instructors.firstname,
+      lastname: instructors.lastname,
+      phone_prefix: instructors.phonePrefix,
+      phone: instructors.phone,
+      email: instructors.email,
+      position: instructors.position,
+      company: instructors.company,
+      description: instructors.description,
+      show_on_web: instructors.showOnWeb,
+    }),
+    idUser: refersTo('admin_user', instructors.adminUserId),
+    archived_at: field(instructors.archivedAt, Optional(Moment())),
+  },
+};
+
+const days = Optional(Count());
+
+export const location: BulkKind = {
+  kind: 'location',
+  table: locations,
+  fields: {
+    title: field(locations.title, Optional(Title())),
+    custom_title: field(locations.customTitle, line),
+    address: field(locations.address, line),
+    address2: field(locations.address2, line),
+    address3: field(locations.address3, line),
+    zipcode: field(locations.zipcode, line),
+    city: field(locations.city, line),
+    state: field(locations.state, line),
+    county: field(locations.county, line),
+    country: field(locations.country, CustomerBody.properties.country),
+    place_id: refersTo('place', locations.placeId),
+    lat: field(locations.lat, Optional(Type.Number({ minimum: -90, maximum: 90 }))),
+    lng: field(locations.lng, Optional(Type.Number({ minimum: -180, maximum: 180 }))),
+    timezone: field(locations.timezone, line),
+    long_text: field(locations.longText, Optional(Note())),
+    short_text: field(locations.shortText, Optional(Note())),
+    short_text_2: field(locations.shortText2, Optional(Note())),
+    idInstructor: refersTo('instructor', locations.instructorId),
+    email_booking: field(locations.emailBooking, Optional(Email())),
+    email_moreinfo: field(locations.emailMoreinfo, Optional(Email())),
+    cancellation_days: field(locations.cancellationDays, days),
+    capacity_budget: field(locations.capacityBudget, days),
+    capacity_max: field(locations.capacityMax, days),
+    capacity_min: field(locations.capacityMin, days),
+    capacity_overbook: field(locations.capacityOverbook, days),
+    capacity_wait: field(locations.capacityWait, days),
+    notification_days: field(locations.notificationDays, days),
+    is_archived: field(locations.isArchived, Optional(Flag())),
+    is_default: field(locations.isDefault, Optional(Flag())),
+    is_notification_enabled: field(locations.isNotificationEnabled, Optional(Flag())),
+    is_virtual: field(locations.isVirtual, Optional(Flag())),
+  },
+  complete({ timezone }, { zones }) {
+    if (timezone !== undefined && !zones.has(timezone as string)) throw invalidFields({ notValid: ['timezone'] });
+  },
+};
+
+export const customer: BulkKind = {
+  kind: 'customer',
+  table: customers,
+  fields: {
+    ...bodyFields(CustomerBody.properties, {
+      title: customers.title,
+      department: customers.department,
+      type: customers.type,
+      orgnr: customers.orgnr,
+      email: customers.email,
+      phone: customers.phone,
+      fax: customers.fax,
+      web_address: customers.webaddress,
+      customer_reference_id: customers.customerReferenceId,
+      country: customers.country,
+      post_address_1: customers.postAddress,
+      post_address_2: customers.postAddress2,
+      post_address_3: customers.postAddress3,
+      post_zipcode: customers.postZipcode,
+      post_city: customers.postCity,
+      invoice_address_1: customers.invoiceAddress,
+      invoice_address_2: customers.invoiceAddress2,
+      invoice_address_3: customers.invoiceAddress3,
+      invoice_zipcode: customers.invoiceZipcode,
+      invoice_city: customers.invoiceCity,
+      invoice_customer_reference: customers.customerReference,
+      invoice_due_days: customers.duedateDays,
+      invoice_email: customers.invoiceEmail,
+      office_address_1: customers.visitAddress,
+      office_address_2: customers.visitAddress2,
+      office_address_3: customers.visitAddress3,
+      office_zipcode: customers.visitZipcode,
+      office_city: customers.visitCity,
+      note: customers.note,
+      status: customers.status,
+    }),
+    seller_id: refersTo('admin_user', customers.sellerId),
+    idParentCustomer: refersTo('customer', customers.parentCustomerId),
+    turnover: field(customers.turnover, line),
+    invoice_method: field(customers.invoiceMethod, line),
+    always_use_customer_reference: field(customers.alwaysUseCustomerReference, Optional(Flag())),
+    custom_properties: field(customers.customProperties, Optional(CustomProperties)),
+  },
+};
+
+export const user: BulkKind = {
+  kind: 'user',
+  table: courseUsers,
+  unique: { field: 'username', among: 'true', applies: () => true },
+  fields: {
+    username: field(courseUsers.username, Optional(Title())),
+    firstname: field(courseUsers.firstname, line),
+    lastname: field(courseUsers.lastname, line),
+    email: field(courseUsers.email, Optional(Email())),
+    phone: field(courseUsers.phone, line),
+    company: field(courseUsers.company, line),
+    orgnr: field(courseUsers.orgnr, line),
+    position: field(courseUsers.position, line),
+    department: field(courseUsers.department, line),
+    legaldepartment: field(courseUsers.legaldepartment, line),
+    date_of_birth: field(courseUsers.dateOfBirth, Optional(Day)),
+    customer_id: refersTo('customer', courseUsers.customerId),
+    invoice_address_1: field(courseUsers.invoiceAddress, line),
+    invoice_address_2: field(courseUsers.invoiceAddress2, line),
+    invoice_address_3: field(courseUsers.invoiceAddress3, line),
+    invoice_zipcode: field(courseUsers.invoiceZipcode, line),
+    invoice_city: field(courseUsers.invoiceCity, line),
+    invoice_phone: field(courseUsers.invoicePhone, line),
+    home_address_1: field(courseUsers.homeAddress, line),
+    home_address_2: field(courseUsers.homeAddress2, line),
+    home_address_3: field(courseUsers.homeAddress3, line),
+    home_zipcode: field(courseUsers.homeZipcode, line),
+    home_city: field(courseUsers.homeCity, line),
+    home_phone: field(courseUsers.homePhone, line),
+    work_address_1: field(courseUsers.workAddress, line),
+    work_address_2: field(courseUsers.workAddress2, line),
+    work_address_3: field(courseUsers.workAddress3, line),
+    work_zipcode: field(courseUsers.workZipcode, line),
+    work_city: field(courseUsers.workCity, line),
+    work_phone: field(courseUsers.workPhone, line),
+    external_id: field(courseUsers.externalId, line),
+    company_employee_number: field(courseUsers.companyEmployeeNumber, line),
+    custom_properties: field(courseUsers.customProperties, Optional(CustomProperties)),
+    information_gathered_at: field(courseUsers.informationGatheredAt, Optional(Moment())),
+    password_hash: field(courseUsers.passwordHash, Optional(Type.String({ pattern: '^\\$argon2id\\$' }))),
+  },
+  // An export holds the hash instead.
+  accepts: { password: Optional(Type.String({ minLength: 8, maxLength: 200 })) },
+  async complete(fields) {
+    fields['username'] ??= fields['email'];
+    if (fields['username'] === undefined) throw invalidFields({ missing: ['username'] });
+    if (fields['password'] !== undefined) fields['password_hash'] = await hash(fields['password'] as string);
+    return {};
+  },
+};

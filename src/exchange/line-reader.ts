@@ -1,0 +1,74 @@
+import { fieldsChecker } from '../core/check.ts';
+import type { Settings } from '../core/context.ts';
+import { Problem } from '../core/problem.ts';
+import type { Database } from '../database/client.ts';
+import { isBulk, lineSchema, rowsOf, type Around, type Fields, type Kind } from './kind.ts';
+import { kinds } from './kinds/index.ts';
+import type { Line } from './lines.ts';
+import type { BadLine, StagedLine } from './staging.ts';
+
+/** A line as it waits, why it is bad, or both: a bad line holds its place. */
+type Reading = { staged?: StagedLine; bad?: BadLine };
+
+/** Compiles what turns a line into the rows that wait to be written, or says why it cannot. */
+export async function lineReader(database: Database, settings: Settings) {
+  const around = await aroundOf(database, settings);
+  const readers = new Map(kinds.map((kind) => [kind.kind, { kind, check: fieldsChecker(lineSchema(kind)) }]));
+
+  return async (line: Line): Promise<Reading> => {
+    const bad = (reason: string) => ({ bad: { line: line.number, reason } });
+    if ('problem' in line) return bad(line.problem);
+    const reader = readers.get(String(line.fields['kind']));
+    if (!reader) return bad(`Unknown kind; the kinds are ${[...readers.keys()].join(', ')}`);
+    const { kind, check } = reader;
+    try {
+      const fields = check(line.fields);
+      return { staged: { line: line.number, kind: kind.kind, ...(await waiting(database, kind, fields, around)) } };
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return { ...bad(error.message), ...placeholder(kind, line) };
+    }
+  };
+}
+
+async function waiting(database: Database, kind: Kind, fields: Fields, around: Around) {
+  if (!isBulk(kind)) {
+    await kind.verify?.(database, fields);
+    return { rows: [singleRow(kind.kind, fields, kind.references ?? {})] };
+  }
+  const rows = await rowsOf(kind, fields, around);
+  return kind.unique?.applies(fields) === true ? { rows, unique: fields[kind.unique.field] as string } : { rows };
+}
+
+/** A line's fields as they are, with its references by `field/position`. */
+function singleRow(kind: string, fields: Fields, references: Record<string, string>) {
+  const refs = Object.entries(references).flatMap(([name, to]) =>
+    fields[name] === undefined
+      ? []
+      : [fields[name]].flat().map((ref, n) => [`${name}/${n}`, [to, ref as string] as [string, string]] as const),
+  );
+  return { table: '', data: fields, refs: Object.fromEntries(refs), ref_kind: kind, ref: fields['ref'] as string };
+}
+
+/** Holds the place of a bad line and its parts, so that the lines which refer to them are not called bad as well. */
+function placeholder(kind: Kind, { number, fields }: Line & { fields: Fields }): Reading {
+  const ref = refOf(fields);
+  if (ref === undefined) return {};
+  const row = (ref_kind: string, ref: string) => ({ table: '', data: {}, refs: {}, ref_kind, ref });
+  const parts = Object.entries((isBulk(kind) && kind.parts) || {}).flatMap(([name, part]) => {
+    if (!('kind' in part) || part.kind === undefined) return [];
+    const members = [fields[name] ?? {}].flat();
+    return members.map((member, n) => row(part.kind!, refOf(member) ?? `${ref}/${name}/${n + 1}`));
+  });
+  return { staged: { line: number, kind: kind.kind, rows: [row(kind.kind, ref), ...parts], bad: true } };
+}
+
+function refOf(fields: unknown) {
+  const ref = (fields as Fields | null)?.['ref'];
+  return typeof ref === 'string' || typeof ref === 'number' ? String(ref) : undefined;
+}
+
+async function aroundOf({ pool }: Database, { timezone }: Settings): Promise<Around> {
+  const { rows } = await pool.query<{ name: string }>('select name from pg_timezone_names');
+  return { timezone, zones: new Set(rows.map(({ name }) => name)) };
+}

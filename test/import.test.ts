@@ -1,0 +1,323 @@
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { exportLines } from '../src/exchange/export.ts';
+import { importLines, type ImportOptions } from '../src/exchange/import.ts';
+import type { Line } from '../src/exchange/lines.ts';
+import type { BadLine } from '../src/exchange/staging.ts';
+import { differences } from './support/alike.ts';
+import { schoolFile } from './support/school-file.ts';
+import { openTestDatabase, settings, sharedWorld, type Provider, type World } from './support/world.ts';
+
+type Fields = Record<string, unknown>;
+
+/** Imports objects as the lines of a file. */
+async function load(me: Provider, objects: Iterable<Fields> | AsyncIterable<Fields>, options: ImportOptions = {}) {
+  const database = openTestDatabase(inject('shared'), { poolSize: 1 });
+  onTestFinished(() => database.close());
+  const bad: BadLine[] = [];
+  async function* lines(): AsyncGenerator<Line> {
+    let number = 0;
+    for await (const fields of objects) yield { number: (number += 1), fields };
+  }
+  const summary = await importLines(database, settings, me.id, lines(), {
+    onBadLine: (one) => bad.push(one),
+    ...options,
+  });
+  return { ...summary, reasons: bad.map(({ line, reason }) => `${line}: ${reason}`) };
+}
+
+async function exported({ database }: World, me: Provider) {
+  const lines: Fields[] = [];
+  for await (const line of exportLines(database, me.id)) lines.push(line);
+  return lines;
+}
+
+const dates = 'course,course.customer,course.products,location,gatherings,place,teaching_language,status,instructors';
+const questions = [
+  '/v2/courses?limit=250&include_deleted=1&include=products',
+  '/v2/courses?limit=250&description_language=no',
+  '/v2/courses?limit=250&include_partners=1',
+  `/v2/coursedates?limit=250&include_deleted=1&include=${dates},subinstances,bundle`,
+  '/v2/coursedates?has_participants=1',
+  '/v2/nextcoursedates',
+  '/v2/locations',
+  '/v2/orders?user_data=1&include=lines.database_relations.course,lines.database_relations.participants,campaign',
+  '/v2/orders?exported=1',
+  '/v2/participants?include=attendance',
+  '/v2/search-users?lastname=Hansen',
+  '/v2/search-users?username=siv',
+  '/v2/campaigns',
+  '/v2/instructors',
+  '/v2/admin-users',
+  '/v2/admin-roles',
+  '/v2/app-users',
+  '/v2/course-tags',
+  '/v2/schools',
+];
+
+/** What every endpoint answers to the provider. */
+async function everything(me: Provider) {
+  const answers: Record<string, unknown> = {};
+  for (const url of questions) {
+    const answer = await me.get(url);
+    expect(answer.status, `${url} ${answer.text.slice(0, 200)}`).toBe(200);
+    answers[url] = answer.json();
+  }
+  for (const { id } of answers['/v2/search-users?lastname=Hansen'] as { id: number }[])
+    answers['/v2/course-users'] = (await me.get(`/v2/course-users/${id}`)).json();
+  return answers;
+}
+
+const clock = async ({ database }: World, me: Provider) =>
+  (
+    await database.pool.query<{ at: string }>(
+      'select changed_at::text as at from provider_state where provider_id = $1',
+      [me.id],
+    )
+  ).rows[0]!.at;
+
+test('what an export wrote reads back to the same answers on every endpoint', async () => {
+  const world = await sharedWorld();
+  const [first, second, third, partner] = [
+    await world.newProvider(),
+    await world.newProvider(),
+    await world.newProvider(),
+    await world.newProvider(),
+  ];
+  await partner.course({ title: 'A course of the partner' });
+  expect(await load(first, schoolFile(partner.id))).toMatchObject({ written: 42, reasons: [] });
+  const lines = await exported(world, first);
+  // Ids that differ from those of the first provider, in every table.
+  await load(third, schoolFile(partner.id));
+  expect(await load(second, lines)).toMatchObject({ read: lines.length, written: lines.length, reasons: [] });
+
+  const answers = await everything(first);
+  for (const [url, answer] of Object.entries(answers))
+    expect([url, JSON.stringify(answer).length > 40]).toEqual([url, true]);
+  expect(differences(answers, await everything(second))).toEqual([]);
+  expect(differences(lines, await exported(world, second))).toEqual([]);
+});
+
+test('the comparison of answers sees a difference in any member', async () => {
+  const world = await sharedWorld();
+  const [first, partner] = [await world.newProvider(), await world.newProvider()];
+  await load(first, schoolFile(partner.id));
+  const answers = await everything(first);
+  const changed = structuredClone(answers) as Record<string, Fields[]>;
+  changed['/v2/orders?exported=1']![0]!['exported_at'] = null;
+  (changed['/v2/participants?include=attendance']![0]!['status'] as Fields)['title'] = 'Another';
+  changed['/v2/instructors']![1]!['id'] = changed['/v2/instructors']![0]!['id'];
+  expect(differences(answers, changed)).toEqual([
+    expect.stringMatching(/exported_at: "2026-10-25T02:30:00\+01:00" and null/),
+    expect.stringMatching(/status.title: "Confirmed" and "Another"/),
+    expect.stringMatching(/instructors\[1\].id: id/),
+  ]);
+});
+
+test('every field of every kind survives', async () => {
+  const world = await sharedWorld();
+  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  const file = schoolFile(partner.id);
+  await load(me, file);
+  const written = new Map<string, Set<string>>();
+  for (const { kind, ...fields } of await exported(world, me)) {
+    const names = written.get(kind as string) ?? new Set();
+    Object.keys(fields).forEach((name) => names.add(name));
+    written.set(kind as string, names);
+  }
+  const lost = file.flatMap(({ kind, ...fields }) =>
+    Object.keys(fields)
+      .filter((name) => name !== 'password' && !written.get(kind as string)?.has(name))
+      .map((name) => `${kind as string}.${name}`),
+  );
+  expect(lost).toEqual([]);
+});
+
+test('seats, totals, capacities and titles follow from the lines', async () => {
+  const world = await sharedWorld();
+  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  await load(me, schoolFile(partner.id));
+  const [june, child] = (await me.get('/v2/coursedates')).json<{ items: Fields[] }>().items;
+  expect(june).toMatchObject({
+    seats: {
+      allocated_capacity: { num: 4, num_overbooked: 1, num_waiting: 3 },
+      booking_status: { num: 3, num_confirmed: 2, num_unconfirmed: 1, num_waiting: 0 },
+    },
+  });
+  expect(child).toMatchObject({ title: 'Knitting for all', teaching_language_id: 'en', deadline_at: '2030-06-10' });
+  const [order] = (await me.get('/v2/orders?exported=1')).json<Fields[]>();
+  expect(order).toMatchObject({
+    title: `Knitting for all #${String(order!['id'])}`,
+    // 2 × 1500 − 25 at 25 %, and 99.50 at 15 %.
+    calculated_totals: {
+      total_amount_before_discounts: 3099.5,
+      total_amount_of_discounts: 25,
+      total_amount_of_vat: 758.68,
+      total_amount_incl_discounts_and_vat: 3833.18,
+    },
+  });
+});
+
+test('the same file twice changes nothing', async () => {
+  const world = await sharedWorld();
+  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  const file = schoolFile(partner.id);
+  await load(me, file);
+  const before = [await clock(world, me), await exported(world, me)];
+  expect(await load(me, file)).toMatchObject({ read: 42, known: 42, written: 0, reasons: [] });
+  expect([await clock(world, me), await exported(world, me)]).toEqual(before);
+});
+
+/** What a line without it gets from the clock. */
+const when = ({ kind }: Fields) => (kind === 'participant' ? { status_updated_at: '2026-01-01' } : {});
+
+test('a second run continues where the first broke off', async () => {
+  const world = await sharedWorld();
+  const [me, whole, partner] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  const file = schoolFile(partner.id).map((line) => ({ ...line, password: undefined, ...when(line) }));
+  const breaking = load(me, file, {
+    onProgress: ({ written }) => {
+      if (written > 20) throw new Error('pulled the plug');
+    },
+  });
+  await expect(breaking).rejects.toThrow('pulled the plug');
+  const rest = await load(me, file);
+  expect(rest.known).toBeGreaterThan(20);
+  expect(rest).toMatchObject({ written: 42 - rest.known, reasons: [] });
+  await load(whole, file);
+  expect(differences(await exported(world, whole), await exported(world, me))).toEqual([]);
+});
+
+test('a dry run checks the whole file, takes no lock and writes nothing', async () => {
+  const world = await sharedWorld();
+  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  const before = [await clock(world, me), await exported(world, me)];
+  const dry = await (await me.ctx()).write(() => load(me, schoolFile(partner.id), { dryRun: true }));
+  expect(dry).toMatchObject({ read: 42, written: 0, bad: 0 });
+  const after = await exported(world, me);
+  expect(after).toEqual(before[1]);
+  const { rows } = await world.database.pool.query('select * from import_refs where provider_id = $1', [me.id]);
+  expect(rows).toEqual([]);
+});
+
+const course = (ref: string, fields: Fields = {}) => ({ kind: 'course', ref, title: `Title ${ref}`, ...fields });
+const date = (ref: string, fields: Fields = {}) => ({
+  kind: 'coursedate',
+  ref,
+  course_id: 'c',
+  start_at: '2030-01-01',
+  end_at: '2030-01-02',
+  ...fields,
+});
+
+test('every bad line is told with its number and why, and none of the file is written', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  await me.course({ title: 'Taken' });
+  const before = await clock(world, me);
+  const { reasons, written } = await load(me, [
+    course('c'),
+    { kind: 'novel', ref: 'x' },
+    { kind: 'course', title: 'No ref' },
+    { kind: 'course', ref: 'empty' },
+    course('bad', { level: 99, products: [{ ref: 'bad-product', title: 'x' }] }),
+    {
+      kind: 'order',
+      ref: 'o',
+      title: 'x',
+      lines: [{ product_id: 'bad-product', quantity: 0, price_at_order_per_item_vat_excluded: 1 }],
+    },
+    course('c', { title: 'Another title' }),
+    course('taken', { title: 'TAKEN' }),
+    course('twice', { title: 'title C' }),
+    date('lost', { course_id: 'nowhere' }),
+    date('backwards', { end_at: '2029-12-31' }),
+    date('unreal', { start_at: '2030-02-30' }),
+    date('zone', { timezone: 'Europe/Olso' }),
+    date('late', { deadline_at: '2030-01-03' }),
+    date('meeting', { gatherings: [{ gathering_at: '2030-02-30 09:00', gathering_end_at: '2030-03-01 09:00' }] }),
+    { kind: 'user', ref: 'short', username: 'u', password: '1234567' },
+    { kind: 'user', ref: 'nameless' },
+    { kind: 'campaign', ref: 'much', discount_type: 'Percent', discount_value: 100.5 },
+    { kind: 'voucher', ref: 'v', code: 'V', amount: 10, balance: 11 },
+    { kind: 'partner', ref: 'p', partner_id: 9_000_000_000, status: 'approved' },
+    { kind: 'admin_user', ref: 'a', email: 'a@b.example', firstname: 'A', lastname: 'B', role_ids: ['none'] },
+    course('corporate', { type: 'corporate' }),
+    course('poison', { reference: 'a\0b' }),
+    date('fine'),
+  ]);
+  expect(reasons).toEqual([
+    expect.stringMatching(/^2: Unknown kind; the kinds are school, place, /),
+    '3: Missing field(s): ref',
+    '4: Missing field(s): title',
+    '5: Field(s) not valid: level',
+    '6: Field(s) not valid: lines',
+    '11: Field(s) not valid: end_at,deadline_at',
+    '12: Field(s) not valid: start_at',
+    '13: Field(s) not valid: timezone',
+    '14: Field(s) not valid: deadline_at',
+    '15: Field(s) not valid: gathering_at',
+    '16: Field(s) not valid: password',
+    '17: Missing field(s): username',
+    '18: Field(s) not valid: discount_value',
+    '19: Field(s) not valid: balance',
+    '20: There is no provider 9000000000',
+    '22: Missing field(s): customer_id',
+    '23: Field(s) not valid: reference',
+    '7: The course c is on line 1 already',
+    '8: Another course has this title already',
+    '9: Line 1 has the same title',
+    '10: No course has the ref nowhere on this line or before it',
+    '21: No role has the ref none on this line or before it',
+  ]);
+  expect(written).toBe(0);
+  expect(await clock(world, me)).toBe(before);
+});
+
+test('what only the database can refuse is told with its line, and nothing is written after it', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  // The clock jumps from 02:00 to 03:00, so that 02:30 is half past three.
+  const gap = { start_at: '2026-03-29', end_at: '2026-03-29', start_time_at: '02:30', end_time_at: '03:15' };
+  const lines = [course('c'), date('d1'), date('d2', gap), date('d3'), { kind: 'order', ref: 'o', title: 'After' }];
+  const { reasons, written } = await load(me, lines);
+  expect(reasons).toEqual(['3: Refused by the rule course_dates_order']);
+  expect(written).toBe(3);
+  expect((await exported(world, me)).map(({ kind }) => kind)).toEqual(['role', 'course', 'coursedate', 'coursedate']);
+});
+
+test('thousands of lines keep their order and the ids follow it', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  const file = [
+    ...Array.from({ length: 2_500 }, (_, n) => course(`c${n}`)),
+    ...Array.from({ length: 2_500 }, (_, n) =>
+      date(`d${n}`, { course_id: `c${2_499 - n}`, parent_id: n > 0 ? `d${n - 1}` : undefined }),
+    ),
+  ];
+  expect(await load(me, file)).toMatchObject({ read: 5_000, written: 5_000, reasons: [] });
+  const all = await exported(world, me);
+  const titles = all.filter(({ kind }) => kind === 'course').map(({ title }) => title);
+  expect(titles).toEqual(Array.from({ length: 2_500 }, (_, n) => `Title c${n}`));
+  const chain = all.filter(({ kind }) => kind === 'coursedate');
+  expect(chain.slice(1).map(({ parent_id: parent }) => parent)).toEqual(chain.slice(0, -1).map(({ ref }) => ref));
+});
+
+test("refs are the provider's own", async () => {
+  const world = await sharedWorld();
+  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  await load(other, [course('c')]);
+  expect((await load(me, [date('d')])).reasons).toEqual(['1: No course has the ref c on this line or before it']);
+});
+
+test('two imports of one provider do not run at once', async () => {
+  const world = await sharedWorld();
+  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  async function* lines() {
+    yield course('c1');
+    await expect(load(me, [course('c2')])).rejects.toThrow(`Another import of provider ${me.id} is running`);
+    expect(await load(other, [course('c')])).toMatchObject({ written: 1 });
+    yield course('c3');
+  }
+  expect(await load(me, lines())).toMatchObject({ written: 2 });
+  expect(await load(me, [course('c2')])).toMatchObject({ written: 1 });
+});
