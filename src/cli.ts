@@ -1,27 +1,22 @@
 #!/usr/bin/env node
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { readConfig, type Config } from './config.ts';
-import type { Ctx } from './core/context.ts';
-import { dateTimeOrNull, readMoment } from './core/moment.ts';
-import { asTitle, isTitle } from './core/text.ts';
+import { Command, CommanderError } from 'commander';
+import { command, id, moment, print, run, slug, table, title, type Options } from './commands/connect.ts';
+import { exchangeCommands } from './commands/exchange.ts';
+import { readConfig } from './config.ts';
+import { dateTimeOrNull } from './core/moment.ts';
 import { Problem } from './core/problem.ts';
-import type { Database } from './database/client.ts';
-import { isMigrated, migrateDatabase } from './database/migrate.ts';
+import { migrateDatabase } from './database/migrate.ts';
 import { explain } from './process/explain.ts';
 import { makeDemo } from './process/first-start.ts';
-import { openStore, settingsOf, whenReachable } from './process/store.ts';
+import { openStore, whenReachable } from './process/store.ts';
 import { packageVersion } from './process/version.ts';
 import { addCategory, listCategories } from './resources/categories/service.ts';
 import { categorizeCourse } from './resources/courses/service.ts';
 import { createKey, listKeys, revokeKey } from './resources/keys/service.ts';
 import { approvePartner, listPartners, requestPartner, revokePartner } from './resources/partners/service.ts';
-import { contextOf, createTitledProvider, listProviders } from './resources/providers/service.ts';
+import { createTitledProvider, listProviders } from './resources/providers/service.ts';
 
 /** What operators type; each command calls the services that the interfaces call. */
-
-type Connected = { config: Config; database: Database; ctxOf(providerId: number): Promise<Ctx> };
-/** What a command answers: an object or a list for `--json`, and the same in words. */
-type Answer = { json: unknown; text: string };
 
 let usage = '';
 const program = new Command('cli')
@@ -29,72 +24,6 @@ const program = new Command('cli')
   .version(packageVersion())
   .exitOverride()
   .configureOutput({ writeErr: (text) => (usage += text) });
-
-/** Declares a command that can answer programs as well. */
-const command = (parent: Command, name: string, description: string) =>
-  parent.command(name).description(description).option('--json', 'print exactly one JSON value');
-
-type Options = { json?: boolean };
-
-/** Runs work with the database up and migrated; where no server runs, the embedded one is started for it. */
-async function run({ json }: Options, work: (connected: Connected) => Promise<Answer>) {
-  const config = readConfig(process.env);
-  const store = await openStore(config, () => undefined);
-  try {
-    const { database } = store;
-    await whenReachable(database, config.STARTUP_WAIT_MS);
-    if (!(await isMigrated(database.pool))) {
-      // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
-      if (config.DATABASE_URL !== undefined)
-        throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
-      await migrateDatabase(store.connection);
-    }
-    const ctxOf = (providerId: number) => contextOf(database, settingsOf(config), providerId);
-    print(json, await work({ config, database, ctxOf }));
-  } finally {
-    await store.close();
-  }
-}
-
-function print(asJson: boolean | undefined, { json, text }: Answer) {
-  console.log(asJson ? JSON.stringify(json) : text);
-}
-
-/** Columns under their names, for people. */
-function table(rows: Record<string, string | number | null>[], none: string) {
-  if (rows.length === 0) return none;
-  const names = Object.keys(rows[0]!);
-  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '-')))];
-  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
-  return cells
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-const id = (text: string) => {
-  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('It must be an id, a whole number from 1.');
-  return Number(text);
-};
-const title = (text: string) => {
-  const given = asTitle(text);
-  if (!isTitle(given)) throw new InvalidArgumentError('It must have 1 to 255 characters.');
-  return given;
-};
-const slug = (text: string) => {
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text)) throw new InvalidArgumentError('It must be like-this-1.');
-  return text;
-};
-const moment = (text: string) => {
-  const read = readMoment(text);
-  if (read === undefined)
-    throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
-  return read;
-};
 
 command(program, 'migrate', "Bring the database's tables up to date").action(async (options: Options) => {
   const config = readConfig(process.env);
@@ -244,6 +173,8 @@ command(category, 'add', 'Add a category')
       return { json: { category_id: categoryId }, text: `Category ${categoryId}: ${options.title}` };
     }),
   );
+
+exchangeCommands(program);
 
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {

@@ -9,10 +9,12 @@ const floors = [
   ['lists'],
   ['http'],
   ['resources'],
+  ['exchange'],
   ['demo'],
   ['v2.ts', 'legacy.ts'],
   ['app.ts', 'config.ts'],
   ['process'],
+  ['commands'],
   ['main.ts', 'cli.ts'],
 ];
 /** The same inside a resource. A neighbour's schema and shape are common ground; the rest of its room is private, but for services. */
@@ -63,8 +65,12 @@ test.each(files)('%s can be read at one sitting', (file) => {
 
 test('only the configuration reads the environment', () => {
   const reading = files.filter((file) => code(file).includes('process.env'));
-  // main and cli hand the environment to readConfig; the embedded database hands its own on to PostgreSQL.
-  expect(reading.filter((file) => !file.startsWith('database/embedded/'))).toEqual(['cli.ts', 'main.ts']);
+  // main and the command line hand the environment to readConfig; the embedded database hands its own on to PostgreSQL.
+  expect(reading.filter((file) => !file.startsWith('database/embedded/'))).toEqual([
+    'cli.ts',
+    'commands/connect.ts',
+    'main.ts',
+  ]);
 });
 
 test('there are no cycles', () => {

@@ -80,7 +80,7 @@ function targetsOf(kind: BulkKind): Target[] {
   };
   const visitPart = (part: Part) => {
     if (part.form === 'links') {
-      const table = part.other.table as PgTable;
+      const table = part.other.table;
       found.set(table, { table, columns: [part.owner, part.other], computed: {}, hasRefs: false });
     } else {
       const more = part.form === 'by-key' ? [part.owner, part.key] : [part.owner];
@@ -107,16 +107,18 @@ function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof s
   const written = new Set([...columns.map(nameOf).filter((column) => own.has(column)), ...target.columns.map(nameOf)]);
   const names = sql.raw([...written].join(', '));
   const values = sql.raw([...written].map((column) => target.computed[column] ?? `v.${column}`).join(', '));
+  // Each id by a look-up of its own: a join would be planned for the table of refs as it was before the import.
+  const idOf = (kind: string, ref: string) =>
+    sql`(select item_id from import_refs where provider_id = ${ctx.providerId} and kind = ${sql.raw(kind)} and ref = ${sql.raw(ref)})`;
   return tx.execute(sql`
     insert into ${sql.identifier(name)} (${names}) overriding system value
     select ${values} from import_rows r
-    left join import_refs own on own.provider_id = ${ctx.providerId} and own.kind = r.ref_kind and own.ref = r.ref
     cross join lateral (
-      select coalesce(jsonb_object_agg(f.key, i.item_id), '{}') as found from jsonb_each(r.refs) f
-      join import_refs i on i.provider_id = ${ctx.providerId} and i.kind = f.value->>0 and i.ref = f.value->>1
+      select coalesce(jsonb_object_agg(f.key, ${idOf('f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
     ) items
     cross join lateral jsonb_populate_record(null::${sql.identifier(name)}, r.data || items.found || jsonb_build_object(
-      'provider_id', ${ctx.providerId}::bigint, 'id', own.item_id, 'created_at', ${at}::text, 'updated_at', ${at}::text
+      'provider_id', ${ctx.providerId}::bigint, 'id', ${idOf('r.ref_kind', 'r.ref')},
+      'created_at', ${at}::text, 'updated_at', ${at}::text
     )) v
     where ${range} and r.table = ${name} order by r.line, r.part`);
 }

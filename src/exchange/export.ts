@@ -1,5 +1,4 @@
 import type { Database } from '../database/client.ts';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import { isBulk, nameOf, tableOf, type BulkKind, type Fields, type Item, type Part } from './kind.ts';
 import { kinds } from './kinds/index.ts';
 
@@ -58,7 +57,7 @@ async function toLines(database: Database, providerId: number, item: Item, rows:
       Object.entries(item.fields).flatMap(([name, { column, to }]) => {
         const value = row[nameOf(column)];
         if (value === null || value === undefined) return [];
-        return [[name, to === undefined ? value : String(value)]];
+        return [[name, to === undefined ? value : refText(value)]];
       }),
     ),
   })) as Fields[];
@@ -76,7 +75,7 @@ async function toLines(database: Database, providerId: number, item: Item, rows:
 /** What belongs to each owner, by the owner's id, in the form that a line has it. */
 async function partsOf(database: Database, providerId: number, part: Part, ids: number[]) {
   const owner = nameOf(part.owner);
-  const item: Item = part.form === 'links' ? { table: part.other.table as PgTable, fields: {} } : part.item;
+  const item: Item = part.form === 'links' ? { table: part.other.table, fields: {} } : part.item;
   const order = part.form === 'links' ? nameOf(part.other) : hasIds(part) ? 'id' : '1';
   const rows = await rowsOf(database, item, `t.${owner} = any($2::bigint[]) order by ${order}`, [providerId, ids]);
   const lines = part.form === 'links' ? [] : await toLines(database, providerId, item, rows);
@@ -84,13 +83,17 @@ async function partsOf(database: Database, providerId: number, part: Part, ids: 
   rows.forEach((row, n) => {
     const id = row[owner] as number;
     const before = found.get(id);
-    if (part.form === 'links') found.set(id, [...((before as string[]) ?? []), String(row[nameOf(part.other)])]);
+    if (part.form === 'links')
+      found.set(id, [...((before as string[] | undefined) ?? []), refText(row[nameOf(part.other)])]);
     else if (part.form === 'by-key')
       found.set(id, { ...(before as Fields), [row[nameOf(part.key)] as string]: lines[n] });
     else if (part.form === 'one') found.set(id, lines[n]);
-    else found.set(id, [...((before as Fields[]) ?? []), lines[n]]);
+    else found.set(id, [...((before as Fields[] | undefined) ?? []), lines[n]]);
   });
   return found;
 }
+
+/** Ids serve as refs. */
+const refText = (id: unknown) => String(id);
 
 const hasIds = (part: Exclude<Part, { form: 'links' }>) => 'kind' in part && part.kind !== undefined;

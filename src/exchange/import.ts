@@ -129,7 +129,7 @@ async function writeOrName(ctx: Ctx, kind: BulkKind, first: number, last: number
 
 /** Two imports of one provider would write each other's lines twice. */
 async function alone<T>({ pool }: Database, providerId: number, work: () => Promise<T>): Promise<T> {
-  const key = `hashtextextended('import', ${Number(providerId)})`;
+  const key = `hashtextextended('import', ${providerId})`;
   const { rows } = await pool.query<{ free: boolean }>(`select pg_try_advisory_lock(${key}) as free`);
   if (!rows[0]!.free) throw new Problem('unavailable', `Another import of provider ${providerId} is running`);
   try {

@@ -23,7 +23,7 @@ export type Item = {
   /** Columns that no field holds; `complete` answers them by these names. */
   derived?: Record<string, PgColumn>;
   /** Checks fields together, throwing `invalidFields`, and fills in what follows from others. */
-  complete?: (fields: Fields, around: Around, owner: Fields) => Fields | void | Promise<Fields>;
+  complete?: (fields: Fields, around: Around, owner: Fields) => Fields | undefined | Promise<Fields>;
   /** Columns that follow from other rows, as SQL; `v` is the row as it will be inserted. */
   computed?: Record<string, string>;
   /** Columns that an export writes otherwise than they are stored, as SQL over the row `t`. */
@@ -75,7 +75,12 @@ export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Op
 });
 
 /** The names as the database has them. */
-export const nameOf = (column: PgColumn) => (column.keyAsName ? toSnakeCase(column.name) : column.name);
+export function nameOf(column: PgColumn): string {
+  const known = names.get(column) ?? (column.keyAsName ? toSnakeCase(column.name) : column.name);
+  names.set(column, known);
+  return known;
+}
+const names = new Map<PgColumn, string>();
 export const tableOf = (item: { table: PgTable }) => getTableName(item.table);
 
 /** A row that waits to be written: its values, and the references among them that are still refs, by column. */
@@ -141,7 +146,7 @@ async function itemRows(
     else row.data[nameOf(column)] = null;
   }
   const parts = Object.entries(item.parts ?? {}).map(([name, part]) =>
-    fields[name] === undefined ? [] : partRows(name, part, fields, around, own!),
+    fields[name] === undefined ? Promise.resolve([]) : partRows(name, part, fields, around, own!),
   );
   return [row, ...(await Promise.all(parts)).flat()];
 }
@@ -150,7 +155,7 @@ async function partRows(name: string, part: Part, owner: Fields, around: Around,
   const ownerRef = { [nameOf(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
   if (part.form === 'links') {
     const other = nameOf(part.other);
-    const table = tableOf({ table: part.other.table as PgTable });
+    const table = tableOf({ table: part.other.table });
     const linked = [...new Set(owner[name] as string[])];
     return linked.map((ref) => ({ table, data: {}, refs: { ...ownerRef, [other]: [part.to, ref] } }));
   }
@@ -175,6 +180,6 @@ function itemsOf(part: Part, value: unknown): [key: string, fields: Fields][] {
 
 /** The table's own default, since a row that waits holds a value for every column. */
 function defaultOf(column: PgColumn) {
-  const value = column.default as unknown;
+  const value = column.default;
   return ['string', 'number', 'boolean'].includes(typeof value) ? value : null;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Settings } from '../core/context.ts';
-import { openDatabase, type Database } from '../database/client.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
 import { failureOf } from '../database/errors.ts';
 
 /** The database that server and command line share: one of the operator's, or the embedded one under DATA_DIR. */
@@ -14,7 +14,14 @@ export type Store = {
   close(): Promise<void>;
 };
 
-export async function openStore(config: Config, onError: (error: Error) => void): Promise<Store> {
+/** How a command's way of using the database differs from the server's. */
+export type StoreOptions = Partial<Pick<DatabaseOptions, 'poolSize' | 'statementMs' | 'writeMs'>>;
+
+export async function openStore(
+  config: Config,
+  onError: (error: Error) => void,
+  how: StoreOptions = {},
+): Promise<Store> {
   const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config) : undefined;
   const connection: PoolConfig = embedded?.connection ?? { connectionString: config.DATABASE_URL };
   const database = openDatabase({
@@ -25,6 +32,7 @@ export async function openStore(config: Config, onError: (error: Error) => void)
     statementMs: config.STATEMENT_TIMEOUT_MS,
     writeMs: config.WRITE_WAIT_MS,
     onError,
+    ...how,
   });
   return {
     database,

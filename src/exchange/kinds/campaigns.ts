@@ -48,6 +48,7 @@ export const campaign: BulkKind = {
   },
   complete({ discount_type: type, discount_value: value }) {
     if (type === 'Percent' && Number(value) > 100) throw invalidFields({ notValid: ['discount_value'] });
+    return undefined;
   },
 };
 
@@ -71,5 +72,6 @@ export const voucher: BulkKind = {
   complete(fields) {
     fields['balance'] ??= fields['amount'];
     if (Number(fields['balance']) > Number(fields['amount'])) throw invalidFields({ notValid: ['balance'] });
+    return undefined;
   },
 };

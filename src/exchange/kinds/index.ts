@@ -29,3 +29,12 @@ export const kinds: Kind[] = [
   participant,
   partner,
 ];
+
+/** Kinds whose lines have no lists in them, so that a CSV file can hold them too. */
+export const flatKinds = [location, customer, user].map(({ kind }) => kind);
+
+/** The columns of a CSV file of a flat kind, in order. */
+export const csvColumns = (kind: string) =>
+  [location, customer, user]
+    .filter((flat) => flat.kind === kind)
+    .flatMap(({ fields }) => ['ref', ...Object.keys(fields)]);

@@ -82,6 +82,7 @@ export const location: BulkKind = {
   },
   complete({ timezone }, { zones }) {
     if (timezone !== undefined && !zones.has(timezone as string)) throw invalidFields({ notValid: ['timezone'] });
+    return undefined;
   },
 };
 

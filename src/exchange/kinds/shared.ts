@@ -65,8 +65,8 @@ async function withAncestors({ pool }: Database, table: 'places' | 'categories',
     [providerId],
   );
   return rows.map(({ row: { id, title, country, slug, parent_id: parentId } }) => ({
-    ref: String(id),
+    ref: String(id as number),
     ...{ title, country, slug },
-    parent_id: parentId === null ? null : String(parentId),
+    parent_id: parentId === null ? null : String(parentId as number),
   }));
 }

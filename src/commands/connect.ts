@@ -1,0 +1,82 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { readConfig, type Config } from '../config.ts';
+import type { Ctx } from '../core/context.ts';
+import { readMoment } from '../core/moment.ts';
+import { Problem } from '../core/problem.ts';
+import { asTitle, isTitle } from '../core/text.ts';
+import type { Database } from '../database/client.ts';
+import { isMigrated, migrateDatabase } from '../database/migrate.ts';
+import { openStore, settingsOf, whenReachable, type StoreOptions } from '../process/store.ts';
+import { contextOf } from '../resources/providers/service.ts';
+
+export type Connected = { config: Config; database: Database; ctxOf(providerId: number): Promise<Ctx> };
+/** What a command answers: an object or a list for `--json`, and the same in words; `failed` ends it with 1. */
+export type Answer = { json: unknown; text: string; failed?: boolean };
+
+/** Declares a command that can answer programs as well. */
+export const command = (parent: Command, name: string, description: string) =>
+  parent.command(name).description(description).option('--json', 'print exactly one JSON value');
+
+export type Options = { json?: boolean };
+
+/** Runs work with the database up and migrated; where no server runs, the embedded one is started for it. */
+export async function run({ json }: Options, work: (connected: Connected) => Promise<Answer>, how: StoreOptions = {}) {
+  const config = readConfig(process.env);
+  const store = await openStore(config, () => undefined, how);
+  try {
+    const { database } = store;
+    await whenReachable(database, config.STARTUP_WAIT_MS);
+    if (!(await isMigrated(database.pool))) {
+      // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
+      if (config.DATABASE_URL !== undefined)
+        throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+      await migrateDatabase(store.connection);
+    }
+    const ctxOf = (providerId: number) => contextOf(database, settingsOf(config), providerId);
+    const answer = await work({ config, database, ctxOf });
+    print(json, answer);
+    if (answer.failed) process.exitCode = 1;
+  } finally {
+    await store.close();
+  }
+}
+
+export function print(asJson: boolean | undefined, { json, text }: Answer) {
+  console.log(asJson ? JSON.stringify(json) : text);
+}
+
+/** Columns under their names, for people. */
+export function table(rows: Record<string, string | number | null>[], none: string) {
+  if (rows.length === 0) return none;
+  const names = Object.keys(rows[0]!);
+  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '-')))];
+  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
+  return cells
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export const id = (text: string) => {
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('It must be an id, a whole number from 1.');
+  return Number(text);
+};
+export const title = (text: string) => {
+  const given = asTitle(text);
+  if (!isTitle(given)) throw new InvalidArgumentError('It must have 1 to 255 characters.');
+  return given;
+};
+export const slug = (text: string) => {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text)) throw new InvalidArgumentError('It must be like-this-1.');
+  return text;
+};
+export const moment = (text: string) => {
+  const read = readMoment(text);
+  if (read === undefined)
+    throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
+  return read;
+};
