@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Environment } from '../src/config.ts';
+import { importFields } from './support/import-fields.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 
@@ -19,7 +20,18 @@ test('the README has every environment variable, as the configuration checks it'
 });
 
 test('the README names every folder of src', () => {
-  for (const folder of ['process', 'resources', 'demo', 'http', 'lists', 'core', 'reference', 'database']) {
+  for (const folder of [
+    'commands',
+    'process',
+    'exchange',
+    'resources',
+    'demo',
+    'http',
+    'lists',
+    'core',
+    'reference',
+    'database',
+  ]) {
     expect(readme).toContain(`  ${folder}/`);
   }
 });
@@ -27,4 +39,9 @@ test('the README names every folder of src', () => {
 test('the README gives a reason for every library that runs', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
   expect(Object.keys(dependencies).filter((name) => !readme.includes(name))).toEqual([]);
+});
+
+test('the documentation of imports lists every kind and field, as lines are checked', () => {
+  const rows = importFields.map(([name, fields]) => `| ${name} | ${fields} |`);
+  expect(squeezed(readFileSync('docs/import.md', 'utf8'))).toContain(squeezed(rows.join('\n')));
 });

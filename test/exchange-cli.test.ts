@@ -1,0 +1,140 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { cli, temporaryFolder, urlOf } from './support/processes.ts';
+import { schoolFile } from './support/school-file.ts';
+import { sharedWorld } from './support/world.ts';
+
+const run = (...args: string[]) => cli(args, { DATABASE_URL: urlOf(inject('shared')) });
+const lines = (objects: object[]) => objects.map((object) => `${JSON.stringify(object)}\n`).join('');
+
+test('a file goes in, out again readable by its owner alone, and into another provider', async () => {
+  const world = await sharedWorld();
+  const [me, copy, partner] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  const folder = temporaryFolder();
+  const [file, out] = [join(folder, 'school.ndjson'), join(folder, 'out.ndjson')];
+  writeFileSync(file, lines(schoolFile(partner.id)));
+
+  const dry = await run('import', file, '--provider', String(me.id), '--dry-run');
+  expect([dry.code, dry.stdout]).toEqual([0, '42 lines checked, 0 of them known already; nothing was written\n']);
+  const first = await run('import', file, '--provider', String(me.id));
+  expect([first.code, first.stdout, first.stderr]).toEqual([0, '42 lines written, 0 known already\n', '']);
+  const again = await run('import', file, '--provider', String(me.id), '--json');
+  expect([again.code, again.json()]).toEqual([0, { read: 42, known: 42, written: 0, bad: 0 }]);
+
+  const written = await run('export', out, '--provider', String(me.id));
+  expect([written.code, written.stdout]).toEqual([
+    0,
+    `41 lines written to ${out}, readable by you alone: it may hold password hashes\n`,
+  ]);
+  expect((statSync(out).mode & 0o777).toString(8)).toBe('600');
+  expect(readFileSync(out, 'utf8').split('\n')).toHaveLength(42);
+  const over = await run('export', out, '--provider', String(me.id));
+  expect([over.code, over.stderr]).toEqual([1, `error: ${out} exists already; it is not written over\n`]);
+
+  expect((await run('import', out, '--provider', String(copy.id), '--json')).json()).toMatchObject({ written: 41 });
+  const count = async (key: { get: (url: string) => Promise<{ json: <T>() => T }> }) =>
+    (await key.get('/v2/participants')).json<unknown[]>().length;
+  expect(await count(copy)).toBe(await count(me));
+});
+
+test('bad lines are told on the error output, in order, and end the command with 1', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  const file = join(temporaryFolder(), 'bad.ndjson');
+  const good = { kind: 'tag', ref: 't', title: 'Tag' };
+  const bytes = Buffer.concat([
+    Buffer.from(`${JSON.stringify(good)}\r\n\n{"kind":\n[1]\n`),
+    Buffer.from([0x22, 0xff, 0x22, 0x0a]),
+    Buffer.from(`{"kind":"tag","ref":"p","title":"x","__proto__":{"a":1}}\n`),
+    Buffer.from(`${JSON.stringify({ kind: 'tag', ref: 'long', title: 'x'.repeat(1_048_576) })}\n`),
+    // The last line has no end.
+    Buffer.from(JSON.stringify({ kind: 'label', ref: 'l' })),
+  ]);
+  writeFileSync(file, bytes);
+  const { code, stdout, stderr } = await run('import', file, '--provider', String(me.id));
+  expect(stderr.split('\n')).toEqual([
+    'line 3: The line is not a JSON object',
+    'line 4: The line is not a JSON object',
+    'line 5: The line is not UTF-8',
+    'line 6: The line is not a JSON object',
+    'line 7: The line is longer than 1048576 bytes',
+    'line 8: Missing field(s): title',
+    '',
+  ]);
+  expect([code, stdout]).toEqual([1, '6 bad of 7 lines; nothing was written\n']);
+  expect((await me.get('/v2/course-tags')).json()).toEqual([]);
+});
+
+test('locations, customers and course users come and go as CSV', async () => {
+  const world = await sharedWorld();
+  const [me, copy] = [await world.newProvider(), await world.newProvider()];
+  const folder = temporaryFolder();
+  const provider = ['--provider', String(me.id)];
+  const customers = join(folder, 'customers.csv');
+  writeFileSync(
+    customers,
+    '\ufeffref,title,type,email,note,custom_properties\r\n' +
+      'c1,"Fjord, ""Berg"" & Co",1,post@fjord.example,"two\nlines","{""segment"":""A""}"\r\n' +
+      'c2,Åse Ø,2,,,\r\n',
+  );
+  const users = join(folder, 'users.CSV');
+  writeFileSync(users, 'ref,username,lastname,customer_id,date_of_birth\nu1,per,Hansen,c1,1980-01-02\n');
+  const locations = join(folder, 'locations.csv');
+  writeFileSync(locations, 'ref,title,capacity_max,is_virtual,lat\nl1,Hall,12,no,60.5\nl2,Web,,yes,\n');
+  for (const [file, kind] of [
+    [customers, 'customer'],
+    [users, 'user'],
+    [locations, 'location'],
+  ] as const) {
+    const { code, stderr } = await run('import', file, '--kind', kind, ...provider);
+    expect([code, stderr]).toEqual([0, '']);
+  }
+  const [user] = (await me.get('/v2/search-users?username=per')).json();
+  expect(user).toMatchObject({
+    date_of_birth: '1980-01-02',
+    customer: {
+      title: 'Fjord, "Berg" & Co',
+      type: 'Company',
+      note: 'two\nlines',
+      custom_properties: { segment: 'A' },
+    },
+  });
+  expect((await me.get('/v2/locations')).json()).toMatchObject([
+    { title: 'Hall', capacity_max: 12, is_virtual: false, lat: 60.5 },
+    { title: 'Web', capacity_max: 0, is_virtual: true, lat: 0 },
+  ]);
+
+  const out = join(folder, 'out.csv');
+  expect((await run('export', out, '--kind', 'customer', ...provider)).code).toBe(0);
+  expect((statSync(out).mode & 0o777).toString(8)).toBe('600');
+  const [header, ...rest] = readFileSync(out, 'utf8').split('\n');
+  expect(header).toMatch(/^ref,title,department,type,/);
+  expect(rest.join('\n')).toContain('"Fjord, ""Berg"" & Co"');
+  const back = await run('import', out, '--kind', 'customer', '--provider', String(copy.id), '--json');
+  expect([back.stderr, back.json()]).toEqual(['', { read: 2, known: 0, written: 2, bad: 0 }]);
+});
+
+test('a CSV file that breaks off in quotes, and a bad record, are told by their line', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  const file = join(temporaryFolder(), 'bad.csv');
+  writeFileSync(file, 'ref,title,type\na,Good,1\nb,Bad,7\nc,"never closed,1\n');
+  const { code, stderr } = await run('import', file, '--kind', 'customer', '--provider', String(me.id));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^line 3: Field\(s\) not valid: type\nline \d: The file is not CSV from here on: .*\n$/);
+});
+
+test.each([
+  [['import', 'nowhere.ndjson', '--provider', '1'], 'There is no file nowhere.ndjson'],
+  [['import', 'x.csv', '--provider', '1'], 'A .csv file needs --kind'],
+  [
+    ['import', 'x.ndjson', '--kind', 'user', '--provider', '1'],
+    '--kind is for .csv files; in others each line says it',
+  ],
+  [['import', 'package.json', '--provider', '999999'], 'Provider 999999 not found'],
+  [['export', 'never-written.ndjson', '--provider', '999999'], 'Provider 999999 not found'],
+])('%j fails with one line', async (args, message) => {
+  const { code, stderr } = await run(...args);
+  expect([code, stderr]).toEqual([1, `error: ${message}\n`]);
+});

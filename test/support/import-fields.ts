@@ -1,0 +1,36 @@
+import { isBulk, type Item } from '../../src/exchange/kind.ts';
+import { kinds } from '../../src/exchange/kinds/index.ts';
+
+const optional = Symbol.for('TypeBox.Optional');
+const named = (name: string, schema: object, to?: string) =>
+  `\`${name}\`${optional in schema ? '' : '\\*'}${to === undefined ? '' : ` → ${to}`}`;
+
+const fieldsOf = ({ fields, accepts = {} }: Item) => [
+  ...Object.entries(fields).map(([name, { schema, to }]) => named(name, schema, to)),
+  ...Object.entries(accepts).map(([name, schema]) => named(name, schema)),
+];
+
+const endings = { list: '[]', 'by-key': '.{language}', one: '' };
+
+function partsOf(name: string, { parts = {} }: Item): [string, string][] {
+  return Object.entries(parts).flatMap(([member, part]): [string, string][] => {
+    if (part.form === 'links') return [[`${name}.${member}`, `a list of refs → ${part.to}`]];
+    const ref = 'kind' in part && part.kind !== undefined ? ['`ref`'] : [];
+    const path = `${name}.${member}${endings[part.form]}`;
+    return [[path, [...ref, ...fieldsOf(part.item)].join(', ')], ...partsOf(path, part.item)];
+  });
+}
+
+/** Every kind of line and member of one, with what it may hold, as the documentation lists them. */
+export const importFields: [string, string][] = kinds.flatMap((kind): [string, string][] =>
+  isBulk(kind)
+    ? [[kind.kind, fieldsOf(kind).join(', ')], ...partsOf(kind.kind, kind)]
+    : [
+        [
+          kind.kind,
+          Object.entries(kind.schema.properties)
+            .map(([name, schema]) => named(name, schema, kind.references?.[name]))
+            .join(', '),
+        ],
+      ],
+);
