@@ -85,7 +85,7 @@ export const processesNaming = (text: string) =>
     })
     .map(Number);
 
-function freePort() {
+export function freePort() {
   return new Promise<number>((done) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address() as AddressInfo;

@@ -1,0 +1,74 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { onTestFinished } from 'vitest';
+import { freePort, startServer, urlOf } from './processes.ts';
+import { newProvider, openTestDatabase, openWorld, ownDatabase } from './world.ts';
+
+export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: any };
+export type Caller = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<HttpAnswer>;
+
+/**
+ * A database of the test's own with two real server processes on it. `unlocked` is the negative control: no lock, no
+ * queue, and no trigger that refuses a write without the lock.
+ */
+export async function startServers({
+  unlocked = false,
+  env = {},
+}: { unlocked?: boolean; env?: Record<string, string> } = {}) {
+  const name = await ownDatabase();
+  const database = openTestDatabase(name);
+  const world = await openWorld(database);
+  onTestFinished(() => world.close());
+  if (unlocked) await database.pool.query('drop function refuse_unlocked cascade');
+  const start = async () => {
+    if (!unlocked) return startServer({ DATABASE_URL: urlOf(name), LOG_FORMAT: 'pretty', ...env });
+    const port = await freePort();
+    const command = [process.execPath, 'test/support/unlocked-server.js', urlOf(name), String(port)];
+    return { ...(await startServer({}, command)), url: `http://127.0.0.1:${port}` };
+  };
+  const servers = await Promise.all([start(), start()]);
+  const agent = new Agent({ keepAlive: true, maxSockets: 600 });
+  onTestFinished(() => agent.destroy());
+
+  return {
+    name,
+    database,
+    world,
+    newProvider: (title?: string) => newProvider(world.app, database, title),
+    /** Speaks to the servers in turn, with a provider's key. */
+    callerOf: (apiKey: string): Caller => {
+      let turn = 0;
+      return (method, path, body, headers = {}) =>
+        call(agent, `${servers[(turn += 1) % servers.length]!.url}${path}`, method, body, {
+          'x-api-key': apiKey,
+          ...headers,
+        });
+    },
+  };
+}
+
+function call(agent: Agent, url: string, method: string, body: unknown, headers: Record<string, string>) {
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const all = payload === undefined ? headers : { ...headers, 'content-type': 'application/json' };
+  return new Promise<HttpAnswer>((done, failed) => {
+    const sent = httpRequest(url, { agent, method, headers: all }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        const text = Buffer.concat(parts).toString();
+        done({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: text === '' ? null : JSON.parse(text),
+        });
+      });
+      response.on('error', failed);
+    });
+    sent.on('error', failed);
+    sent.end(payload);
+  });
+}

@@ -1,0 +1,23 @@
+// The server with the provider's lock and its queue off, for the negative controls of race tests. No configuration
+// of the service reaches this: it exists in the tests alone.
+import { buildApp } from '../../dist/app.js';
+import { openDatabase } from '../../dist/database/client.js';
+
+const [connectionString, port] = process.argv.slice(2);
+const database = openDatabase({
+  connection: { connectionString },
+  timezone: 'Europe/Oslo',
+  poolSize: 20,
+  acquireMs: 20_000,
+  statementMs: 10_000,
+  writeMs: 20_000,
+  locking: { lock: false, queue: false },
+});
+const app = await buildApp({
+  database,
+  settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
+  version: 'test',
+  limits: { bodyBytes: 1e6, headersMs: 20_000, requestMs: 20_000, keepAliveMs: 20_000, wrongKeysPerMinute: 100 },
+});
+await app.listen({ host: '127.0.0.1', port: Number(port) });
+console.log(`The unlocked server is running at http://localhost:${port}`);
