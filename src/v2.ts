@@ -11,6 +11,7 @@ import { customerRoutes } from './resources/customers/routes.ts';
 import { durationRoutes } from './resources/durations/routes.ts';
 import { instructorRoutes } from './resources/instructors/routes.ts';
 import { locationRoutes } from './resources/locations/routes.ts';
+import { orderProductRoutes } from './resources/order-products/routes.ts';
 import { orderRoutes } from './resources/orders/routes.ts';
 import { participantRoutes } from './resources/participants/routes.ts';
 import { schoolRoutes } from './resources/schools/routes.ts';
@@ -33,6 +34,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(durationRoutes, { prefix: '/durations' });
   await app.register(schoolRoutes, { prefix: '/schools' });
   await app.register(orderRoutes, { prefix: '/orders' });
+  await app.register(orderProductRoutes, { prefix: '/orders/products' });
   await app.register(participantRoutes, { prefix: '/participants' });
   await app.register(campaignRoutes, { prefix: '/campaigns' });
   await app.register(customerRoutes, { prefix: '/customers' });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as documented from './support/document.ts';
 import * as dates from './support/documents/dates.ts';
 import * as people from './support/documents/people.ts';
+import { newOrder } from './support/orders.ts';
 import { send, sharedWorld, type Provider } from './support/world.ts';
 
 const { app, newProvider } = await sharedWorld();
@@ -45,7 +46,10 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/locations',
     'GET /v2/nextcoursedates',
     'GET /v2/orders',
+    'GET /v2/orders/products',
+    'GET /v2/orders/{id}',
     'GET /v2/participants',
+    'GET /v2/participants/{id}',
     'GET /v2/schools',
     'GET /v2/search-users',
     'POST /courses',
@@ -54,6 +58,7 @@ test('there is an endpoint for each of these, and no other', () => {
     'POST /v2/courses',
     'POST /v2/customers',
     'POST /v2/instructors',
+    'POST /v2/orders/{id}/export',
     'PUT /v2/instructors/{id}',
     'PUT /v2/schools',
   ]);
@@ -166,6 +171,9 @@ const complete: Record<string, object> = {
 /** The id of something of the provider's own for a path that names one. */
 async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
+  if (path.startsWith('/v2/orders/')) return (await newOrder(me, { courseId: await me.course() })).orderId;
+  if (path.startsWith('/v2/participants/'))
+    return (await newOrder(me, { courseId: await me.course() })).participantIds[0]!;
   const insert: Record<string, (at: string) => string> = {
     '/v2/course-users/{id}': (at) =>
       `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,

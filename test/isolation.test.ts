@@ -3,7 +3,7 @@ import { allGuards } from '../src/core/context.ts';
 import * as support from './support/isolation.ts';
 import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
 
-const { marker, markedPaths, readsOf, shows } = support;
+const { at, marker, markedPaths, readsOf, shows } = support;
 type Ids = support.Owner['ids'];
 
 const world = await sharedWorld();
@@ -25,7 +25,17 @@ const marks = 'marks';
 const lists: Record<string, string> = {
   ...Object.fromEntries(
     ['courses', 'coursedates', 'nextcoursedates', 'locations', 'instructors', 'course-tags', 'schools', 'orders']
-      .concat(['participants', 'campaigns', 'course-users/{id}', 'search-users', 'admin-users', 'admin-roles'])
+      .concat([
+        'orders/{id}',
+        'orders/products',
+        'participants',
+        'participants/{id}',
+        'campaigns',
+        'course-users/{id}',
+        'search-users',
+        'admin-users',
+        'admin-roles',
+      ])
       .concat('app-users')
       .map((name) => [`GET /v2/${name}`, marks]),
   ),
@@ -79,6 +89,7 @@ const bodies: Record<string, (ids: Ids) => object[]> = {
   'POST /courses': () => [{ title: marker }],
   'POST /v2/instructors': ({ adminUser }) => [{ ...named, idUser: adminUser }, { ...named }],
   'PUT /v2/instructors/{id}': ({ adminUser }) => [{ phone: '1' }, { ...named, idUser: adminUser }, { idUser: null }],
+  'POST /v2/orders/{id}/export': () => [{}],
   'PUT /v2/schools': () => [wholeSchool],
   'POST /schools': () => [wholeSchool],
   'POST /v2/customers': ({ adminUser }) => [{ title: 'C', seller_id: adminUser }, { title: 'Changed' }],
@@ -90,7 +101,6 @@ const bodies: Record<string, (ids: Ids) => object[]> = {
 /** A person is one for all providers, and attached by an address that the caller knows. */
 const toldOfPersons: Record<string, string[]> = { 'POST /v2/admin-users': ['email', 'firstname', 'lastname'] };
 
-const at = (path: string, id: number) => path.replace('{id}', String(id));
 const leaksIn = (text: string) =>
   [marker, support.hash, String(support.secretNumber)].filter((secret) => shows(text, secret));
 
@@ -149,7 +159,7 @@ test.each(badKeys)('%s opens nothing', async (_, headers) => {
   for (const { name, method, path } of endpoints) {
     for (const payload of bodies[name]?.(ids) ?? [undefined]) {
       cells += 1;
-      const answer = await send(app, { method, url: at(path, ids.user), headers, ...(payload && { payload }) });
+      const answer = await send(app, { method, url: at(path, ids), headers, ...(payload && { payload }) });
       expect([answer.status, leaksIn(answer.text)], name).toEqual([401, []]);
     }
   }
@@ -181,6 +191,10 @@ const idParameters: Record<string, Naming> = {
   'PUT /v2/instructors/{id} path id': ['instructor', () => ({ phone: '1' })],
   'GET /v2/orders query since_id': ['order'],
   'GET /v2/orders query course_id': ['course'],
+  'GET /v2/orders/{id} path id': ['order'],
+  'POST /v2/orders/{id}/export path id': ['toExport', () => ({})],
+  'GET /v2/orders/products query since_id': ['product'],
+  'GET /v2/participants/{id} path id': ['participant'],
   'GET /v2/participants query since_id': ['participant'],
   'GET /v2/participants query course_id': ['course'],
   'GET /v2/participants query coursedate_id': ['date'],
@@ -210,7 +224,7 @@ test.each(parameters.filter(({ key }) => typeof idParameters[key] !== 'string'))
       cells += 1;
       const own = where === 'path' ? value : path.includes('{id}') ? await instructorOf(actor) : 0;
       const search = name === 'GET /v2/search-users' ? `&lastname=${marker}` : '';
-      const url = `${at(path, own)}?${where === 'query' ? `${field}=${value}` : ''}${search}${rest}`;
+      const url = `${path.replace('{id}', String(own))}?${where === 'query' ? `${field}=${value}` : ''}${search}${rest}`;
       const { status, text } = await actor.request(method)(url, body?.(value));
       return [status, text];
     };
@@ -250,7 +264,7 @@ test('the writes of others change nothing, and tell nothing', async () => {
     for (const { name, method, path } of writes) {
       for (const body of bodies[name]!(ids)) {
         cells += 1;
-        const answer = await actor.request(method)(at(path, ids.instructor), body);
+        const answer = await actor.request(method)(at(path, ids), body);
         const told = markedPaths(answer.text).filter((one) => !toldOfPersons[name]?.includes(one));
         expect([told, answer.status < 500], `${who} ${name}`).toEqual([[], true]);
       }
@@ -288,11 +302,18 @@ test('without the scope all of this would fail', async () => {
       }
     }
     // The tests' database refuses a write outside its provider's lock, which would come first here.
-    await open.database.pool.query('alter table instructors disable trigger user');
-    const before = await support.rowsOf(open, theirs.me.id);
-    const answer = await stranger.put(`/v2/instructors/${theirs.ids.instructor}`, { phone: 'changed' });
-    expect(answer.status, answer.text).toBe(200);
-    expect(await support.rowsOf(open, theirs.me.id)).not.toEqual(before);
+    for (const table of ['instructors', 'orders', 'order_lines'])
+      await open.database.pool.query(`alter table ${table} disable trigger user`);
+    const asked = [
+      () => stranger.put(`/v2/instructors/${theirs.ids.instructor}`, { phone: 'changed' }),
+      () => stranger.post(`/v2/orders/${theirs.ids.toExport}/export`),
+    ];
+    for (const ask of asked) {
+      const before = await support.rowsOf(open, theirs.me.id);
+      const answer = await ask();
+      expect(answer.status, answer.text).toBe(200);
+      expect(await support.rowsOf(open, theirs.me.id)).not.toEqual(before);
+    }
   } finally {
     await open.close();
   }

@@ -18,8 +18,11 @@ const { app, newProvider } = await sharedWorld();
 
 type Schema = { type?: string | string[]; properties?: Record<string, Schema>; required?: string[]; items?: Schema };
 type Operation = { responses: Record<string, { content: Record<string, { schema: Schema }> }> };
-const document = app.swagger() as unknown as { paths: Record<string, { get: Operation }> };
-const itemOf = (path: string) => document.paths[path]!.get.responses['200']!.content['application/json']!.schema.items!;
+type Path = { get: Operation; post: Operation };
+const document = app.swagger() as unknown as { paths: Record<string, Path> };
+const answerOf = (path: string, method: keyof Path = 'get') =>
+  document.paths[path]![method].responses['200']!.content['application/json']!.schema;
+const itemOf = (path: string) => answerOf(path).items!;
 
 /** A schema in the words of the transcribed tables. */
 function worded(schema: Schema): unknown {
@@ -60,6 +63,17 @@ test('a participant has the fields and types of the document', () => {
 
 test('a campaign has the fields and types of the document', () => {
   expect(wordedItem('/v2/campaigns')).toEqual(documented.campaign);
+});
+
+test('one order and one participant are the items of the lists', () => {
+  expect(answerOf('/v2/orders/{id}')).toEqual(itemOf('/v2/orders'));
+  expect(answerOf('/v2/orders/{id}/export', 'post')).toEqual(itemOf('/v2/orders'));
+  expect(answerOf('/v2/participants/{id}')).toEqual(itemOf('/v2/participants'));
+});
+
+test('a product of the list has the fields and types of the document', () => {
+  expect(wordedItem('/v2/orders/products')).toEqual(documented.orderProduct);
+  expect(optionalOf(itemOf('/v2/orders/products'))).toEqual([]);
 });
 
 test('every field is required, but for what is asked for by include', () => {

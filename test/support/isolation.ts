@@ -88,7 +88,7 @@ export async function buildOwner(world: World) {
     const [label] = await tx.select().from(labels).where(eq(labels.providerId, providerId));
     return { tag: tag!.id, label: label!.id };
   });
-  await newProduct(me, course, marked(products));
+  const product = await newProduct(me, course, marked(products));
   const corporate = await me.course({ title: unlisted, type: 'corporate', customer_id: customer });
   await write(me, (tx) => tx.update(courses).set(marked(courses, unlisted)).where(eq(courses.id, corporate)));
 
@@ -112,6 +112,7 @@ export async function buildOwner(world: World) {
     booking: marked(bookings),
     participant: marked(participants),
   });
+  const { orderId: toExport } = await newOrder(me, { courseId: course, dateId: date, users: [user] });
   await newAttendance(me, order.participantIds[0]!, gathering, { attended: true });
   const worth = { amount: '100', balance: '100' };
   await write(me, (tx, at) => tx.insert(vouchers).values({ code: marker, ...own(at), ...worth }));
@@ -119,6 +120,7 @@ export async function buildOwner(world: World) {
   const ids = {
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
+    ...{ toExport, product },
   };
   return { me, ids };
 }
@@ -202,6 +204,16 @@ export const takes = ({ operation }: Endpoint, name: string) =>
 export const includesOf = ({ operation }: Endpoint) =>
   operation.parameters?.find(({ name }) => name === 'include[]')?.schema.items?.enum ?? [];
 
+/** Which of the owner's a path with an id names. */
+const namedBy: Record<string, keyof Owner['ids']> = {
+  '/v2/course-users/{id}': 'user',
+  '/v2/instructors/{id}': 'instructor',
+  '/v2/orders/{id}': 'order',
+  '/v2/orders/{id}/export': 'toExport',
+  '/v2/participants/{id}': 'participant',
+};
+export const at = (path: string, ids: Owner['ids']) => path.replace('{id}', () => String(ids[namedBy[path]!]));
+
 /** A list that answers nothing unless it is asked for somebody, and what asks for the owner's. */
 const asked = ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
 
@@ -221,7 +233,7 @@ export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
   return (takes(endpoint, 'username') ? asked : ['']).flatMap((ask) =>
     reaches.flatMap((reach) =>
       wordings.map(({ query, include }) => {
-        const url = `${endpoint.path.replace('{id}', String(ids.user))}?${[ask, reach, query].filter(Boolean).join('&')}`;
+        const url = `${at(endpoint.path, ids)}?${[ask, reach, query].filter(Boolean).join('&')}`;
         return { url, include, reach };
       }),
     ),

@@ -135,6 +135,10 @@ export const products = pgTable(
     currency: text().notNull().default('NOK'),
     vatPercentage: numeric({ precision: 5, scale: 2 }).notNull().default('0'),
     isMainProduct: boolean().notNull().default(false),
+    accountNumber: text(),
+    costUnit: text(),
+    /** What it is called in the provider's own accounting. */
+    externalId: text(),
     archivedAt: instant(),
     ...stamps(),
   },
@@ -146,6 +150,8 @@ export const products = pgTable(
       foreignColumns: [courses.providerId, courses.id],
     }),
     index('products_course').on(t.providerId, t.courseId, t.id),
+    index('products_created').on(t.providerId, t.createdAt, t.id),
+    index('products_updated').on(t.providerId, t.updatedAt, t.id),
     uniqueIndex('products_main')
       .on(t.providerId, t.courseId)
       .where(sql`${t.isMainProduct}`),

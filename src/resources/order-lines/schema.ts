@@ -100,7 +100,8 @@ export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
   course_id: row.courseId,
 });
 
-const Currency = Type.Object({ id: Type.String(), title: Type.String(), long_title: Type.String() });
+/** `id` is the ISO number as a text, `title` the code, `long_title` the English name. */
+export const Currency = Type.Object({ id: Type.String(), title: Type.String(), long_title: Type.String() });
 
 /** A line of an order but for its `database_relations`, which its shape adds. */
 export type OrderLine = Static<typeof OrderLine>;
@@ -165,7 +166,7 @@ function longTitle(currency: string) {
 const currencies = new Map<string, Static<typeof Currency>>();
 
 /** Made once for each currency: finding a name is slow. */
-function toCurrency(currency: string): Static<typeof Currency> {
+export function toCurrency(currency: string): Static<typeof Currency> {
   const known = currencies.get(currency) ?? {
     id: numberOf(currency),
     title: currency,

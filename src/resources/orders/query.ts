@@ -1,4 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
+import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Flag, Id } from '../../core/schema.ts';
 import { products } from '../../database/tables/courses.ts';
@@ -37,6 +38,8 @@ function ofCourse(ctx: Ctx, courseId: number) {
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
+const userData = Flag({ default: false, description: 'true lists the people of each line' });
+
 export const orderList = defineList({
   table: orders,
   shape: orderShape,
@@ -53,7 +56,7 @@ export const orderList = defineList({
           ? undefined
           : isNull(orders.exportedAt),
     ),
-    user_data: parameter(Flag({ default: false, description: 'true lists the people of each line' })),
+    user_data: parameter(userData),
   },
   rows: (ctx, ids, order) =>
     ctx.db
@@ -62,4 +65,10 @@ export const orderList = defineList({
       .innerJoin(ids, onPage(orders, ids))
       .orderBy(...order)
       .then((rows) => rows.map((row) => row.orders)),
+});
+
+/** GET /v2/orders/:id: what shapes an order in the list, without what selects it. */
+export const OrderQuery = Type.Unsafe<Static<typeof orderList.ItemQuery> & { user_data?: boolean }>({
+  ...orderList.ItemQuery,
+  properties: { user_data: Type.Optional(userData), ...(orderList.ItemQuery['properties'] as object) },
 });

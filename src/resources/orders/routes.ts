@@ -1,10 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { Id } from '../../core/schema.ts';
 import { answers, revalidatedUnless, sendItems } from '../../http/answers.ts';
-import { orderList } from './query.ts';
+import { orderList, OrderQuery } from './query.ts';
+import { exportOrder, getOrder } from './service.ts';
 
 /** Whether a campaign is running depends on the clock. */
 const asksForCampaigns = ({ include }: { include?: unknown }) => Array.isArray(include) && include.includes('campaign');
+
+const tags = ['Orders'];
+const params = Type.Object({ id: Id });
 
 export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -13,12 +18,43 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'List orders',
         description: 'Exported orders are left out unless `exported=true` or a filter on `exported_at` asks for them.',
-        tags: ['Orders'],
+        tags,
         querystring: orderList.Query,
         response: answers(Type.Array(orderList.View)),
       },
       ...revalidatedUnless(asksForCampaigns),
     },
     async (request, reply) => sendItems(request, reply, await orderList.page(request.ctx, request.query)),
+  );
+
+  app.get(
+    '/:id',
+    {
+      schema: {
+        summary: 'One order',
+        description: 'An exported order too.',
+        tags,
+        params,
+        querystring: OrderQuery,
+        response: answers(orderList.View),
+      },
+    },
+    ({ ctx, params, query }) => getOrder(ctx, params.id, query),
+  );
+
+  app.post(
+    '/:id/export',
+    {
+      schema: {
+        summary: 'Mark an order as exported',
+        description:
+          'Sets `exported_at` and fixes the prices and discounts of the lines at invoice and at export. ' +
+          'A second call changes nothing.',
+        tags,
+        params,
+        response: answers(orderList.View),
+      },
+    },
+    ({ ctx, params }) => exportOrder(ctx, params.id),
   );
 };

@@ -173,6 +173,32 @@ export const participantIncludes = {
   attendance: [{ gathering_id: 'integer', attended: 'boolean|null', registered_at: text }],
 };
 
+/** GET /v2/orders/products. */
+export const orderProduct = {
+  id: 'integer',
+  item_number: 'string',
+  title: 'string',
+  title_label: text,
+  type: 'string',
+  id_type: 'integer',
+  id_relation: 'integer',
+  price: 'number',
+  currency: { id: 'string', title: 'string', long_title: 'string' },
+  vat: { id: 'integer', vat: 'number', name: 'string' },
+  'group|null': { id: 'integer', title: 'string' },
+  is_main_price: 'boolean',
+  is_member_price: 'boolean',
+  is_archived: 'boolean',
+  is_deleted: 'boolean',
+  account_number: text,
+  cost_unit: text,
+  co_products: ['integer'],
+  id_external_system: text,
+  id_product_regular_price: 'integer|null',
+  created_at: 'string',
+  updated_at: 'string',
+};
+
 /** As `include` adds it to an order: without courses, customers and tags. */
 export const embeddedCampaign = {
   id: 'integer',

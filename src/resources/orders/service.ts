@@ -1,0 +1,45 @@
+import { eq, isNull, sql } from 'drizzle-orm';
+import type { Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { notFound } from '../../core/problem.ts';
+import { orderLines, orders } from '../../database/tables/orders.ts';
+import { own } from '../../lists/reach.ts';
+import { orderList, type OrderQuery } from './query.ts';
+
+/** One order, exported or not. */
+export async function getOrder(ctx: Ctx, id: number, query: Static<typeof OrderQuery> = {}) {
+  const order = await orderList.byId(ctx, id, query);
+  if (order === undefined) throw notFound('Order');
+  return order;
+}
+
+/** Marks an order as handed over, and fixes what its lines read from here on; exporting it again changes nothing. */
+export async function exportOrder(ctx: Ctx, id: number) {
+  const order = await getOrder(ctx, id);
+  if (order.exported_at !== null) return order;
+  await ctx.write(async (tx, at) => {
+    const exported = await tx
+      .update(orders)
+      .set({ exportedAt: at, updatedAt: at })
+      .where(own(ctx, orders, eq(orders.id, id), isNull(orders.exportedAt)))
+      .returning({ id: orders.id });
+    if (exported.length === 0) return;
+    await tx
+      .update(orderLines)
+      .set({ ...fixedPrices, updatedAt: at })
+      .where(own(ctx, orderLines, eq(orderLines.orderId, id)));
+  });
+  return getOrder(ctx, id);
+}
+
+const { priceAtOrder, discountPercentAtOrder, discountCalculatedAtOrder } = orderLines;
+
+/** Prices and discounts that were not fixed before, as they read so far. */
+const fixedPrices = {
+  priceAtInvoice: sql`coalesce(${orderLines.priceAtInvoice}, ${priceAtOrder})`,
+  discountPercentAtInvoice: sql`coalesce(${orderLines.discountPercentAtInvoice}, ${discountPercentAtOrder})`,
+  discountCalculatedAtInvoice: sql`coalesce(${orderLines.discountCalculatedAtInvoice}, ${discountCalculatedAtOrder})`,
+  priceAtExport: sql`coalesce(${orderLines.priceAtExport}, ${priceAtOrder})`,
+  discountPercentAtExport: sql`coalesce(${orderLines.discountPercentAtExport}, ${discountPercentAtOrder})`,
+  discountCalculatedAtExport: sql`coalesce(${orderLines.discountCalculatedAtExport}, ${discountCalculatedAtOrder})`,
+};
