@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { command, id, moment, print, run, slug, table, title, type Options } from './commands/connect.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { exchangeCommands } from './commands/exchange.ts';
 import { readConfig } from './config.ts';
 import { dateTimeOrNull } from './core/moment.ts';
@@ -175,6 +176,7 @@ command(category, 'add', 'Add a category')
   );
 
 exchangeCommands(program);
+doctorCommand(program);
 
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {

@@ -196,6 +196,7 @@ test('help is everywhere and is no failure; a group alone is wrong usage', async
     ['category', 'add'],
     ['migrate'],
     ['demo'],
+    ['doctor'],
   ]) {
     expect(await run(...args, '--help')).toMatchObject({
       code: 0,

@@ -26,6 +26,7 @@ test('the README names every folder of src', () => {
     'exchange',
     'resources',
     'demo',
+    'doctor',
     'http',
     'lists',
     'core',

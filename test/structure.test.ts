@@ -10,7 +10,7 @@ const floors = [
   ['http'],
   ['resources'],
   ['exchange'],
-  ['demo'],
+  ['demo', 'doctor'],
   ['v2.ts', 'legacy.ts'],
   ['app.ts', 'config.ts'],
   ['process'],

@@ -10,8 +10,8 @@ import { openStore, settingsOf, whenReachable, type StoreOptions } from '../proc
 import { contextOf } from '../resources/providers/service.ts';
 
 export type Connected = { config: Config; database: Database; ctxOf(providerId: number): Promise<Ctx> };
-/** What a command answers: an object or a list for `--json`, and the same in words; `failed` ends it with 1. */
-export type Answer = { json: unknown; text: string; failed?: boolean };
+/** What a command answers: an object or a list for `--json`, the same in words, and why it ends as failed all the same. */
+export type Answer = { json: unknown; text: string; failure?: string };
 
 /** Declares a command that can answer programs as well. */
 export const command = (parent: Command, name: string, description: string) =>
@@ -35,14 +35,15 @@ export async function run({ json }: Options, work: (connected: Connected) => Pro
     const ctxOf = (providerId: number) => contextOf(database, settingsOf(config), providerId);
     const answer = await work({ config, database, ctxOf });
     print(json, answer);
-    if (answer.failed) process.exitCode = 1;
+    if (answer.failure !== undefined) throw new Problem('invalid', answer.failure);
   } finally {
     await store.close();
   }
 }
 
 export function print(asJson: boolean | undefined, { json, text }: Answer) {
-  console.log(asJson ? JSON.stringify(json) : text);
+  if (asJson) console.log(JSON.stringify(json));
+  else if (text !== '') console.log(text);
 }
 
 /** Columns under their names, for people. */

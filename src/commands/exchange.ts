@@ -42,7 +42,7 @@ export function exchangeCommands(program: Command) {
             onBadLine: ({ line, reason }) => console.error(`line ${line}: ${reason}`),
             ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
           });
-          return { json: summary, text: importText(summary, dryRun), failed: summary.bad > 0 };
+          return importAnswer(summary, dryRun);
         },
         patient,
       );
@@ -77,13 +77,20 @@ function showProgress({ read, known, written, bad }: ImportSummary) {
   process.stderr.write(`\r${counted(read)} read, ${known} known, ${written} written, ${bad} bad `);
 }
 
-function importText({ read, known, written, bad }: ImportSummary, dryRun: boolean) {
+function importAnswer(summary: ImportSummary, dryRun: boolean): Answer {
+  const { read, known, written, bad } = summary;
   if (process.stderr.isTTY) process.stderr.write('\n');
-  if (bad > 0 && written > 0)
-    return `${counted(written)} written before ${counted(bad)} refused. Mend what is refused and import the file again: what is written is passed over`;
-  if (bad > 0) return `${bad.toLocaleString('en')} bad of ${counted(read)}; nothing was written`;
-  if (dryRun) return `${counted(read)} checked, ${known} of them known already; nothing was written`;
-  return `${counted(written)} written, ${known} known already`;
+  if (bad > 0) {
+    const failure =
+      written > 0
+        ? `${counted(written)} written before ${counted(bad)} refused; mend and import the file again, what is written is passed over`
+        : `${bad.toLocaleString('en')} bad of ${counted(read)}; nothing was written`;
+    return { json: summary, text: '', failure };
+  }
+  const text = dryRun
+    ? `${counted(read)} checked, ${known} of them known already; nothing was written`
+    : `${counted(written)} written, ${known} known already`;
+  return { json: summary, text };
 }
 
 /** Readable by its owner alone, since it holds the hashes of passwords; whole or not there at all. */

@@ -125,8 +125,8 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
 }
 
 /** Ids first: a page is found in an index alone, then its rows are fetched. */
-const pageIds = (
-  ctx: Ctx,
+export const pageIds = (
+  ctx: Pick<Ctx, 'db'>,
   table: TenantTable,
   condition: SQL | undefined,
   order: SQL[],
