@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { addAdminUser, addInstructor } from './support/dates.ts';
+import { addAdminUser, addInstructor, addLocation } from './support/dates.ts';
+import { write } from './support/orders.ts';
 import { sharedWorld } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -79,6 +80,8 @@ test('an update changes only what is sent; what is sent empty is cleared', async
   expect([disconnected.status, disconnected.json().idUser]).toEqual([200, null]);
   const nameless = await put({ firstname: '', lastname: ' ' });
   expect([nameless.status, nameless.json().error]).toEqual([400, 'Missing field(s): firstname,lastname']);
+  const both = await put({ firstname: '', email: 'none' });
+  expect([both.status, both.json().error]).toEqual([400, 'Missing field(s): firstname. Field(s) not valid: email']);
   expect((await put({})).json()).toMatchObject({ firstname: 'A', lastname: 'C', idUser: null });
 });
 
@@ -100,9 +103,49 @@ test("idUser is one of the provider's own admin users", async () => {
 test.each(['foreign', '999999999', 'x', '0', '-1'])('an unknown id is not found: %s', async (id) => {
   const [me, other] = [await newProvider(), await newProvider()];
   const foreign = await addInstructor(other);
-  const answer = await me.put(`/v2/instructors/${id === 'foreign' ? foreign : id}`, { firstname: 'Mine' });
-  expect(answer.status).toBe(404);
-  expect((await other.get('/v2/instructors')).json()).toMatchObject([{ firstname: 'Kari' }]);
+  const url = `/v2/instructors/${id === 'foreign' ? foreign : id}`;
+  for (const answer of [await me.put(url, { firstname: 'Mine' }), await me.get(url), await me.request('DELETE')(url)]) {
+    expect(answer.status).toBe(404);
+  }
+  expect((await other.get('/v2/instructors')).json()).toMatchObject([{ firstname: 'Kari', archived_at: null }]);
+});
+
+test('one instructor is what the list shows, archived or not', async () => {
+  const me = await newProvider();
+  const ids = [await addInstructor(me), await addInstructor(me, { archivedAt: '2026-01-02 03:04:05.6+01' })];
+  const listed = (await me.get('/v2/instructors')).json();
+  for (const [n, id] of ids.entries()) {
+    const answer = await me.get(`/v2/instructors/${id}`);
+    expect([answer.status, answer.json()]).toEqual([200, listed[n]]);
+  }
+});
+
+test('deleting archives: the instructor stays listed and shows where it taught; again changes nothing', async () => {
+  const me = await newProvider();
+  const id = await addInstructor(me);
+  const beside = await addInstructor(me);
+  await addLocation(me, { instructorId: id });
+  const before = (await me.get(`/v2/instructors/${id}`)).json();
+  const moved = async () =>
+    (
+      await write(me, (tx) =>
+        tx.execute(`select updated_at::text, archived_at::text from instructors where id = ${id}`),
+      )
+    ).rows[0]!;
+  const [answer, once] = [await me.request('DELETE')(`/v2/instructors/${id}`), await moved()];
+  expect([answer.status, answer.json()]).toEqual([200, { ...before, archived_at: stamp }]);
+  expect(once['updated_at']).toBe(once['archived_at']);
+  expect((await me.get('/v2/locations')).json()).toMatchObject([
+    { idInstructor: id, instructor: { is_archived: true } },
+  ]);
+
+  const again = await me.request('DELETE')(`/v2/instructors/${id}`);
+  expect([again.status, again.json(), await moved()]).toEqual([200, answer.json(), once]);
+  expect((await me.get('/v2/instructors')).json()).toMatchObject([
+    { id, archived_at: stamp },
+    { id: beside, archived_at: null },
+  ]);
+  expect((await me.put(`/v2/instructors/${id}`, { phone: '1' })).json()).toEqual({ ...answer.json(), phone: '1' });
 });
 
 test('lists the own instructors, archived ones too, by page', async () => {

@@ -19,18 +19,18 @@ export function fieldsChecker(schema: TSchema) {
   const names = Object.keys((schema['properties'] ?? {}) as Fields);
   return (raw: Fields): Fields => {
     const fields = read(raw);
-    if (!validate(fields)) throw faultyFields(validate.errors ?? [], names);
+    if (!validate(fields)) throw faultyFields(validate.errors ?? [], names, fields);
     return fields;
   };
 }
 
-/** Names the fields that the validator refused, in the order of the document. */
-export function faultyFields(faults: Fault[], order: string[]): Problem {
+/** Names the fields that the validator refused, in the order of the document; one that may not be null is missing if it is. */
+export function faultyFields(faults: Fault[], order: string[], fields: Fields): Problem {
   const missing = new Set<string>();
   const notValid = new Set<string>();
   for (const { keyword, instancePath, params } of faults) {
     const field = instancePath.split('/')[1];
-    if (field !== undefined) notValid.add(field);
+    if (field !== undefined) (fields[field] === null ? missing : notValid).add(field);
     else if (keyword === 'required') missing.add(String((params as Fields)['missingProperty']));
   }
   const inOrder = (names: Set<string>) => order.filter((name) => names.has(name));

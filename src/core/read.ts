@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parse as parseJson } from 'secure-json-parse';
-import { Read, type Reading } from './schema.ts';
+import { Emptied, Read, type Reading } from './schema.ts';
 import { asTitle } from './text.ts';
 import { readMoment } from './moment.ts';
 
@@ -14,7 +14,8 @@ type Fields = Record<string, unknown>;
 
 /**
  * Compiles how the fields of a schema are read from a form, a query or JSON, which all mean the same: texts become
- * the field's type, and an empty one is left out (so that its default holds) or, where the field may be null, null.
+ * the field's type, and an empty one is left out (so that its default holds) or, where the field may be null, null; a
+ * field of an update may say otherwise.
  * What cannot be read is left for the validator to refuse; what the schema does not know is dropped.
  */
 export function fieldsReader(schema: TSchema) {
@@ -24,11 +25,11 @@ export function fieldsReader(schema: TSchema) {
 
 function readerOf(schema: TSchema): Reader {
   const types = typesOf(schema);
-  const nullable = types.includes('null');
+  const emptied = Emptied in schema ? schema[Emptied] : types.includes('null') ? null : unset;
   const read = valueReader(schema, types.find((type) => type !== 'null') ?? 'string');
   return (raw) => {
     const value = isEmpty(raw) ? unset : read(raw);
-    return value === unset && nullable ? null : value;
+    return value === unset ? emptied : value;
   };
 }
 

@@ -7,6 +7,12 @@ import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/t
 export const Read = Symbol('read');
 export type Reading = 'title' | 'upper' | 'date-time' | 'now-or-date-time' | 'list' | 'json';
 
+/**
+ * What a field that is sent empty is read as, where that is more than not sent: what `changed` makes of the fields of a
+ * create. A symbol for the same reason.
+ */
+export const Emptied = Symbol('emptied');
+
 const reading = <S extends TSchema>(how: Reading, schema: S): S => ({ ...schema, [Read]: how });
 
 /** A type list instead of a union: the serializer need not try out which branch a value fits. */
@@ -16,6 +22,10 @@ export const Nullable = <S extends TSchema>(schema: S) =>
     type: [typeOf(schema), 'null'],
     ...(Array.isArray(schema['enum']) ? { enum: [...(schema['enum'] as unknown[]), null] } : {}),
   });
+
+/** A field that is this when it is not sent, and again when an update sends it empty. */
+export const Defaulted = <S extends TSchema>(schema: S, value: Static<S>) =>
+  Type.Optional({ ...schema, default: value } as S & { default: Static<S> });
 
 function typeOf(schema: TSchema) {
   if (typeof schema['type'] !== 'string') throw new Error('Only a schema of one type can be made nullable');
@@ -54,13 +64,16 @@ export const List = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
 export const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
   reading('json', Type.Array(item, { maxItems: 1_000, ...options }));
 
+/** How many keys custom properties may have. */
+export const mostProperties = 200;
+
 /** An object whose keys are the client's own, values text or null. */
 export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
   reading(
     'json',
     Type.Unsafe({
       type: 'object',
-      maxProperties: 200,
+      maxProperties: mostProperties,
       propertyNames: { type: 'string', minLength: 1, maxLength: 40 },
       additionalProperties: { type: ['string', 'null'], maxLength: 255 },
     }),

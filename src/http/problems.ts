@@ -71,13 +71,17 @@ const sayingOf: Partial<Record<ProblemKind, string>> = {
   unavailable: 'The service is busy',
 };
 
+type FieldsSchema = { properties?: Record<string, TSchema> };
+
 /** Names the fields that the validator refused, in the order of the document. */
 function fieldsAtFault({ validation = [], validationContext }: FastifyError, request: FastifyRequest): Problem {
   // An id that can be none's names nothing.
   if (validationContext === 'params') return new Problem('not_found', 'There is nothing at this path');
-  const part = validationContext === 'body' ? 'body' : 'querystring';
-  const schema = request.routeOptions.schema?.[part] as { properties?: Record<string, TSchema> } | undefined;
-  const problem = faultyFields(validation, Object.keys(schema?.properties ?? {}));
+  const isBody = validationContext === 'body';
+  const { body, querystring } = (request.routeOptions.schema ?? {}) as Record<string, FieldsSchema | undefined>;
+  const schema = isBody ? body : querystring;
+  const fields = (isBody ? request.body : request.query) as Record<string, unknown>;
+  const problem = faultyFields(validation, Object.keys(schema?.properties ?? {}), fields);
   if (!problem.notValid.includes('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');

@@ -5,9 +5,10 @@ import { answers, created, revalidated, sendItems } from '../../http/answers.ts'
 import { InstructorBody, InstructorChange } from './body.ts';
 import { instructorList } from './query.ts';
 import { Instructor } from './schema.ts';
-import { createInstructor, listInstructors, updateInstructor } from './service.ts';
+import { archiveInstructor, createInstructor, getInstructor, listInstructors, updateInstructor } from './service.ts';
 
 const tags = ['Instructors'];
+const params = Type.Object({ id: Id });
 
 export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -30,6 +31,12 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
   );
 
+  app.get(
+    '/:id',
+    { schema: { summary: 'One instructor, archived or not', tags, params, response: answers(Instructor) } },
+    ({ ctx, params }) => getInstructor(ctx, params.id),
+  );
+
   app.put(
     '/:id',
     {
@@ -37,11 +44,25 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Update an instructor',
         description: 'Only the fields sent change. An empty `idUser` disconnects from the admin user.',
         tags,
-        params: Type.Object({ id: Id }),
+        params,
         body: InstructorChange,
         response: answers(Instructor),
       },
     },
     ({ ctx, params, body }) => updateInstructor(ctx, params.id, body),
+  );
+
+  app.delete(
+    '/:id',
+    {
+      schema: {
+        summary: 'Archive an instructor',
+        description: 'The instructor stays listed, with `archived_at` set. A second request changes nothing.',
+        tags,
+        params,
+        response: answers(Instructor),
+      },
+    },
+    ({ ctx, params }) => archiveInstructor(ctx, params.id),
   );
 };

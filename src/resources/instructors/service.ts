@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm';
+import { cleared } from '../../core/change.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
@@ -24,23 +25,40 @@ export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instru
     return toInstructor(made!);
   });
 
-/** What is not sent keeps its value, what is sent empty is cleared; a name cannot be. */
-export async function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): Promise<Instructor> {
-  const { firstname, lastname } = body;
-  const missing = Object.entries({ firstname, lastname }).flatMap(([name, value]) => (value === null ? [name] : []));
-  if (missing.length > 0) throw invalidFields({ missing });
+/** Archived ones too. */
+export async function getInstructor(ctx: Ctx, id: number): Promise<Instructor> {
+  const instructor = await instructorList.byId(ctx, id);
+  if (instructor === undefined) throw notFound('Instructor');
+  return instructor;
+}
+
+/** What is not sent keeps its value, what is sent empty is cleared. */
+export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): Promise<Instructor> {
   const instructor = own(ctx, instructors, eq(instructors.id, id));
   return ctx.write(async (tx, at) => {
     if ((await tx.$count(instructors, instructor)) === 0) throw notFound('Instructor');
     await refuseForeignUser(ctx, tx, body.idUser);
+    const { firstname, lastname } = body;
     const [changed] = await tx
       .update(instructors)
-      .set({ ...toColumns(body), firstname: firstname ?? undefined, lastname: lastname ?? undefined, updatedAt: at })
+      .set({ ...toColumns(body), firstname, lastname, updatedAt: at })
       .where(instructor)
       .returning();
     return toInstructor(changed!);
   });
 }
+
+/** An archived instructor goes on showing where it taught; archiving it again changes nothing. */
+export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
+  ctx.write(async (tx, at) => {
+    const instructor = own(ctx, instructors, eq(instructors.id, id));
+    const [found] = await tx.select().from(instructors).where(instructor);
+    if (!found) throw notFound('Instructor');
+    if (found.archivedAt !== null) return toInstructor(found);
+    const stamps = { archivedAt: at, updatedAt: at };
+    const [archived] = await tx.update(instructors).set(stamps).where(instructor).returning();
+    return toInstructor(archived!);
+  });
 
 /** Only who belongs to the provider can be its instructor. */
 async function refuseForeignUser(ctx: Ctx, tx: Tx, userId: number | null | undefined) {
@@ -49,9 +67,7 @@ async function refuseForeignUser(ctx: Ctx, tx: Tx, userId: number | null | undef
   if ((await tx.$count(adminMemberships, member)) === 0) throw invalidFields({ notValid: ['idUser'] });
 }
 
-const cleared = (sent: string | null | undefined) => (sent === null ? '' : sent);
-
-const toColumns = (body: Omit<InstructorChange, 'firstname' | 'lastname'>) => ({
+const toColumns = (body: InstructorChange) => ({
   phonePrefix: cleared(body.phone_prefix),
   phone: cleared(body.phone),
   email: cleared(body.email),
