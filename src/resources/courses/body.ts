@@ -1,7 +1,9 @@
-import { Type, type Static } from '@sinclair/typebox';
+import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { changed } from '../../core/change.ts';
 import {
   Count,
   CustomProperties,
+  Defaulted,
   Email,
   Flag,
   Html,
@@ -9,7 +11,9 @@ import {
   JsonList,
   Line,
   Note,
+  Nullable,
   OneOf,
+  Read,
   Title,
   UpperCode,
   Url,
@@ -17,7 +21,6 @@ import {
 import { formsOfTeaching, levels, teachingLanguageCodes, timesOfDay } from '../../reference/courses.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
 import { durationUnits } from '../../reference/durations.ts';
-import { Read } from '../../core/schema.ts';
 import { descriptionMembers } from './schema.ts';
 
 const { Optional } = Type;
@@ -25,18 +28,18 @@ const { Optional } = Type;
 /** What both interfaces take for a new course. */
 const common = {
   title: Title(),
-  active: Optional(Flag({ default: true })),
+  active: Defaulted(Flag(), true),
   reference: Optional(Line()),
   is_full_time: Optional(Flag()),
   is_part_time: Optional(Flag()),
-  level: Optional(OneOf([...levels.keys()], { default: 6 })),
-  form_of_teaching: Optional(OneOf([...formsOfTeaching.keys()], { default: 1 })),
-  teaching_language: Optional(OneOf(teachingLanguageCodes, { default: 'no' })),
+  level: Defaulted(OneOf([...levels.keys()]), 6),
+  form_of_teaching: Defaulted(OneOf([...formsOfTeaching.keys()]), 1),
+  teaching_language: Defaulted(OneOf(teachingLanguageCodes), 'no'),
   time_of_day: Optional(OneOf([...timesOfDay.keys()])),
   duration_value: Optional(Count()),
   duration_unit: Optional(OneOf([...durationUnits.keys()])),
   price_value: Optional(Count()),
-  price_currency: Optional(UpperCode(currencyCodes, { default: 'NOK' })),
+  price_currency: Defaulted(UpperCode(currencyCodes), 'NOK'),
   price_comment: Optional(Note()),
 };
 const texts = {
@@ -57,9 +60,18 @@ const texts = {
 const Word = Type.Union([Id, Type.Object({ id: Optional(Id), title: Optional(Title()) }, { minProperties: 1 })]);
 export type Word = Static<typeof Word>;
 
-const Translation = Type.Object(
-  Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(Html())])),
-);
+type Texts<T> = Partial<Record<keyof typeof descriptionMembers, T>>;
+const textsOf = (text: TSchema) =>
+  Type.Object(Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(text)])));
+const Translations = <T>(texts: TSchema) =>
+  Type.Unsafe<Record<string, T>>({
+    type: 'object',
+    maxProperties: teachingLanguageCodes.length,
+    propertyNames: { enum: teachingLanguageCodes },
+    additionalProperties: texts,
+    description: 'Language code to the members of `descriptions` in that language',
+    [Read]: 'json',
+  });
 
 /** What the page to try it begins with. */
 const example = {
@@ -83,24 +95,25 @@ export const CourseBody = Type.Object(
     ...texts,
     external_booking_url: Optional(Url()),
     external_more_info_url: Optional(Url()),
-    type: Optional(OneOf(['public', 'internal', 'corporate'], { default: 'public' })),
-    publishing_platform: Optional(OneOf(['both', 'catalog', 'own'], { default: 'both' })),
+    type: Defaulted(OneOf(['public', 'internal', 'corporate']), 'public'),
+    publishing_platform: Defaulted(OneOf(['both', 'catalog', 'own']), 'both'),
     customer_id: Optional(Id),
     visit_address: Optional(Line()),
     visit_address2: Optional(Line()),
     visit_zipcode: Optional(Line()),
     visit_city: Optional(Line()),
     custom_properties: Optional(CustomProperties),
-    translations: Optional(
-      Type.Unsafe<Record<string, Partial<Record<keyof typeof descriptionMembers, string>>>>({
-        type: 'object',
-        maxProperties: teachingLanguageCodes.length,
-        propertyNames: { enum: teachingLanguageCodes },
-        additionalProperties: Translation,
-        description: 'Language code to the members of `descriptions` in that language',
-        [Read]: 'json',
-      }),
-    ),
+    translations: Optional(Translations<Texts<string>>(textsOf(Html()))),
   },
   { examples: [{ ...example, tags: '[{"title":"Outdoor"}]' }] },
+);
+
+/** PUT /v2/courses/:id. In a translation, too, what is not sent keeps its value and what is sent empty is cleared. */
+export type CourseChange = Static<typeof CourseChange>;
+export const CourseChange = Type.Object(
+  {
+    ...changed(CourseBody.properties),
+    translations: Optional(Nullable(Translations<Texts<string | null> | null>(Nullable(textsOf(Nullable(Html())))))),
+  },
+  { examples: [{ price_value: 2100, tags: '[{"title":"Outdoor"}]' }] },
 );

@@ -1,37 +1,64 @@
-import { eq, isNull } from 'drizzle-orm';
+import { eq, isNull, type SQL } from 'drizzle-orm';
+import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, OneOf } from '../../core/schema.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, parameter } from '../../lists/filter.ts';
-import { defineList, onPage } from '../../lists/list.ts';
-import { own, withinReach } from '../../lists/reach.ts';
+import { defineList, onPage, type PageIds } from '../../lists/list.ts';
+import { own, withinReach, type Reach } from '../../lists/reach.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { partnerParameters } from '../partners/schema.ts';
 import { tagParameters } from '../tags/shape.ts';
-import { courseShape, isPublicCourse } from './shape.ts';
+import { courseItemShape, courseShape, isPublicCourse } from './shape.ts';
 
-export const courseList = defineList({
+const common = {
   table: courses,
-  shape: courseShape,
-  scope: (ctx, reach) => withinReach(ctx, reach, courses.providerId, isPublicCourse),
+  scope: (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courses.providerId, isPublicCourse),
   notDeleted: isNull(courses.deletedAt),
-  filters: {
-    customer_id: filter({ ...Id, description: 'Only the corporate courses of this customer' }, (customerId, ctx) =>
-      own(ctx, courses, eq(courses.customerId, customerId)),
-    ),
-    ...dateRange('created_at', courses.createdAt),
-    ...dateRange('updated_at', courses.updatedAt),
-    description_language: parameter(
-      OneOf(teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
-    ),
-    ...tagParameters(courses, courses.id, 'courses'),
-    ...partnerParameters,
-    paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
-  },
-  rows: (ctx, ids, order) =>
+  rows: (ctx: Ctx, ids: PageIds, order: SQL[]) =>
     ctx.db
       .select()
       .from(courses)
       .innerJoin(ids, onPage(courses, ids))
       .orderBy(...order)
       .then((rows) => rows.map((row) => row.courses)),
+};
+const description_language = parameter(
+  OneOf(teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
+);
+
+export const courseList = defineList({
+  ...common,
+  shape: courseShape,
+  filters: {
+    customer_id: filter({ ...Id, description: 'Only the corporate courses of this customer' }, (customerId, ctx) =>
+      own(ctx, courses, eq(courses.customerId, customerId)),
+    ),
+    ...dateRange('created_at', courses.createdAt),
+    ...dateRange('updated_at', courses.updatedAt),
+    description_language,
+    ...tagParameters(courses, courses.id, 'courses'),
+    ...partnerParameters,
+    paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
+  },
 });
+
+const item = defineList({ ...common, shape: courseItemShape, filters: { description_language, ...partnerParameters } });
+
+type CourseItemQuery = Omit<Parameters<typeof item.page>[1], 'limit' | 'page' | 'since_id'>;
+const {
+  description_language: language,
+  include,
+  include_partners,
+  partner_id,
+  include_deleted,
+} = item.Query['properties'] as Record<string, object>;
+
+/** One course, which may embed more than those of a list. */
+export const courseItem = {
+  ...item,
+  Query: Type.Unsafe<CourseItemQuery>({
+    type: 'object',
+    properties: { description_language: language, include, include_partners, partner_id, include_deleted },
+  }),
+};

@@ -1,9 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { Id } from '../../core/schema.ts';
 import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/answers.ts';
-import { CourseBody } from './body.ts';
-import { courseList } from './query.ts';
-import { createCourse, listCourses } from './service.ts';
+import { CourseBody, CourseChange } from './body.ts';
+import { courseItem, courseList } from './query.ts';
+import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';
+
+const tags = ['Courses'];
+const params = Type.Object({ id: Id });
+const CourseId = Type.Object({ course_id: Type.Integer() });
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -12,7 +17,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'List courses',
         description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
-        tags: ['Courses'],
+        tags,
         querystring: courseList.Query,
         response: answers(ListOrEnvelope(courseList.View)),
       },
@@ -30,11 +35,56 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'Create a course',
         description: 'An active course with an equal title is an error. Staff categorize the course later.',
-        tags: ['Courses'],
+        tags,
         body: CourseBody,
-        response: created(Type.Object({ course_id: Type.Integer() })),
+        response: created(CourseId),
       },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
+  );
+
+  app.get(
+    '/:id',
+    {
+      schema: {
+        summary: 'One course',
+        description: "A course of the school's own, or a partner's with `include_partners` or `partner_id`.",
+        tags,
+        params,
+        querystring: courseItem.Query,
+        response: answers(courseItem.View),
+      },
+    },
+    ({ ctx, params, query }) => getCourse(ctx, params.id, query),
+  );
+
+  app.put(
+    '/:id',
+    {
+      schema: {
+        summary: 'Update a course',
+        description:
+          'Only the fields sent change; the main product moves along. The rule on equal titles holds here too.',
+        tags,
+        params,
+        body: CourseChange,
+        response: answers(CourseId),
+      },
+    },
+    async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
+  );
+
+  app.delete(
+    '/:id',
+    {
+      schema: {
+        summary: 'Delete a course',
+        description: 'Its dates without participants are deleted too. With coming participants it is refused.',
+        tags,
+        params,
+        response: answers(CourseId),
+      },
+    },
+    async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),
   );
 };

@@ -1,61 +1,131 @@
-import { eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { slugOf } from '../../core/catalog.ts';
+import { cleared } from '../../core/change.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
+import { mergedProperties } from '../../core/properties.ts';
 import { upholding } from '../../core/rules.ts';
 import type { Tx } from '../../database/client.ts';
-import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
+import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
 import { folded } from '../../database/tables/columns.ts';
-import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { own } from '../../lists/reach.ts';
+import { canceled } from '../../reference/statuses.ts';
+import type { PartnerQuery } from '../partners/schema.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
-import { refuseForeignTags, resolveWords } from '../tags/service.ts';
-import type { CourseBody } from './body.ts';
-import { courseList } from './query.ts';
-import { descriptionMembers } from './schema.ts';
+import { addMainProduct, moveMainProduct } from '../products/service.ts';
+import { refuseForeignTags, resolveWords, setLabels, setTags } from '../tags/service.ts';
+import type { CourseBody, CourseChange } from './body.ts';
+import { courseItem, courseList } from './query.ts';
+import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
 
 type CourseQuery = Parameters<typeof courseList.page>[1];
+type CourseItemQuery = (typeof courseItem.Query)['static'];
 
 /** A page of courses, counted when it asks for the envelope; with partners included every item carries its `provider`. */
 export async function listCourses(ctx: Ctx, query: CourseQuery) {
   const reach = await partnerReach(ctx, query);
   await refuseForeignTags(ctx, query.tag_ids);
-  const asked: CourseQuery = asksForPartners(query)
-    ? { ...query, include: [...(query.include ?? []), 'provider'] }
-    : query;
-  return courseList.page(ctx, asked, { reach, counted: query.paginate === true });
+  return courseList.page(ctx, withProvider(query), { reach, counted: query.paginate === true });
 }
 
+/** One course; a partner's when the query reaches there. */
+export async function getCourse(ctx: Ctx, id: number, query: CourseItemQuery) {
+  const reach = await partnerReach(ctx, query);
+  const course = await courseItem.byId(ctx, id, withProvider(query), reach);
+  if (course === undefined) throw notFound('Course');
+  return course;
+}
+
+const withProvider = <Q extends PartnerQuery & { include?: string[] }>(query: Q): Q =>
+  asksForPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query;
+
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
+const rules = { courses_active_title: equalTitle };
 
 /** Makes a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
-  checkTogether(body);
-  const { active = true, title } = body;
   const { providerId } = ctx;
+  const { title, active = true, level = 6, form_of_teaching = 1, teaching_language = 'no' } = body;
+  const given = toColumns(body);
+  const columns = {
+    ...{ ...given, title, slug: slugOf(title), isActive: active },
+    ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
+    ...{ priceValue: given.priceValue ?? null, priceCurrency: given.priceCurrency ?? 'NOK' },
+    customProperties: mergedProperties(null, body.custom_properties),
+  };
+  checkTogether(columns);
   const work = ctx.write(async (tx, at) => {
-    if (active && ctx.guards.equalTitle) await refuseEqualTitle(ctx, tx, title);
-    if (body.customer_id !== undefined) await refuseForeignCustomer(ctx, tx, body.customer_id);
+    if (active) await refuseEqualTitle(ctx, tx, title);
+    await refuseForeignCustomer(ctx, tx, body.customer_id);
     const tagIds = await resolveWords(ctx, tx, at, tags, 'tags', body.tags);
     const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
-    const stamps = { createdAt: at, updatedAt: at };
-    const columns = { ...toColumns(body), providerId, ...stamps, relatedItemsUpdatedAt: at };
-    const [course] = await tx.insert(courses).values(columns).returning({ id: courses.id });
+    const values = { ...columns, providerId, createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
+    const [course] = await tx.insert(courses).values(values).returning({ id: courses.id });
     const courseId = course!.id;
-
-    const price = { price: String(body.price_value ?? 0), currency: body.price_currency ?? 'NOK' };
-    await tx.insert(products).values({ providerId, courseId, title, ...price, isMainProduct: true, ...stamps });
-    if (tagIds.length > 0) await tx.insert(courseTags).values(tagIds.map((tagId) => ({ providerId, tagId, courseId })));
-    if (labelIds.length > 0) {
-      await tx.insert(courseLabels).values(labelIds.map((labelId) => ({ providerId, labelId, courseId })));
-    }
-    const translations = toTranslations(body).map((texts) => ({ ...texts, providerId, courseId }));
-    if (translations.length > 0) await tx.insert(courseTranslations).values(translations);
+    await addMainProduct(ctx, tx, at, courseId, columns);
+    if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
+    if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
+    await changeTranslations(ctx, tx, courseId, body.translations);
     return courseId;
   });
-  return upholding({ courses_active_title: equalTitle }, work);
+  return upholding(rules, work);
+}
+
+/** What is not sent keeps its value, what is sent empty is cleared; the main product moves along. Returns the id. */
+export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
+  const course = own(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
+  const work = ctx.write(async (tx, at) => {
+    const [before] = await tx.select().from(courses).where(course);
+    if (!before) throw notFound('Course');
+    const columns = { ...toColumns(body), ...customerOf(body) };
+    const after = { ...before, ...sent(columns) };
+    checkTogether(after);
+    if (after.isActive) await refuseEqualTitle(ctx, tx, after.title, id);
+    await refuseForeignCustomer(ctx, tx, body.customer_id);
+
+    const tagIds = body.tags && (await resolveWords(ctx, tx, at, tags, 'tags', body.tags));
+    const labelIds = body.labels && (await resolveWords(ctx, tx, at, labels, 'labels', body.labels));
+
+    if (labelIds !== undefined) await setLabels(ctx, tx, id, labelIds ?? []);
+    await changeTranslations(ctx, tx, id, body.translations);
+    const retagged = tagIds !== undefined && (await setTags(ctx, tx, id, tagIds ?? []));
+    const moved = await moveMainProduct(ctx, tx, at, id, columns);
+    const customProperties = mergedProperties(before.customProperties, body.custom_properties);
+    const stamps = { updatedAt: at, relatedItemsUpdatedAt: retagged || moved ? at : undefined };
+    await tx
+      .update(courses)
+      .set({ ...columns, customProperties, ...stamps })
+      .where(course);
+    return id;
+  });
+  return upholding(rules, work);
+}
+
+/** With its dates that nobody takes part in; while somebody is to come it stays. Returns the id. */
+export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
+  const course = own(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
+  const dates = own(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
+  return ctx.write(async (tx, at) => {
+    if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
+    const takesPlace = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, at));
+    const coming = and(dates, eq(courseDates.hasParticipants, true), takesPlace);
+    if ((await tx.$count(courseDates, coming)) > 0) {
+      throw new Problem('invalid', 'The course has dates with coming participants');
+    }
+    const stamps = { deletedAt: at, updatedAt: at };
+    const empty = and(dates, eq(courseDates.hasParticipants, false));
+    const gone = await tx.update(courseDates).set(stamps).where(empty).returning({ id: courseDates.id });
+    const related = gone.length > 0 ? { relatedItemsUpdatedAt: at } : {};
+    await tx
+      .update(courses)
+      .set({ ...stamps, ...related })
+      .where(course);
+    return id;
+  });
 }
 
 /** Puts a course into a category of the catalog, as staff do; doing it again changes nothing. */
@@ -71,85 +141,109 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
   });
 }
 
+type Together = Partial<Pick<CourseRow, 'durationValue' | 'durationUnitId' | 'type' | 'customerId'>>;
+
 /** What can only be checked field against field. */
-function checkTogether({ duration_value, duration_unit, type, customer_id }: CourseBody) {
+function checkTogether({ durationValue = null, durationUnitId = null, type, customerId = null }: Together) {
+  const isCorporate = type === 'corporate';
   const missing = [
-    ...(duration_value === undefined && duration_unit !== undefined ? ['duration_value'] : []),
-    ...(duration_value !== undefined && duration_unit === undefined ? ['duration_unit'] : []),
-    ...(type === 'corporate' && customer_id === undefined ? ['customer_id'] : []),
+    ...(durationValue === null && durationUnitId !== null ? ['duration_value'] : []),
+    ...(durationValue !== null && durationUnitId === null ? ['duration_unit'] : []),
+    ...(isCorporate && customerId === null ? ['customer_id'] : []),
   ];
-  const notValid = type !== 'corporate' && customer_id !== undefined ? ['customer_id'] : [];
+  const notValid = !isCorporate && customerId !== null ? ['customer_id'] : [];
   if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
 }
 
-async function refuseEqualTitle(ctx: Ctx, tx: Tx, title: string) {
+/** Another active course of that title; the one that is to have it does not count. */
+async function refuseEqualTitle(ctx: Ctx, tx: Tx, title: string, id?: number) {
+  if (!ctx.guards.equalTitle) return;
   const equal = own(
     ctx,
     courses,
     sql`${folded(courses.title)} = lower(${title} collate "und-x-icu")`,
     eq(courses.isActive, true),
     isNull(courses.deletedAt),
+    id === undefined ? undefined : ne(courses.id, id),
   );
   if ((await tx.$count(courses, equal)) > 0) throw equalTitle();
 }
 
-async function refuseForeignCustomer(ctx: Ctx, tx: Tx, customerId: number) {
+async function refuseForeignCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {
+  if (customerId === undefined || customerId === null) return;
   if ((await tx.$count(customers, own(ctx, customers, eq(customers.id, customerId)))) === 0)
     throw invalidFields({ notValid: ['customer_id'] });
 }
 
-const toColumns = (body: CourseBody) => ({
+/** In each language sent: what is not sent keeps its value, what is sent empty is cleared. A translation is one once it has a text. */
+async function changeTranslations(ctx: Ctx, tx: Tx, courseId: number, translations: CourseChange['translations']) {
+  if (translations === undefined) return;
+  const ofCourse = own(ctx, courseTranslations, eq(courseTranslations.courseId, courseId));
+  const held = await tx.select().from(courseTranslations).where(ofCourse);
+  const textsOf = new Map<string, Texts>(held.map((row) => [row.languageId, row]));
+  const changed = Object.entries(translations ?? {}).map(([languageId, texts]) => ({
+    ...noTexts,
+    ...(texts === null ? {} : { ...textsOf.get(languageId), ...toTexts(texts) }),
+    ...{ providerId: ctx.providerId, courseId, languageId },
+  }));
+  const languages = translations === null ? [...textsOf.keys()] : Object.keys(translations);
+  await tx.delete(courseTranslations).where(and(ofCourse, inArray(courseTranslations.languageId, languages)));
+  const kept = changed.filter((texts) => textColumns.some((column) => texts[column] !== ''));
+  if (kept.length > 0) await tx.insert(courseTranslations).values(kept);
+}
+
+const textColumns = Object.values(descriptionMembers);
+const noTexts = Object.fromEntries(textColumns.map((column) => [column, ''])) as Texts;
+
+const toTexts = (texts: Partial<Record<keyof typeof descriptionMembers, string | null>>) =>
+  Object.fromEntries(
+    Object.entries(texts).map(([member, text]) => [descriptionMembers[member as keyof typeof texts], text ?? '']),
+  ) as Partial<Texts>;
+
+/** Only a corporate course has a customer: one that becomes another kind lets go of it, unless told otherwise. */
+const customerOf = ({ type, customer_id }: CourseChange) =>
+  type !== undefined && type !== 'corporate' ? { customerId: customer_id ?? null } : {};
+
+/** The columns that were sent, to be laid over a row. */
+const sent = <T extends object>(columns: T) =>
+  Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+
+const toColumns = (body: CourseChange) => ({
   customerId: body.customer_id,
   title: body.title,
-  slug: slugOf(body.title),
+  slug: body.title === undefined ? undefined : slugOf(body.title),
   reference: body.reference,
-  isActive: body.active ?? true,
+  isActive: body.active,
   isFullTime: body.is_full_time,
   isPartTime: body.is_part_time,
   type: body.type,
   publishingPlatform: body.publishing_platform,
-  levelId: body.level ?? 6,
-  formOfTeachingId: body.form_of_teaching ?? 1,
-  teachingLanguageId: body.teaching_language ?? 'no',
+  levelId: body.level,
+  formOfTeachingId: body.form_of_teaching,
+  teachingLanguageId: body.teaching_language,
   timeOfDayId: body.time_of_day,
   durationValue: body.duration_value,
   durationUnitId: body.duration_unit,
-  priceValue: body.price_value === undefined ? undefined : String(body.price_value),
+  priceValue: typeof body.price_value === 'number' ? String(body.price_value) : body.price_value,
   priceCurrency: body.price_currency,
   priceComment: body.price_comment,
   externalBookingUrl: body.external_booking_url,
   externalMoreInfoUrl: body.external_more_info_url,
-  emailBooking: body.email_booking,
-  emailMoreInfo: body.email_more_info,
-  textLead: body.text_lead,
-  textDescription: body.text_description,
-  textPlace: body.text_place,
-  textPrerequisites: body.text_prerequisites,
-  textDuration: body.text_duration,
-  textCredits: body.text_credits,
-  textSubmissions: body.text_submissions,
-  textHotelInfo: body.text_hotel_info,
-  textAudience: body.text_audience,
-  customProperties: toCustomProperties(body.custom_properties),
+  emailBooking: cleared(body.email_booking),
+  emailMoreInfo: cleared(body.email_more_info),
+  textLead: cleared(body.text_lead),
+  textDescription: cleared(body.text_description),
+  textPlace: cleared(body.text_place),
+  textPrerequisites: cleared(body.text_prerequisites),
+  textDuration: cleared(body.text_duration),
+  textCredits: cleared(body.text_credits),
+  textSubmissions: cleared(body.text_submissions),
+  textHotelInfo: cleared(body.text_hotel_info),
+  textAudience: cleared(body.text_audience),
   visitAddress: body.visit_address,
   visitAddress2: body.visit_address2,
   visitZipcode: body.visit_zipcode,
   visitCity: body.visit_city,
 });
-
-/** An empty value removes its key; without any key there is nothing to store. */
-function toCustomProperties(sent: Record<string, string | null> = {}) {
-  const kept = Object.entries(sent).filter(([, value]) => value !== null);
-  return kept.length === 0 ? null : Object.fromEntries(kept);
-}
-
-/** A translation is one once it has a text. */
-const toTranslations = ({ translations = {} }: CourseBody) =>
-  Object.entries(translations)
-    .filter(([, texts]) => Object.keys(texts).length > 0)
-    .map(([languageId, texts]) => ({
-      languageId,
-      ...Object.fromEntries(
-        Object.entries(texts).map(([member, text]) => [descriptionMembers[member as keyof typeof texts], text]),
-      ),
-    }));

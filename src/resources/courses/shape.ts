@@ -2,19 +2,21 @@ import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { categories, courseCategories, courseTags, tags } from '../../database/tables/catalog.ts';
+import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { include, keysOf, many, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
 import { embedOne, shapeOf } from '../../lists/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
 import { Product, toProduct } from '../products/schema.ts';
 import { providerInclude } from '../providers/shape.ts';
+import { Tag } from '../tags/schema.ts';
 import {
   Course,
   EmbeddedCourse,
   toCourse,
   toEmbeddedCourse,
   toPartnerCourse,
+  type CourseParts,
   type CourseRow,
   type Texts,
 } from './schema.ts';
@@ -64,7 +66,19 @@ const tagsOf = many(
       .innerJoin(tags, and(eq(tags.providerId, courseTags.providerId), eq(tags.id, courseTags.tagId)))
       .where(ofKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
       .orderBy(asc(tags.id)),
-  ({ id, title }: { ownerId: number; id: number; title: string }) => ({ id, title }),
+  ({ id, title }: WordFound) => ({ id, title }),
+);
+type WordFound = { ownerId: number; id: number; title: string };
+
+const labelsOf = many(
+  (ctx, keys) =>
+    ctx.db
+      .select({ ownerId: courseLabels.courseId, id: labels.id, title: labels.title })
+      .from(courseLabels)
+      .innerJoin(labels, and(eq(labels.providerId, courseLabels.providerId), eq(labels.id, courseLabels.labelId)))
+      .where(ofKeys(ctx, courseLabels.providerId, courseLabels.courseId, keys))
+      .orderBy(asc(labels.id)),
+  ({ id, title }: WordFound) => ({ id, title }),
 );
 
 const descriptionLanguagesOf = many(
@@ -105,8 +119,7 @@ const productsOf = many(
 const { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage } = products;
 const productColumns = { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage };
 
-/** A course as lists show it; partners' courses by the allow-list of their own. */
-export const courseShape = shapeOf<CourseRow>()({
+const spec = {
   view: Course,
   parts: {
     categories: courseCategoriesOf,
@@ -114,10 +127,23 @@ export const courseShape = shapeOf<CourseRow>()({
     description_languages: descriptionLanguagesOf,
     translation: translationOf,
   },
-  toView: (row, parts, ctx) =>
+  toView: (row: CourseRow, parts: CourseParts, ctx: Ctx) =>
     row.providerId === ctx.providerId ? toCourse(row, parts, ctx) : toPartnerCourse(row, parts, ctx),
+};
+const productsInclude = include(Type.Array(Product), 'shown', productsOf);
+
+/** A course as lists show it; partners' courses by the allow-list of their own. */
+export const courseShape = shapeOf<CourseRow>()({
+  ...spec,
+  includes: { products: productsInclude, provider: providerInclude },
+});
+
+/** A course by its id. */
+export const courseItemShape = shapeOf<CourseRow>()({
+  ...spec,
   includes: {
-    products: include(Type.Array(Product), 'shown', productsOf),
+    products: productsInclude,
+    labels: include(Type.Array(Tag), 'unset', labelsOf),
     provider: providerInclude,
   },
 });
@@ -134,7 +160,7 @@ export const embeddedCourseShape = shapeOf<CourseRow>()({
   toView: (row, parts, ctx) => toEmbeddedCourse(row, parts, ctx),
   includes: {
     customer: embedOne((row: CourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
-    products: include(Type.Array(Product), 'shown', productsOf),
+    products: productsInclude,
   },
 });
 

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, revalidated } from '../../http/answers.ts';
+import { answers, created, revalidated } from '../../http/answers.ts';
+import { TagBody } from './body.ts';
 import { Tag } from './schema.ts';
-import { listTags } from './service.ts';
+import { createTag, listTags } from './service.ts';
 
 export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -12,5 +13,22 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       ...revalidated,
     },
     ({ ctx }) => listTags(ctx),
+  );
+
+  app.post(
+    '',
+    {
+      schema: {
+        summary: 'Create a tag',
+        description: 'The tag of an equal title, without regard to case, is found instead: 200. A new one: 201.',
+        tags: ['Courses'],
+        body: TagBody,
+        response: { 200: Tag, ...created(Tag) },
+      },
+    },
+    async ({ ctx, body }, reply) => {
+      const { tag, isNew } = await createTag(ctx, body);
+      return reply.code(isNew ? 201 : 200).send(tag);
+    },
   );
 };

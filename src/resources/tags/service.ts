@@ -1,14 +1,29 @@
-import { asc, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
-import { labels, tags } from '../../database/tables/catalog.ts';
+import { courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { own } from '../../lists/reach.ts';
 import { folded } from '../../database/tables/columns.ts';
+import type { TagBody } from './body.ts';
 
 /** All tags of the provider; the list names no `limit`, so it is not paged. */
 export const listTags = (ctx: Ctx) =>
   ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(own(ctx, tags)).orderBy(asc(tags.id));
+
+/** Makes a tag, or finds the one of that title, which is the same without regard to case. */
+export const createTag = (ctx: Ctx, { title }: TagBody) =>
+  ctx.write(async (tx, at) => {
+    const [made] = await tx
+      .insert(tags)
+      .values({ providerId: ctx.providerId, title, createdAt: at, updatedAt: at })
+      .onConflictDoNothing()
+      .returning({ id: tags.id, title: tags.title });
+    if (made) return { tag: made, isNew: true };
+    const equal = own(ctx, tags, sql`${folded(tags.title)} = lower(${title} collate "und-x-icu")`);
+    const [found] = await tx.select({ id: tags.id, title: tags.title }).from(tags).where(equal);
+    return { tag: found!, isNew: false };
+  });
 
 /** A filter by tags takes the provider's own alone; any other id is refused, also beside own ones. */
 export async function refuseForeignTags(ctx: Ctx, tagIds: number[] | undefined) {
@@ -65,4 +80,28 @@ async function findOrMake(ctx: Ctx, tx: Tx, at: string, table: typeof tags | typ
     .values(missing.map((title) => ({ providerId, title, ...stamps })))
     .onConflictDoNothing();
   return (await find()).map(({ id }) => id);
+}
+
+/** From now on the course carries these tags and no other; tells whether that changed anything. */
+export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
+  const { providerId } = ctx;
+  const others = and(eq(courseTags.courseId, courseId), notInArray(courseTags.tagId, tagIds));
+  const gone = await tx
+    .delete(courseTags)
+    .where(own(ctx, courseTags, others))
+    .returning();
+  if (tagIds.length === 0) return gone.length > 0;
+  const rows = tagIds.map((tagId) => ({ providerId, tagId, courseId }));
+  const added = await tx.insert(courseTags).values(rows).onConflictDoNothing().returning();
+  return gone.length + added.length > 0;
+}
+
+/** The same for labels. */
+export async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
+  const { providerId } = ctx;
+  const others = and(eq(courseLabels.courseId, courseId), notInArray(courseLabels.labelId, labelIds));
+  await tx.delete(courseLabels).where(own(ctx, courseLabels, others));
+  if (labelIds.length === 0) return;
+  const rows = labelIds.map((labelId) => ({ providerId, labelId, courseId }));
+  await tx.insert(courseLabels).values(rows).onConflictDoNothing();
 }
