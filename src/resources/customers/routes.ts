@@ -1,21 +1,71 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { created } from '../../http/answers.ts';
-import { CustomerBody } from './body.ts';
-import { createCustomer } from './service.ts';
+import { Id } from '../../core/schema.ts';
+import { answers, created, revalidated, sendItems } from '../../http/answers.ts';
+import { CustomerBody, CustomerChange } from './body.ts';
+import { customerList } from './query.ts';
+import { createCustomer, getCustomer, listCustomers, updateCustomer } from './service.ts';
+
+const tags = ['People'];
+const params = Type.Object({ id: Id });
+const CustomerId = Type.Object({ customer_id: Type.Integer() });
 
 export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '',
+    {
+      schema: {
+        summary: 'List customers',
+        description: 'A customer of the type Private has its `employees` unasked.',
+        tags,
+        querystring: customerList.Query,
+        response: answers(Type.Array(customerList.View)),
+      },
+      ...revalidated,
+    },
+    async (request, reply) => sendItems(request, reply, await listCustomers(request.ctx, request.query)),
+  );
+
   app.post(
     '',
     {
       schema: {
         summary: 'Create a customer',
-        description: 'Customers show inside orders, participants and course users.',
-        tags: ['People'],
+        description: 'Customers show inside orders, participants and course users, too.',
+        tags,
         body: CustomerBody,
-        response: created(Type.Object({ customer_id: Type.Integer() })),
+        response: created(CustomerId),
       },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ customer_id: await createCustomer(ctx, body) }),
+  );
+
+  app.get(
+    '/:id',
+    {
+      schema: {
+        summary: 'One customer',
+        tags,
+        params,
+        querystring: customerList.ItemQuery,
+        response: answers(customerList.View),
+      },
+    },
+    ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
+  );
+
+  app.put(
+    '/:id',
+    {
+      schema: {
+        summary: 'Update a customer',
+        description: 'Only the fields sent change.',
+        tags,
+        params,
+        body: CustomerChange,
+        response: answers(CustomerId),
+      },
+    },
+    async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
   );
 };

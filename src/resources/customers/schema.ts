@@ -11,9 +11,10 @@ const text = Nullable(Type.String());
 /** The parts of an address, each null until it is known. */
 export const Address = Type.Object({ address: text, address_2: text, address_3: text, zipcode: text, city: text });
 
+export const privateType = 2;
 export const customerTypes = new Map([
   [1, 'Company'],
-  [2, 'Private'],
+  [privateType, 'Private'],
 ]);
 /** These words are the interface's own; they do not follow the language. */
 export const customerStatuses = new Map([

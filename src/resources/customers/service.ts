@@ -1,32 +1,59 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields } from '../../core/problem.ts';
+import { invalidFields, notFound } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { own } from '../../lists/reach.ts';
-import type { CustomerBody } from './body.ts';
+import type { CustomerBody, CustomerChange } from './body.ts';
+import { customerList } from './query.ts';
+
+type CustomerQuery = Parameters<typeof customerList.page>[1];
+type CustomerItemQuery = (typeof customerList.ItemQuery)['static'];
+
+export const listCustomers = (ctx: Ctx, query: CustomerQuery) => customerList.page(ctx, query);
+
+export async function getCustomer(ctx: Ctx, id: number, query: CustomerItemQuery) {
+  const customer = await customerList.byId(ctx, id, query);
+  if (customer === undefined) throw notFound('Customer');
+  return customer;
+}
 
 /** Makes a customer; returns its id. */
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   const { providerId } = ctx;
   return ctx.write(async (tx, at) => {
-    if (body.seller_id !== undefined) await refuseForeignSeller(ctx, tx, body.seller_id);
+    await refuseForeignSeller(ctx, tx, body.seller_id);
     const [customer] = await tx
       .insert(customers)
-      .values({ ...toColumns(body), providerId, createdAt: at, updatedAt: at })
+      .values({ ...toColumns(body), title: body.title, providerId, createdAt: at, updatedAt: at })
       .returning({ id: customers.id });
     return customer!.id;
   });
 }
 
+/** What is not sent keeps its value, what is sent empty is cleared; returns the id. */
+export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Promise<number> {
+  const customer = own(ctx, customers, eq(customers.id, id));
+  return ctx.write(async (tx, at) => {
+    if ((await tx.$count(customers, customer)) === 0) throw notFound('Customer');
+    await refuseForeignSeller(ctx, tx, body.seller_id);
+    await tx
+      .update(customers)
+      .set({ ...toColumns(body), updatedAt: at })
+      .where(customer);
+    return id;
+  });
+}
+
 /** A seller is one of the provider's admin users. */
-async function refuseForeignSeller(ctx: Ctx, tx: Tx, sellerId: number) {
+async function refuseForeignSeller(ctx: Ctx, tx: Tx, sellerId: number | null | undefined) {
+  if (sellerId === undefined || sellerId === null) return;
   const member = own(ctx, adminMemberships, eq(adminMemberships.adminUserId, sellerId));
   if ((await tx.$count(adminMemberships, member)) === 0) throw invalidFields({ notValid: ['seller_id'] });
 }
 
-const toColumns = (body: CustomerBody) => ({
+const toColumns = (body: CustomerChange) => ({
   title: body.title,
   department: body.department,
   type: body.type,
