@@ -1,7 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, revalidated, sendItems } from '../../http/answers.ts';
+import { Id } from '../../core/schema.ts';
+import { answers, created, revalidated, sendItems } from '../../http/answers.ts';
+import { LocationBody, LocationChange } from './body.ts';
 import { locationList } from './query.ts';
+import { Location } from './schema.ts';
+import { createLocation, listLocations, updateLocation } from './service.ts';
+
+const tags = ['Course dates'];
 
 export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -10,12 +16,33 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'List locations',
         description: 'An array, archived locations included.',
-        tags: ['Course dates'],
+        tags,
         querystring: locationList.Query,
         response: answers(Type.Array(locationList.View)),
       },
       ...revalidated,
     },
-    async (request, reply) => sendItems(request, reply, await locationList.page(request.ctx, request.query)),
+    async (request, reply) => sendItems(request, reply, await listLocations(request.ctx, request.query)),
+  );
+
+  app.post(
+    '',
+    { schema: { summary: 'Create a location', tags, body: LocationBody, response: created(Location) } },
+    async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
+  );
+
+  app.put(
+    '/:id',
+    {
+      schema: {
+        summary: 'Update a location',
+        description: 'Only the fields sent change. Course dates that were made already keep their capacities.',
+        tags,
+        params: Type.Object({ id: Id }),
+        body: LocationChange,
+        response: answers(Location),
+      },
+    },
+    ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   );
 };

@@ -1,0 +1,91 @@
+import { eq } from 'drizzle-orm';
+import { cleared } from '../../core/change.ts';
+import type { Ctx } from '../../core/context.ts';
+import { invalidFields, notFound } from '../../core/problem.ts';
+import { isZone } from '../../core/zones.ts';
+import { instructors, locations, places } from '../../database/tables/places.ts';
+import { own } from '../../lists/reach.ts';
+import type { LocationBody, LocationChange } from './body.ts';
+import { locationList } from './query.ts';
+import type { Location } from './schema.ts';
+
+type LocationQuery = Parameters<typeof locationList.page>[1];
+
+export const listLocations = (ctx: Ctx, query: LocationQuery) => locationList.page(ctx, query);
+
+export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
+  const { providerId } = ctx;
+  await refuseUnknown(ctx, body);
+  const id = await ctx.write(async (tx, at) => {
+    const [made] = await tx
+      .insert(locations)
+      .values({ ...toColumns(body), providerId, createdAt: at, updatedAt: at })
+      .returning({ id: locations.id });
+    return made!.id;
+  });
+  return read(ctx, id);
+}
+
+/** What is not sent keeps its value, what is sent empty is cleared. Course dates keep the seats they were made with. */
+export async function updateLocation(ctx: Ctx, id: number, body: LocationChange): Promise<Location> {
+  const location = own(ctx, locations, eq(locations.id, id));
+  await refuseUnknown(ctx, body);
+  await ctx.write(async (tx, at) => {
+    if ((await tx.$count(locations, location)) === 0) throw notFound('Location');
+    await tx
+      .update(locations)
+      .set({ ...toColumns(body), updatedAt: at })
+      .where(location);
+  });
+  return read(ctx, id);
+}
+
+/** Nobody deletes a location, so it is there. */
+const read = async (ctx: Ctx, id: number) => (await locationList.byId(ctx, id))!;
+
+/** A place is one of those that all share, an instructor one of the provider's own. Neither is ever deleted. */
+async function refuseUnknown(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
+  const { db } = ctx;
+  const instructor = own(ctx, instructors, eq(instructors.id, idInstructor ?? 0));
+  const known = {
+    place_id: !place_id || (await db.$count(places, eq(places.id, place_id))) > 0,
+    timezone: !timezone || (await isZone(ctx, timezone)),
+    idInstructor: !idInstructor || (await db.$count(instructors, instructor)) > 0,
+  };
+  const notValid = Object.entries(known).flatMap(([name, isKnown]) => (isKnown ? [] : [name]));
+  if (notValid.length > 0) throw invalidFields({ notValid });
+}
+
+const toColumns = (body: LocationChange) => ({
+  placeId: body.place_id,
+  instructorId: body.idInstructor,
+  title: body.title,
+  customTitle: body.custom_title,
+  address: body.address,
+  address2: body.address2,
+  address3: body.address3,
+  zipcode: body.zipcode,
+  city: body.city,
+  state: cleared(body.state),
+  county: cleared(body.county),
+  country: body.country,
+  lat: body.lat,
+  lng: body.lng,
+  timezone: body.timezone,
+  longText: body.long_text,
+  shortText: body.short_text,
+  shortText2: body.short_text_2,
+  emailBooking: body.email_booking,
+  emailMoreinfo: body.email_moreinfo,
+  cancellationDays: body.cancellation_days,
+  capacityBudget: body.capacity_budget,
+  capacityMax: body.capacity_max,
+  capacityMin: body.capacity_min,
+  capacityOverbook: body.capacity_overbook,
+  capacityWait: body.capacity_wait,
+  notificationDays: body.notification_days,
+  isArchived: body.is_archived,
+  isDefault: body.is_default,
+  isNotificationEnabled: body.is_notification_enabled,
+  isVirtual: body.is_virtual,
+});
