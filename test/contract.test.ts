@@ -30,6 +30,8 @@ test('the interface is what was reviewed', async () => {
 
 test('there is an endpoint for each of these, and no other', () => {
   expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    'DELETE /v2/courses/{id}',
+    'DELETE /v2/instructors/{id}',
     'GET /live',
     'GET /ready',
     'GET /schools',
@@ -41,8 +43,12 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/course-users/{id}',
     'GET /v2/coursedates',
     'GET /v2/courses',
+    'GET /v2/courses/{id}',
+    'GET /v2/customers',
+    'GET /v2/customers/{id}',
     'GET /v2/durations',
     'GET /v2/instructors',
+    'GET /v2/instructors/{id}',
     'GET /v2/locations',
     'GET /v2/nextcoursedates',
     'GET /v2/orders',
@@ -55,11 +61,16 @@ test('there is an endpoint for each of these, and no other', () => {
     'POST /courses',
     'POST /schools',
     'POST /v2/admin-users',
+    'POST /v2/course-tags',
     'POST /v2/courses',
     'POST /v2/customers',
     'POST /v2/instructors',
+    'POST /v2/locations',
     'POST /v2/orders/{id}/export',
+    'PUT /v2/courses/{id}',
+    'PUT /v2/customers/{id}',
     'PUT /v2/instructors/{id}',
+    'PUT /v2/locations/{id}',
     'PUT /v2/schools',
   ]);
 });
@@ -86,10 +97,17 @@ test.each<[string, Schema, unknown]>([
     listOrEnvelope.properties!['items']!.items!,
     { ...documented.course, ...documented.courseIncludes },
   ],
+  [
+    'Course by its id',
+    answerOf('/v2/courses/{id}', 'get', '200'),
+    { ...documented.course, ...documented.courseItemIncludes },
+  ],
   ['Duration', answerOf('/v2/durations', 'get', '200').items!, documented.duration],
   ['School', answerOf('/v2/schools', 'get', '200').properties!['school']!, documented.school],
   ['School, older interface', answerOf('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
   ['Course tag', answerOf('/v2/course-tags', 'get', '200').items!, documented.courseTag],
+  ['Course tag, created', answerOf('/v2/course-tags', 'post', '201'), documented.courseTag],
+  ['Course tag, found', answerOf('/v2/course-tags', 'post', '200'), documented.courseTag],
   [
     'Course date',
     answerOf('/v2/coursedates', 'get', '200').properties!['items']!.items!,
@@ -101,9 +119,19 @@ test.each<[string, Schema, unknown]>([
     { ...dates.courseDate, ...dates.nextCourseDateIncludes },
   ],
   ['Location', answerOf('/v2/locations', 'get', '200').items!, dates.location],
+  ['Location, created', answerOf('/v2/locations', 'post', '201'), dates.location],
+  ['Location, updated', answerOf('/v2/locations/{id}', 'put', '200'), dates.location],
   ['Instructor', answerOf('/v2/instructors', 'get', '200').items!, dates.instructor],
   ['Instructor, created', answerOf('/v2/instructors', 'post', '201'), dates.instructor],
   ['Instructor, updated', answerOf('/v2/instructors/{id}', 'put', '200'), dates.instructor],
+  ['Instructor by its id', answerOf('/v2/instructors/{id}', 'get', '200'), dates.instructor],
+  ['Instructor, archived', answerOf('/v2/instructors/{id}', 'delete', '200'), dates.instructor],
+  ['Customer', answerOf('/v2/customers', 'get', '200').items!, { ...people.customer, ...people.customerIncludes }],
+  [
+    'Customer by its id',
+    answerOf('/v2/customers/{id}', 'get', '200'),
+    { ...people.customer, ...people.customerIncludes },
+  ],
   ['Course user', answerOf('/v2/course-users/{id}', 'get', '200'), people.courseUser],
   ['Course user, searched', answerOf('/v2/search-users', 'get', '200').items!, people.courseUser],
   ['Admin user', answerOf('/v2/admin-users', 'get', '200').items!, people.adminUser],
@@ -114,11 +142,13 @@ test.each<[string, Schema, unknown]>([
   expect(worded(schema)).toEqual(table);
 });
 
-test('every field of a course is required, but for what is asked for by include', () => {
-  const optional = Object.keys(listOrEnvelope.items!.properties!).filter(
-    (name) => !listOrEnvelope.items!.required!.includes(name),
-  );
-  expect(optional).toEqual(Object.keys(documented.courseIncludes));
+test.each<[string, Schema, object]>([
+  ['course', listOrEnvelope.items!, documented.courseIncludes],
+  ['course by its id', answerOf('/v2/courses/{id}', 'get', '200'), documented.courseItemIncludes],
+  ['customer', answerOf('/v2/customers', 'get', '200').items!, people.customerIncludes],
+])('every field of a %s is required, but for what is asked for by include', (_name, schema, includes) => {
+  const optional = Object.keys(schema.properties!).filter((name) => !schema.required!.includes(name));
+  expect(optional).toEqual(Object.keys(includes));
 });
 
 describe.each(keyed)('$method $path', ({ method, path, operation }) => {
@@ -159,10 +189,15 @@ const asked: Record<string, string> = { '/v2/search-users': '?lastname=Nordmann'
 
 const complete: Record<string, object> = {
   '/v2/customers': { title: 'C' },
+  '/v2/customers/{id}': { note: 'N' },
+  '/v2/course-tags': { title: 'T' },
+  '/v2/locations': { title: 'L' },
+  '/v2/locations/{id}': { city: 'Bergen' },
   '/v2/instructors': { firstname: 'A', lastname: 'B' },
   '/v2/instructors/{id}': { phone: '1' },
   '/v2/admin-users': { email: 'a@b.example', role_ids: 1, firstname: 'A', lastname: 'B' },
   '/v2/courses': { title: 'Complete' },
+  '/v2/courses/{id}': { text_lead: 'Complete' },
   '/courses': { title: 'Complete' },
   '/schools': school,
   '/v2/schools': school,
@@ -174,11 +209,16 @@ async function idFor(me: Provider, path: string) {
   if (path.startsWith('/v2/orders/')) return (await newOrder(me, { courseId: await me.course() })).orderId;
   if (path.startsWith('/v2/participants/'))
     return (await newOrder(me, { courseId: await me.course() })).participantIds[0]!;
+  if (path === '/v2/courses/{id}') return me.course();
   const insert: Record<string, (at: string) => string> = {
     '/v2/course-users/{id}': (at) =>
       `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,
     '/v2/instructors/{id}': (at) =>
       `insert into instructors (provider_id, firstname, lastname, created_at, updated_at) values (${me.id}, 'Kari', 'Nordmann', '${at}', '${at}') returning id`,
+    '/v2/customers/{id}': (at) =>
+      `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'C', '${at}', '${at}') returning id`,
+    '/v2/locations/{id}': (at) =>
+      `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
   };
   return (await me.ctx()).write(async (tx, at) => (await tx.execute<{ id: number }>(insert[path]!(at))).rows[0]!.id);
 }

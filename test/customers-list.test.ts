@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { CustomerBody, CustomerChange } from '../src/resources/customers/body.ts';
 import { addAdminUser } from './support/dates.ts';
-import { dialects, encoded, typed } from './support/generate.ts';
+import { dialects, encoded, fullCustomer as whole, typed } from './support/generate.ts';
 import { newCustomer, newUser, write } from './support/orders.ts';
 import { sharedWorld, type Provider } from './support/world.ts';
 
@@ -121,33 +121,6 @@ test('an update takes every field of the create, all optional', () => {
   expect(CustomerChange.required ?? []).toEqual([]);
 });
 
-const address = (prefix: string, name: string) => ({
-  [`${name}_address_1`]: `${prefix}1`,
-  [`${name}_address_2`]: `${prefix}2`,
-  [`${name}_address_3`]: `${prefix}3`,
-  [`${name}_zipcode`]: `${prefix}4`,
-  [`${name}_city`]: `${prefix}5`,
-});
-const whole = {
-  title: 'Førstehjelp & Sønn',
-  department: 'Innkjøp',
-  type: 2,
-  orgnr: '912 345 678',
-  email: 'post@fjord.example',
-  phone: '+47 1',
-  fax: '+47 2',
-  web_address: 'www.fjord.example',
-  customer_reference_id: 'K-1',
-  country: 'se',
-  ...address('p', 'post'),
-  ...address('i', 'invoice'),
-  invoice_customer_reference: 'theirs',
-  invoice_due_days: 30,
-  invoice_email: 'invoice@fjord.example',
-  ...address('o', 'office'),
-  note: 'Note',
-  status: 2,
-};
 const moment = { created_at: expect.any(String) as string, updated_at: expect.any(String) as string };
 
 test.each(dialects)('everything that is sent changes, and reads as if it was created so: %s', async (dialect) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LocationBody, LocationChange } from '../src/resources/locations/body.ts';
 import { addDate, addInstructor, placeOf } from './support/dates.ts';
-import { dialects, encoded, typed, type Fields } from './support/generate.ts';
+import { dialects, encoded, fullLocation as plain, typed, type Fields } from './support/generate.ts';
 import { write } from './support/orders.ts';
 import { sharedWorld, type Provider } from './support/world.ts';
 
@@ -10,36 +10,12 @@ const { newProvider } = await sharedWorld();
 const listed = async (me: Provider) => (await me.get('/v2/locations')).json<Fields[]>();
 const create = async (me: Provider, fields: object) =>
   (await me.post('/v2/locations', fields)).json<Fields & { id: number }>();
-const numbers = { capacity_min: 1, capacity_max: 2, capacity_overbook: 3, capacity_wait: 4, capacity_budget: 5 };
-const flags = { is_default: true, is_archived: true, is_virtual: true, is_notification_enabled: true };
-/** What reads back as it was sent. */
-const plain = {
-  title: 'The hall',
-  custom_title: 'Room 1 & 2',
-  address: 'Strandgaten 1',
-  address2: '2nd floor',
-  address3: 'At the back',
-  zipcode: '5004',
-  city: 'Bergen',
-  state: 'State',
-  county: 'Vestland',
-  lat: 60.392,
-  lng: -5.25,
-  timezone: 'Europe/Stockholm',
-  long_text: '<p>Long</p>',
-  short_text: 'Short',
-  short_text_2: 'Shorter',
-  email_booking: 'booking@x.example',
-  email_moreinfo: 'more@x.example',
-  ...numbers,
-  cancellation_days: 6,
-  notification_days: 7,
-  ...flags,
-};
 async function everything(me: Provider) {
   const [{ id: place_id }, idInstructor] = [await placeOf(me, 'Bergen'), await addInstructor(me)];
   return { ...plain, country: 'se', place_id, idInstructor };
 }
+const { is_default, is_archived, is_virtual, is_notification_enabled } = plain;
+const flags = { is_default, is_archived, is_virtual, is_notification_enabled };
 const bare = {
   id: expect.any(Number) as number,
   title: 'Bare',

@@ -67,6 +67,13 @@ export const courseIncludes = {
   provider: { id: 'integer', title: 'string', web_address: 'string', catalog_url: 'string|null' },
 };
 
+/** GET /v2/courses/:id adds the labels. */
+export const courseItemIncludes = {
+  products: courseIncludes.products,
+  labels: [titled],
+  provider: courseIncludes.provider,
+};
+
 export const duration = { id: 'string', code: 'string', title: 'string', title_plural: 'string' };
 
 export const legacySchool = {

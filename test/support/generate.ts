@@ -165,6 +165,125 @@ export const writes: Write[] = [
   },
 ];
 
+/** Who pays, in full. */
+export const fullCustomer = {
+  title: 'Førstehjelp & Sønn',
+  department: 'Innkjøp',
+  type: 2,
+  orgnr: '912 345 678',
+  email: 'post@fjord.example',
+  phone: '+47 1',
+  fax: '+47 2',
+  web_address: 'www.fjord.example',
+  customer_reference_id: 'K-1',
+  country: 'se',
+  post_address_1: 'p1',
+  post_address_2: 'p2',
+  post_address_3: 'p3',
+  post_zipcode: 'p4',
+  post_city: 'p5',
+  invoice_address_1: 'i1',
+  invoice_address_2: 'i2',
+  invoice_address_3: 'i3',
+  invoice_zipcode: 'i4',
+  invoice_city: 'i5',
+  invoice_customer_reference: 'theirs',
+  invoice_due_days: 30,
+  invoice_email: 'invoice@fjord.example',
+  office_address_1: 'o1',
+  office_address_2: 'o2',
+  office_address_3: 'o3',
+  office_zipcode: 'o4',
+  office_city: 'o5',
+  note: 'Note',
+  status: 2,
+};
+
+/** What of a location reads back as it was sent. */
+export const fullLocation = {
+  title: 'The hall',
+  custom_title: 'Room 1 & 2',
+  address: 'Strandgaten 1',
+  address2: '2nd floor',
+  address3: 'At the back',
+  zipcode: '5004',
+  city: 'Bergen',
+  state: 'State',
+  county: 'Vestland',
+  lat: 60.392,
+  lng: -5.25,
+  timezone: 'Europe/Stockholm',
+  long_text: '<p>Long</p>',
+  short_text: 'Short',
+  short_text_2: 'Shorter',
+  email_booking: 'booking@x.example',
+  email_moreinfo: 'more@x.example',
+  capacity_min: 1,
+  capacity_max: 2,
+  capacity_overbook: 3,
+  capacity_wait: 4,
+  capacity_budget: 5,
+  cancellation_days: 6,
+  notification_days: 7,
+  is_default: true,
+  is_archived: true,
+  is_virtual: true,
+  is_notification_enabled: true,
+};
+
+const idOf = (url: string, fields: Fields) => async (provider: Provider) => {
+  const ids = Object.values((await provider.post(url, fields)).json<Record<string, number>>());
+  return `${url}/${ids[0]!}`;
+};
+
+/** Further writes to be sent anything: `url` makes, for a provider, what they change, if they change something. */
+export const furtherWrites: (Pick<Write, 'name' | 'method' | 'minimal' | 'full'> & {
+  url(provider: Provider): Promise<string>;
+})[] = [
+  {
+    name: 'PUT /v2/courses/:id',
+    method: 'PUT',
+    url: idOf('/v2/courses', { title: 'To be changed' }),
+    minimal: {},
+    full: fullCourse,
+  },
+  {
+    name: 'POST /v2/course-tags',
+    method: 'POST',
+    url: async () => '/v2/course-tags',
+    minimal: { title: 'Tag' },
+    full: { title: 'Tag' },
+  },
+  {
+    name: 'POST /v2/customers',
+    method: 'POST',
+    url: async () => '/v2/customers',
+    minimal: { title: 'Customer' },
+    full: fullCustomer,
+  },
+  {
+    name: 'PUT /v2/customers/:id',
+    method: 'PUT',
+    url: idOf('/v2/customers', { title: 'To be changed' }),
+    minimal: {},
+    full: fullCustomer,
+  },
+  {
+    name: 'POST /v2/locations',
+    method: 'POST',
+    url: async () => '/v2/locations',
+    minimal: { title: 'Location' },
+    full: fullLocation,
+  },
+  {
+    name: 'PUT /v2/locations/:id',
+    method: 'PUT',
+    url: idOf('/v2/locations', { title: 'To be changed' }),
+    minimal: {},
+    full: fullLocation,
+  },
+];
+
 /** Sends a write in one dialect. */
 export const write = (provider: Provider, { method, url }: Write, dialect: Dialect, fields: Fields) =>
   provider.request(method)(url, encoded(dialect, fields), typed(dialect));

@@ -184,7 +184,7 @@ type Operation = {
   parameters?: { name: string; in: string; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 };
-export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT'; path: string; operation: Operation };
+export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; operation: Operation };
 
 /** The endpoints that ask for a key, from the OpenAPI document. */
 export function endpointsOf({ app }: World): Endpoint[] {
@@ -204,15 +204,23 @@ export const takes = ({ operation }: Endpoint, name: string) =>
 export const includesOf = ({ operation }: Endpoint) =>
   operation.parameters?.find(({ name }) => name === 'include[]')?.schema.items?.enum ?? [];
 
-/** Which of the owner's a path with an id names. */
-const namedBy: Record<string, keyof Owner['ids']> = {
-  '/v2/course-users/{id}': 'user',
+/** What the `{id}` of a path names. */
+const namedByPath: Record<string, keyof Owner['ids']> = {
+  '/v2/courses/{id}': 'course',
+  '/v2/locations/{id}': 'location',
   '/v2/instructors/{id}': 'instructor',
+  '/v2/customers/{id}': 'customer',
+  '/v2/course-users/{id}': 'user',
   '/v2/orders/{id}': 'order',
   '/v2/orders/{id}/export': 'toExport',
   '/v2/participants/{id}': 'participant',
 };
-export const at = (path: string, ids: Owner['ids']) => path.replace('{id}', () => String(ids[namedBy[path]!]));
+/** A path to something of the owner's. */
+export const pathTo = (path: string, ids: Owner['ids']) => {
+  const name = namedByPath[path];
+  if (path.includes('{') && name === undefined) throw new Error(`nothing is known that ${path} names`);
+  return name === undefined ? path : path.replace('{id}', String(ids[name]));
+};
 
 /** A list that answers nothing unless it is asked for somebody, and what asks for the owner's. */
 const asked = ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
@@ -233,7 +241,7 @@ export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
   return (takes(endpoint, 'username') ? asked : ['']).flatMap((ask) =>
     reaches.flatMap((reach) =>
       wordings.map(({ query, include }) => {
-        const url = `${at(endpoint.path, ids)}?${[ask, reach, query].filter(Boolean).join('&')}`;
+        const url = `${pathTo(endpoint.path, ids)}?${[ask, reach, query].filter(Boolean).join('&')}`;
         return { url, include, reach };
       }),
     ),
@@ -244,7 +252,8 @@ export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
 export function idParametersOf({ operation }: Endpoint): string[] {
   const body = operation.requestBody?.content['application/json']?.schema.properties ?? {};
   const sent = Object.entries(body).filter(
-    ([name, schema]) => isIdName(name) || (schema.type === 'array' && JSON.stringify(schema).includes('"integer"')),
+    ([name, schema]) =>
+      isIdName(name) || ([schema.type].flat().includes('array') && JSON.stringify(schema).includes('"integer"')),
   );
   const asked = (operation.parameters ?? []).filter(({ name }) => isIdName(name));
   return [...asked.map((one) => `${one.in} ${one.name}`), ...sent.map(([name]) => `body ${name}`)];
