@@ -64,16 +64,13 @@ export const List = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
 export const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
   reading('json', Type.Array(item, { maxItems: 1_000, ...options }));
 
-/** How many keys custom properties may have. */
-export const mostProperties = 200;
-
 /** An object whose keys are the client's own, values text or null. */
 export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
   reading(
     'json',
     Type.Unsafe({
       type: 'object',
-      maxProperties: mostProperties,
+      maxProperties: 200,
       propertyNames: { type: 'string', minLength: 1, maxLength: 40 },
       additionalProperties: { type: ['string', 'null'], maxLength: 255 },
     }),

@@ -3,7 +3,7 @@ import { slugOf } from '../../core/catalog.ts';
 import { cleared } from '../../core/change.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
-import { mergedProperties } from '../../core/properties.ts';
+import { mergedProperties } from '../../core/custom-properties.ts';
 import { upholding } from '../../core/rules.ts';
 import type { Tx } from '../../database/client.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
