@@ -59,6 +59,12 @@ each('the index alone lets only one be %s', async (race) => {
   expect(await winners(database, race, false)).toBe(1);
 });
 
+each('the check under the lock alone lets only one be %s', async (race) => {
+  const database = await ownDatabase();
+  await execute(database, 'drop index courses_active_title');
+  expect(await winners(database, race, true)).toBe(1);
+});
+
 each('negative control: without lock, queue, check and index several are %s', async (race) => {
   const database = await ownDatabase();
   await dropTriggers(database);
