@@ -5,7 +5,12 @@ import { answerProblems, mainWording } from './http/problems.ts';
 import { readRequests } from './http/requests.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from './resources/admin-users/routes.ts';
 import { campaignRoutes } from './resources/campaigns/routes.ts';
-import { courseDateRoutes, nextCourseDateRoutes } from './resources/coursedates/routes.ts';
+import {
+  batchCourseDateRoutes,
+  courseDateRoutes,
+  datesOfCourseRoutes,
+  nextCourseDateRoutes,
+} from './resources/coursedates/routes.ts';
 import { courseRoutes } from './resources/courses/routes.ts';
 import { customerRoutes } from './resources/customers/routes.ts';
 import { durationRoutes } from './resources/durations/routes.ts';
@@ -27,6 +32,8 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
 
   await app.register(courseRoutes, { prefix: '/courses' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
+  await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
+  await app.register(batchCourseDateRoutes, { prefix: '/batch/coursedates' });
   await app.register(nextCourseDateRoutes, { prefix: '/nextcoursedates' });
   await app.register(locationRoutes, { prefix: '/locations' });
   await app.register(instructorRoutes, { prefix: '/instructors' });

@@ -25,6 +25,26 @@ export function isDate(year: number, month: number, day: number) {
   return day <= [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]!;
 }
 
+/** Reads `yyyy-mm-dd`; undefined when it is no date of the calendar. */
+export function readDay(text: string): string | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  return isDate(Number(year), Number(month), Number(day)) ? text : undefined;
+}
+
+/** Reads `hh:mm` or `hh:mm:ss` into the latter; undefined when it is no time of day. */
+export function readTimeOfDay(text: string): string | undefined {
+  const [, time, second = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];
+  return time && `${time}${second}`;
+}
+
+/** Reads a day, or a day and a time of day on the clocks of some place: `yyyy-mm-dd hh:mm[:ss]`, or with a `T`. */
+export function readLocalTime(text: string): string | undefined {
+  const [date = '', time, ...more] = text.split(/[T ]/);
+  const [day, timeOfDay] = [readDay(date), readTimeOfDay(time ?? '')];
+  if (time === undefined) return day;
+  return day !== undefined && timeOfDay !== undefined && more.length === 0 ? `${day} ${timeOfDay}` : undefined;
+}
+
 function readOffset(offset: string): string | undefined {
   if (offset === '') return '';
   if (offset.toUpperCase() === 'Z') return '+00:00';

@@ -5,7 +5,8 @@ import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/t
  * A symbol, so that neither the validator nor the OpenAPI document sees it.
  */
 export const Read = Symbol('read');
-export type Reading = 'title' | 'upper' | 'date-time' | 'now-or-date-time' | 'list' | 'json';
+export type Reading =
+  'title' | 'upper' | 'date-time' | 'now-or-date-time' | 'day' | 'time-of-day' | 'local-time' | 'list' | 'json';
 
 /**
  * What a field that is sent empty is read as, where that is more than not sent: what `changed` makes of the fields of a
@@ -79,6 +80,14 @@ export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
 
 /** What a date filter takes; read into a text that PostgreSQL takes as `timestamptz` in the service's time zone. */
 export const Moment = (options: SchemaOptions = {}) => reading('date-time', Type.String({ maxLength: 40, ...options }));
+
+/** What the calendar and the clocks say somewhere, without a zone. Named `…Field`, since answers have days and times too. */
+export const DayField = (options: SchemaOptions = {}) =>
+  reading('day', Type.String({ maxLength: 10, description: 'yyyy-mm-dd', ...options }));
+export const TimeField = (options: SchemaOptions = {}) =>
+  reading('time-of-day', Type.String({ maxLength: 8, description: 'hh:mm or hh:mm:ss', ...options }));
+export const LocalTimeField = (options: SchemaOptions = {}) =>
+  reading('local-time', Type.String({ maxLength: 19, description: 'yyyy-mm-dd hh:mm', ...options }));
 
 /** What answers show: ISO 8601 with a numeric offset, in the service's time zone. */
 export const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });

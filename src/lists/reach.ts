@@ -1,6 +1,7 @@
 import { and, eq, inArray, or, sql, type SQL } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
+import type { Reader } from '../database/client.ts';
 
 /** Whose items a list shows: the provider's own, and of the approved partners named here what the public may see. */
 export type Reach = {
@@ -17,6 +18,21 @@ export function withinReach(ctx: Ctx, { own, partnerIds }: Reach, provider: PgCo
   const mine = own ? eq(provider, ctx.providerId) : undefined;
   const theirs = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
   return or(mine, theirs) ?? sql`false`;
+}
+
+/** Whether each of these ids is a row of the provider's own. */
+export async function areOwn(
+  ctx: Ctx,
+  reader: Pick<Reader, '$count'>,
+  table: PgTable & { providerId: PgColumn; id: PgColumn },
+  ids: number[],
+): Promise<boolean> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return true;
+  return (
+    (await reader.$count(table, own(ctx, table, sql`${table.id} = any(${sql.param(wanted)}::bigint[])`))) ===
+    wanted.length
+  );
 }
 
 /** A condition on a table of the provider's own; every look-up outside a list begins with it. */

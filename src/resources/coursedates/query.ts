@@ -10,7 +10,7 @@ import { withinReach, type Reach } from '../../lists/reach.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../partners/schema.ts';
 import { tagParameters } from '../tags/shape.ts';
-import { courseDateShape, isPublicDate, nextCourseDateShape } from './shape.ts';
+import { courseDateShape, dateOfCourseShape, isPublicDate, nextCourseDateShape } from './shape.ts';
 
 const within = (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courseDates.providerId, isPublicDate);
 
@@ -22,39 +22,68 @@ const rowsOf = (ctx: Ctx, ids: PageIds, order: SQL[]) =>
     .orderBy(...order)
     .then((rows) => rows.map((row) => row.course_dates));
 
-export const courseDateList = defineList({
+const filters = {
+  course_id: filter(List(Id, { description: 'Only dates of these courses' }), (ids: number[]) =>
+    inArray(courseDates.courseId, ids),
+  ),
+  coursedate_id: filter({ ...Id, description: 'Only this course date' }, (id: number) => eq(courseDates.id, id)),
+  ...dateRange('created_at', courseDates.createdAt),
+  ...dateRange('updated_at', courseDates.updatedAt),
+  ...momentRange('start_date_at', courseDates.startsAt),
+  ...momentRange('end_date_at', courseDates.endsAt),
+  status_id: filter(OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
+    eq(courseDates.statusId, id),
+  ),
+  has_participants: filter(
+    Flag({ description: 'true: with a participant, confirmed, unconfirmed or waiting; false: without any' }),
+    (wanted) => eq(courseDates.hasParticipants, wanted),
+  ),
+  order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+  order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
+  ...partnerParameters,
+  ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
+};
+
+const dates = {
   table: courseDates,
-  shape: courseDateShape,
   scope: within,
   notDeleted: isNull(courseDates.deletedAt),
-  filters: {
-    course_id: filter(List(Id, { description: 'Only dates of these courses' }), (ids: number[]) =>
-      inArray(courseDates.courseId, ids),
-    ),
-    coursedate_id: filter({ ...Id, description: 'Only this course date' }, (id: number) => eq(courseDates.id, id)),
-    ...dateRange('created_at', courseDates.createdAt),
-    ...dateRange('updated_at', courseDates.updatedAt),
-    ...momentRange('start_date_at', courseDates.startsAt),
-    ...momentRange('end_date_at', courseDates.endsAt),
-    status_id: filter(OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
-      eq(courseDates.statusId, id),
-    ),
-    has_participants: filter(
-      Flag({ description: 'true: with a participant, confirmed, unconfirmed or waiting; false: without any' }),
-      (wanted) => eq(courseDates.hasParticipants, wanted),
-    ),
-    order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
-    order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
-    ...partnerParameters,
-    ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
-  },
-  order({ order_by, order_direction }) {
+  order({ order_by, order_direction }: { order_by?: unknown; order_direction?: unknown }) {
     const directed = order_direction === 'desc' ? desc : asc;
     if (order_by === 'startdate') return [directed(courseDates.startsAt), directed(courseDates.id)];
     return order_direction === 'desc' ? [desc(courseDates.id)] : undefined;
   },
   rows: rowsOf,
+};
+
+export const courseDateList = defineList({ ...dates, shape: courseDateShape, filters });
+
+/** The same for one course, which the path names. */
+export const datesOfCourseList = defineList({ ...dates, shape: dateOfCourseShape, filters });
+
+const batch = defineList({
+  ...dates,
+  shape: courseDateShape,
+  filters: {
+    course_ids: filter(List(Id, { description: 'Only dates of these courses' }), (ids: number[]) =>
+      inArray(courseDates.courseId, ids),
+    ),
+    ...filters,
+  },
 });
+
+type BatchQuery = Parameters<typeof batch.page>[1] & { course_ids: number[] };
+const batchParameters = batch.Query['properties'] as Record<string, object>;
+
+/** The same for courses that must be named, on shorter pages. */
+export const batchCourseDateList = {
+  ...batch,
+  Query: Type.Unsafe<BatchQuery>({
+    type: 'object',
+    properties: { ...batchParameters, limit: { ...batchParameters['limit'], default: 25 } },
+    required: ['course_ids'],
+  }),
+};
 
 /** Visible, not canceled, of an active course, no child of another date, and from today on where the date is. */
 const upcoming = and(

@@ -145,3 +145,7 @@ export function toPartnerCourseDate(row: CourseDateRow, parts: { course: CourseH
 export const DateLanguage = Type.Object({ id: text, title: text });
 export const DateStatus = Type.Object({ id: Type.Integer(), idType: Type.Integer(), title: text });
 export const Bundle = Type.Object({ id: Type.Integer(), title: text, items: Type.Array(CourseDate) });
+
+/** What a write of a course date answers. */
+export type CourseDateWritten = Static<typeof CourseDateWritten>;
+export const CourseDateWritten = Type.Object({ coursedate_id: Type.Integer(), course_id: Type.Integer() });

@@ -1,16 +1,55 @@
+import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
+import { mergedProperties } from '../../core/custom-properties.ts';
+import { invalidFields, notFound, Problem } from '../../core/problem.ts';
+import { upholding } from '../../core/rules.ts';
+import type { Tx } from '../../database/client.ts';
+import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { instructors, locations, places } from '../../database/tables/places.ts';
+import { areOwn, own, ownItems, withinReach, type Reach } from '../../lists/reach.ts';
+import { canceled } from '../../reference/statuses.ts';
+import { isPublicCourse } from '../courses/shape.ts';
+import { addGatherings, moveGatherings, readGatherings, replaceGatherings } from '../gatherings/service.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
 import type { PartnerQuery } from '../partners/schema.ts';
+import { findPlace, refuseUnknownZone } from '../places/service.ts';
+import { settleDates } from '../seats/service.ts';
 import { refuseForeignTags } from '../tags/service.ts';
-import { courseDateList, nextCourseDateList } from './query.ts';
+import type { CourseDateBody, CourseDateChange } from './body.ts';
+import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './query.ts';
+import type { CourseDateRow, CourseDateWritten } from './schema.ts';
 
 type CourseDateQuery = Parameters<typeof courseDateList.page>[1];
+type BatchQuery = Parameters<typeof batchCourseDateList.page>[1];
+type ItemQuery = NonNullable<Parameters<typeof courseDateList.byId>[2]>;
 type CalendarQuery = Omit<Parameters<typeof nextCourseDateList.page>[1], 'since_id' | 'include_deleted'>;
 
 /** A page of course dates, always counted; with partners included every item carries its `provider`. */
 export async function listCourseDates(ctx: Ctx, query: CourseDateQuery) {
   const { asked, reach } = await asking(ctx, query);
   return courseDateList.page(ctx, asked, { reach, counted: true });
+}
+
+/** A page of the dates of one course, the provider's own or a partner's that is in reach. */
+export async function listDatesOfCourse(ctx: Ctx, courseId: number, query: CourseDateQuery) {
+  const { asked, reach } = await asking(ctx, query);
+  await refuseUnseenCourse(ctx, courseId, query, reach);
+  const courseIds = (query.course_id ?? [courseId]).filter((id) => id === courseId);
+  return datesOfCourseList.page(ctx, { ...asked, course_id: courseIds }, { reach });
+}
+
+/** A page of the dates of several courses; unknown ones have none. */
+export async function listCourseDatesOf(ctx: Ctx, query: BatchQuery) {
+  const { asked, reach } = await asking(ctx, query);
+  return batchCourseDateList.page(ctx, asked, { reach });
+}
+
+export async function getCourseDate(ctx: Ctx, courseId: number, id: number, query: ItemQuery) {
+  await refuseUnseenCourse(ctx, courseId, query);
+  const date = await courseDateList.byId(ctx, id, query);
+  if (date?.course_id !== courseId) throw notFound('Course date');
+  return date;
 }
 
 /** The next course dates by their start. */
@@ -25,3 +64,223 @@ async function asking<Q extends PartnerQuery & { tag_ids?: number[]; include?: s
   const asked = asksForPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query;
   return { asked, reach };
 }
+
+async function refuseUnseenCourse(ctx: Ctx, id: number, { include_deleted }: ItemQuery, reach: Reach = ownItems) {
+  const seen = and(
+    ctx.guards.scope ? withinReach(ctx, reach, courses.providerId, isPublicCourse) : undefined,
+    eq(courses.id, id),
+    include_deleted ? undefined : isNull(courses.deletedAt),
+  );
+  if ((await ctx.db.$count(courses, seen)) === 0) throw notFound('Course');
+}
+
+/** Makes a date of one of the provider's own courses, with the capacities of its location. */
+export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseDateBody): Promise<CourseDateWritten> {
+  const { providerId, settings } = ctx;
+  const days = { startAt: body.start_at, endAt: body.end_at, deadlineAt: body.deadline_at ?? body.start_at };
+  refuseDisorder(days);
+  const gatherings = readGatherings(body.gatherings);
+  await refuseUnknownZone(ctx, body.timezone);
+
+  const work = ctx.write(async (tx, at) => {
+    const course = await findCourse(ctx, tx, courseId);
+    await refuseUnknown(ctx, tx, courseId, null, body);
+    const location = await findLocation(ctx, tx, body.location_id);
+    const zone = body.timezone ?? settings.timezone;
+    const [date] = await tx
+      .insert(courseDates)
+      .values({
+        ...toColumns(body),
+        ...(await toPlace(tx, body)),
+        ...days,
+        ...{ providerId, courseId, zone, createdAt: at, updatedAt: at },
+        teachingLanguageId: body.teaching_language ?? course.teachingLanguageId,
+        capacityMax: body.capacity_max ?? location?.capacityMax,
+        capacityMin: body.capacity_min ?? location?.capacityMin,
+        capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
+        capacityWait: body.capacity_wait ?? location?.capacityWait,
+        customProperties: mergedProperties(null, body.custom_properties),
+      })
+      .returning({ id: courseDates.id });
+    const { id } = date!;
+    await addInstructors(ctx, tx, id, body.instructors ?? []);
+    await addGatherings(ctx, tx, at, { id, zone }, gatherings);
+    await stampCourse(ctx, tx, at, courseId);
+    return { coursedate_id: id, course_id: courseId };
+  });
+  return upholding(rules, work);
+}
+
+/** What is not sent keeps its value, what is sent empty is cleared; the start and the end cannot be. */
+export async function updateCourseDate(
+  ctx: Ctx,
+  courseId: number,
+  id: number,
+  body: CourseDateChange,
+): Promise<CourseDateWritten> {
+  const { start_at, end_at, timezone } = body;
+  const missing = Object.entries({ start_at, end_at }).flatMap(([name, value]) => (value === null ? [name] : []));
+  if (missing.length > 0) throw invalidFields({ missing });
+  const gatherings = readGatherings(body.gatherings);
+  await refuseUnknownZone(ctx, timezone);
+
+  const work = ctx.write(async (tx, at) => {
+    const course = await findCourse(ctx, tx, courseId);
+    const wanted = own(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
+    const [stored] = await tx.select().from(courseDates).where(wanted);
+    if (stored === undefined) throw notFound('Course date');
+    const startAt = start_at ?? stored.startAt;
+    const days = { startAt, endAt: end_at ?? stored.endAt, deadlineAt: orElse(body.deadline_at, startAt) };
+    refuseDisorder({ ...days, deadlineAt: days.deadlineAt ?? stored.deadlineAt });
+    await refuseUnknown(ctx, tx, courseId, id, body);
+
+    const [changed] = await tx
+      .update(courseDates)
+      .set({
+        ...toColumns(body),
+        ...(await toPlace(tx, body)),
+        ...days,
+        zone: orElse(timezone, ctx.settings.timezone),
+        teachingLanguageId: orElse(body.teaching_language, course.teachingLanguageId),
+        capacityMax: orElse(body.capacity_max, 0),
+        capacityMin: orElse(body.capacity_min, 0),
+        capacityOverbook: orElse(body.capacity_overbook, 0),
+        capacityWait: orElse(body.capacity_wait, 0),
+        customProperties: mergedProperties(stored.customProperties, body.custom_properties),
+        updatedAt: at,
+      })
+      .where(wanted)
+      .returning();
+    const date = changed!;
+    if (body.instructors !== undefined) {
+      await tx
+        .delete(courseDateInstructors)
+        .where(own(ctx, courseDateInstructors, eq(courseDateInstructors.courseDateId, id)));
+      await addInstructors(ctx, tx, id, body.instructors ?? []);
+    }
+    if (date.zone !== stored.zone) await moveGatherings(ctx, tx, at, date);
+    if (body.gatherings !== undefined) await replaceGatherings(ctx, tx, at, date, gatherings);
+    await stampCourse(ctx, tx, at, courseId);
+    if (addsSeats(stored, date)) await settleDates(ctx, tx, at, [id]);
+    return { coursedate_id: id, course_id: courseId };
+  });
+  return upholding(rules, work);
+}
+
+/** Deletes a date and its children, unless somebody has a seat on one of them. */
+export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
+  ctx.write(async (tx, at) => {
+    await findCourse(ctx, tx, courseId);
+    const wanted = own(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
+    if ((await tx.$count(courseDates, wanted)) === 0) throw notFound('Course date');
+    const going = own(ctx, courseDates, or(eq(courseDates.id, id), eq(courseDates.parentId, id)), notDeleted);
+    const { numConfirmed, numOverbooked, numUnconfirmed } = courseDates;
+    const taken = and(going, sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > 0`);
+    if ((await tx.$count(courseDates, taken)) > 0)
+      throw new Problem('invalid', 'Participants hold seats on this course date');
+    await tx.update(courseDates).set({ deletedAt: at, updatedAt: at }).where(going);
+    await stampCourse(ctx, tx, at, courseId);
+    return { coursedate_id: id, course_id: courseId };
+  });
+
+type Seats = Pick<CourseDateRow, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
+
+/** Whether a change of a date may give somebody a place who had none; a capacity of 0 is no limit. */
+export function addsSeats(before: Seats, after: Seats): boolean {
+  const limit = ({ capacityMax }: Seats) => (capacityMax === 0 ? Infinity : capacityMax);
+  return (
+    limit(after) > limit(before) ||
+    after.capacityOverbook > before.capacityOverbook ||
+    (before.statusId === canceled && after.statusId !== canceled)
+  );
+}
+
+const notDeleted = isNull(courseDates.deletedAt);
+
+/** With the days in order only the times of day can let a date end before it starts; the database knows its zone. */
+const rules = { course_dates_order: () => invalidFields({ notValid: ['end_time_at'] }) };
+
+function refuseDisorder({ startAt, endAt, deadlineAt }: Record<'startAt' | 'endAt' | 'deadlineAt', string>) {
+  if (endAt < startAt) throw invalidFields({ notValid: ['end_at'] });
+  if (deadlineAt > endAt) throw invalidFields({ notValid: ['deadline_at'] });
+}
+
+async function findCourse(ctx: Ctx, tx: Tx, id: number) {
+  const [course] = await tx
+    .select({ teachingLanguageId: courses.teachingLanguageId })
+    .from(courses)
+    .where(own(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt)));
+  if (course === undefined) throw notFound('Course');
+  return course;
+}
+
+async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {
+  if (id === undefined) return undefined;
+  const [location] = await tx
+    .select()
+    .from(locations)
+    .where(own(ctx, locations, eq(locations.id, id)));
+  return location;
+}
+
+/** Names the fields that refer to what is not the provider's own, or cannot be a parent; `id` is null for a new date. */
+async function refuseUnknown(ctx: Ctx, tx: Tx, courseId: number, id: number | null, body: CourseDateChange) {
+  const { place_id, location_id, instructors: taughtBy, parent_id } = body;
+  const isPlace = async (placeId: number) => (await tx.$count(places, eq(places.id, placeId))) > 0;
+  const holds: Record<string, boolean> = {
+    place_id: typeof place_id !== 'number' || (await isPlace(place_id)),
+    location_id: await areOwn(ctx, tx, locations, [location_id ?? []].flat()),
+    instructors: await areOwn(ctx, tx, instructors, taughtBy ?? []),
+    parent_id: typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id)),
+  };
+  const notValid = Object.keys(holds).filter((name) => !holds[name]);
+  if (notValid.length > 0) throw invalidFields({ notValid });
+}
+
+/** A parent is another date of the same course; neither is it a child itself, nor has its child children. */
+async function canBeParent(ctx: Ctx, tx: Tx, courseId: number, id: number | null, parentId: number) {
+  const date = (...conditions: (SQL | undefined)[]) => own(ctx, courseDates, notDeleted, ...conditions);
+  const isDate = eq(courseDates.id, parentId);
+  const parent = date(isDate, eq(courseDates.courseId, courseId), isNull(courseDates.parentId));
+  if (parentId === id || (await tx.$count(courseDates, parent)) === 0) return false;
+  return id === null || (await tx.$count(courseDates, date(eq(courseDates.parentId, id)))) === 0;
+}
+
+async function addInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) {
+  const { providerId } = ctx;
+  const rows = [...new Set(ids)].map((instructorId) => ({ providerId, courseDateId, instructorId }));
+  if (rows.length > 0) await tx.insert(courseDateInstructors).values(rows);
+}
+
+/** The course shows when one of its dates changed last. */
+const stampCourse = (ctx: Ctx, tx: Tx, at: string, courseId: number) =>
+  tx
+    .update(courses)
+    .set({ updatedAt: at, relatedItemsUpdatedAt: at })
+    .where(own(ctx, courses, eq(courses.id, courseId)));
+
+const orElse = <T>(sent: T | null | undefined, value: T) => (sent === null ? value : sent);
+
+/** Where a date is. A search counts when no place was sent; without a match its text stands where the place's would. */
+async function toPlace(tx: Tx, { place_id, place_by_search: text, place_additional_info: info }: CourseDateChange) {
+  if (text === undefined || typeof place_id === 'number') return { placeId: place_id, placeAdditionalInfo: info };
+  const placeId = await findPlace(tx, text);
+  return { placeId, placeAdditionalInfo: placeId === null ? (info ?? text) : info };
+}
+
+const toColumns = (body: CourseDateChange) => ({
+  startTimeAt: body.start_time_at,
+  endTimeAt: body.end_time_at,
+  timezone: body.timezone,
+  visibleWhenPassedDeadline: body.visible_when_passed_deadline,
+  locationId: body.location_id,
+  statusId: orElse(body.status_id, 1),
+  reference: body.reference,
+  isVisible: body.is_visible,
+  isVirtual: body.is_virtual,
+  eventUrl: body.event_url,
+  externalBookingUrl: body.external_booking_url,
+  parentId: body.parent_id,
+  triggerValue: body.trigger_value,
+  title: body.title,
+});

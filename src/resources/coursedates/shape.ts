@@ -7,7 +7,7 @@ import { courses } from '../../database/tables/courses.ts';
 import { instructors } from '../../database/tables/places.ts';
 import { always, fetchNamed, grouped, include, many, ofKeys, one } from '../../lists/part.ts';
 import type { Includes, Keys, Loader } from '../../lists/part.ts';
-import { embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
+import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses, courseDateStatusType } from '../../reference/statuses.ts';
 import type { CourseRow } from '../courses/schema.ts';
@@ -152,6 +152,14 @@ const includes = {
 /** A course date as lists show it; partners' dates by the allow-list of their own. */
 export const courseDateShape = shapeOf<CourseDateRow>()({ ...common, includes });
 
+const unasked = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
+
+/** A date of one course, with what that embeds without being asked; asking for it does no harm. */
+export const dateOfCourseShape: Shape<CourseDateRow, typeof courseDateShape.schema> = {
+  ...alwaysWith([...unasked], courseDateShape),
+  names: courseDateShape.names,
+};
+
 /** A course inside the calendar, which may also tell the school's internal reference: courses have none yet. */
 const calendarCourseShape: Shape<CourseRow> = {
   schema: Type.Object({
@@ -175,7 +183,6 @@ const calendar = {
   course: embedOne((row: CourseDateRow) => row.courseId, fetchCourses, calendarCourseShape, 'shown'),
 } satisfies Includes<CourseDateRow>;
 const calendarShape = shapeOf<CourseDateRow>()({ ...common, includes: calendar });
-const unasked = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
 
 /** A course date of the calendar, with what that embeds without being asked. */
 export const nextCourseDateShape: Shape<CourseDateRow, typeof calendarShape.schema> = {

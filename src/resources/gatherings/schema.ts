@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Nullable } from '../../core/schema.ts';
+import { DayField, Id, JsonList, LocalTimeField, Note, Nullable, TimeField, Url } from '../../core/schema.ts';
 import type { Ctx } from '../../core/context.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
@@ -50,4 +50,21 @@ export const toGathering = (
   is_future: row.isFuture,
   instructors,
   location,
+});
+
+const { Optional } = Type;
+
+/** A gathering as a course date's write sends it: two moments, or a date with the times it begins and ends at. */
+export type GatheringField = Static<typeof GatheringField>;
+export const GatheringField = Type.Object({
+  gathering_at: Optional(LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_start' })),
+  gathering_end_at: Optional(LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_end' })),
+  date: Optional(DayField({ description: 'yyyy-mm-dd, instead of gathering_at, with time_start and time_end' })),
+  time_start: Optional(TimeField()),
+  time_end: Optional(TimeField()),
+  idLocation: Optional(Id),
+  description: Optional(Note()),
+  theme: Optional(Note()),
+  event_url: Optional(Url()),
+  instructors: Optional(JsonList(Id)),
 });

@@ -1,4 +1,5 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, or, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import type { Database, Reader } from '../../database/client.ts';
 import { folded } from '../../database/tables/columns.ts';
 import { places } from '../../database/tables/places.ts';
@@ -31,4 +32,28 @@ async function findPlace(db: Reader, { title, country, parentId }: NewPlace): Pr
       ),
     );
   return found?.id;
+}
+
+const parents = alias(places, 'parent_places');
+/** A shorter text begins too many titles to mean one of them. */
+const shortestBeginning = 3;
+
+/**
+ * The place whose title fits a text best, without regard to case: an equal title, also as `title, title of the place it
+ * lies in`; else the shortest one that begins with the text. Of equal ones a municipality comes before its county.
+ */
+export async function searchPlace(db: Reader, text: string): Promise<number | null> {
+  const sought = sql`lower(${text} collate "und-x-icu")`;
+  const title = folded(places.title);
+  const equal = or(sql`${title} = ${sought}`, sql`${title} || ', ' || ${folded(parents.title)} = ${sought}`);
+  const begins = text.length >= shortestBeginning ? sql`starts_with(${title}, ${sought})` : undefined;
+  const [best] = await db
+    .select({ id: places.id })
+    .from(places)
+    .leftJoin(parents, eq(parents.id, places.parentId))
+    .where(or(equal, begins))
+    // An equal title is the shortest of those that begin with the text.
+    .orderBy(sql`length(${places.title})`, sql`${places.parentId} is null`, asc(places.id))
+    .limit(1);
+  return best?.id ?? null;
 }

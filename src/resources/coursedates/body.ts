@@ -1,0 +1,126 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import {
+  Count,
+  CustomProperties,
+  DayField,
+  Flag,
+  Id,
+  JsonList,
+  Line,
+  Note,
+  Nullable,
+  OneOf,
+  TimeField,
+  Title,
+  Url,
+} from '../../core/schema.ts';
+import { teachingLanguageCodes } from '../../reference/courses.ts';
+import { courseDateStatuses } from '../../reference/statuses.ts';
+import { GatheringField } from '../gatherings/schema.ts';
+
+const { Optional } = Type;
+
+const deadline = DayField({ description: 'yyyy-mm-dd; start_at unless sent' });
+/** Every IANA name begins with a capital; the other names that a database may know are its own. */
+const timezone = Line({ pattern: '^[A-Z]', description: 'An IANA name; the service time zone unless sent' });
+const language = OneOf(teachingLanguageCodes, { description: "The course's unless sent" });
+const placeId = { ...Id, description: 'A place' };
+const placeText = Note({ description: 'Shown beside the place, or without one' });
+const placeSearch = Title({
+  maxLength: 5_000,
+  description: 'The title of a place; used when place_id is not sent. Without a match it is place_additional_info',
+});
+const locationId = { ...Id, description: 'One of the own locations' };
+const statusIds = [...courseDateStatuses.keys()];
+const taughtBy = JsonList(Id, { description: 'Ids of the own instructors' });
+const parentId = { ...Id, description: 'Another date of the same course that is no child itself' };
+const trigger = Note({ description: 'Routes a participant with an equal value from the parent to this date' });
+const title = Title({ description: "The course's unless sent" });
+const capacity = Count({ description: 'Copied from the location unless sent' });
+const meetings = JsonList(GatheringField, {
+  description: 'Each with gathering_at and gathering_end_at, or with date, time_start and time_end',
+});
+
+/** What the page to try it begins with. */
+const example = {
+  start_at: '2030-06-10',
+  end_at: '2030-06-11',
+  start_time_at: '09:00',
+  end_time_at: '15:30',
+  place_by_search: 'Bergen',
+  capacity_max: 12,
+};
+
+/** POST /v2/courses/:course_id/coursedates. */
+export type CourseDateBody = Static<typeof CourseDateBody>;
+export const CourseDateBody = Type.Object(
+  {
+    start_at: DayField(),
+    end_at: DayField(),
+    deadline_at: Optional(deadline),
+    start_time_at: Optional(TimeField()),
+    end_time_at: Optional(TimeField()),
+    timezone: Optional(timezone),
+    visible_when_passed_deadline: Optional(Flag({ default: true })),
+    teaching_language: Optional(language),
+    place_id: Optional(placeId),
+    place_by_search: Optional(placeSearch),
+    place_additional_info: Optional(placeText),
+    location_id: Optional(locationId),
+    status_id: Optional(OneOf(statusIds, { default: 1 })),
+    reference: Optional(Line()),
+    instructors: Optional(taughtBy),
+    is_visible: Optional(Flag({ default: true })),
+    is_virtual: Optional(Flag({ default: false })),
+    event_url: Optional(Url()),
+    external_booking_url: Optional(Url()),
+    parent_id: Optional(parentId),
+    trigger_value: Optional(trigger),
+    title: Optional(title),
+    capacity_max: Optional(capacity),
+    capacity_min: Optional(capacity),
+    capacity_overbook: Optional(capacity),
+    capacity_wait: Optional(capacity),
+    custom_properties: Optional(CustomProperties),
+    gatherings: Optional(meetings),
+  },
+  { examples: [example] },
+);
+
+const cleared = <S extends TSchema>(field: S) => Optional(Nullable(field));
+
+/** PUT of one: what is not sent keeps its value, what is sent empty is cleared. */
+export type CourseDateChange = Static<typeof CourseDateChange>;
+export const CourseDateChange = Type.Object(
+  {
+    start_at: cleared(DayField()),
+    end_at: cleared(DayField()),
+    deadline_at: cleared(deadline),
+    start_time_at: cleared(TimeField()),
+    end_time_at: cleared(TimeField()),
+    timezone: cleared(timezone),
+    visible_when_passed_deadline: Optional(Flag()),
+    teaching_language: cleared(language),
+    place_id: cleared(placeId),
+    place_by_search: Optional(placeSearch),
+    place_additional_info: cleared(placeText),
+    location_id: cleared(locationId),
+    status_id: cleared(OneOf(statusIds)),
+    reference: cleared(Line()),
+    instructors: cleared(taughtBy),
+    is_visible: Optional(Flag()),
+    is_virtual: Optional(Flag()),
+    event_url: cleared(Url()),
+    external_booking_url: cleared(Url()),
+    parent_id: cleared(parentId),
+    trigger_value: cleared(trigger),
+    title: cleared(title),
+    capacity_max: cleared(Count()),
+    capacity_min: cleared(Count()),
+    capacity_overbook: cleared(Count()),
+    capacity_wait: cleared(Count()),
+    custom_properties: cleared(CustomProperties),
+    gatherings: cleared(meetings),
+  },
+  { examples: [{ status_id: 2, capacity_max: 14 }] },
+);
