@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
+import { addDate } from './support/dates.ts';
 import * as documented from './support/document.ts';
 import * as dates from './support/documents/dates.ts';
 import * as people from './support/documents/people.ts';
@@ -30,6 +31,7 @@ test('the interface is what was reviewed', async () => {
 
 test('there is an endpoint for each of these, and no other', () => {
   expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    'DELETE /v2/courses/{course_id}/coursedates/{id}',
     'DELETE /v2/courses/{id}',
     'DELETE /v2/instructors/{id}',
     'GET /live',
@@ -38,11 +40,14 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/admin-roles',
     'GET /v2/admin-users',
     'GET /v2/app-users',
+    'GET /v2/batch/coursedates',
     'GET /v2/campaigns',
     'GET /v2/course-tags',
     'GET /v2/course-users/{id}',
     'GET /v2/coursedates',
     'GET /v2/courses',
+    'GET /v2/courses/{course_id}/coursedates',
+    'GET /v2/courses/{course_id}/coursedates/{id}',
     'GET /v2/courses/{id}',
     'GET /v2/customers',
     'GET /v2/customers/{id}',
@@ -63,10 +68,12 @@ test('there is an endpoint for each of these, and no other', () => {
     'POST /v2/admin-users',
     'POST /v2/course-tags',
     'POST /v2/courses',
+    'POST /v2/courses/{course_id}/coursedates',
     'POST /v2/customers',
     'POST /v2/instructors',
     'POST /v2/locations',
     'POST /v2/orders/{id}/export',
+    'PUT /v2/courses/{course_id}/coursedates/{id}',
     'PUT /v2/courses/{id}',
     'PUT /v2/customers/{id}',
     'PUT /v2/instructors/{id}',
@@ -114,6 +121,28 @@ test.each<[string, Schema, unknown]>([
     { ...dates.courseDate, ...dates.courseDateIncludes },
   ],
   [
+    'Date of a course',
+    answerOf('/v2/courses/{course_id}/coursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Course date, alone',
+    answerOf('/v2/courses/{course_id}/coursedates/{id}', 'get', '200'),
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Course date of a batch',
+    answerOf('/v2/batch/coursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  ['Course date, created', answerOf('/v2/courses/{course_id}/coursedates', 'post', '201'), dates.courseDateWritten],
+  ['Course date, updated', answerOf('/v2/courses/{course_id}/coursedates/{id}', 'put', '200'), dates.courseDateWritten],
+  [
+    'Course date, deleted',
+    answerOf('/v2/courses/{course_id}/coursedates/{id}', 'delete', '200'),
+    dates.courseDateWritten,
+  ],
+  [
     'Next course date',
     answerOf('/v2/nextcoursedates', 'get', '200').items!,
     { ...dates.courseDate, ...dates.nextCourseDateIncludes },
@@ -157,7 +186,8 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
 
   test('asks for a key, in the words of its interface', async () => {
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
-      const answer = await send(app, { method: method, url: path.replace('{id}', '1'), headers });
+      const url = path.replaceAll(/\{\w+\}/g, '1');
+      const answer = await send(app, { method: method, url, headers });
       expect([answer.status, answer.json()]).toEqual([401, wrongKey]);
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     }
@@ -166,7 +196,7 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
   test('answers what its schema says', async () => {
     const me = await newProvider();
     await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
-    const url = path.replace('{id}', String(await idFor(me, path))) + (asked[path] ?? '');
+    const url = (await pathFor(me, path)) + (asked[path] ?? '');
     const answer = await me.request(method)(url, method === 'GET' ? undefined : complete[path]);
     expect(answer.status).toBeLessThan(300);
     const schema = operation.responses[String(answer.status)]!.content['application/json']!.schema;
@@ -185,7 +215,10 @@ const school = {
   post_city: 'c',
 };
 /** What a list answers nothing without. */
-const asked: Record<string, string> = { '/v2/search-users': '?lastname=Nordmann' };
+const asked: Record<string, string> = {
+  '/v2/search-users': '?lastname=Nordmann',
+  '/v2/batch/coursedates': '?course_ids=1',
+};
 
 const complete: Record<string, object> = {
   '/v2/customers': { title: 'C' },
@@ -198,10 +231,19 @@ const complete: Record<string, object> = {
   '/v2/admin-users': { email: 'a@b.example', role_ids: 1, firstname: 'A', lastname: 'B' },
   '/v2/courses': { title: 'Complete' },
   '/v2/courses/{id}': { text_lead: 'Complete' },
+  '/v2/courses/{course_id}/coursedates': { start_at: '2030-06-10', end_at: '2030-06-10' },
+  '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
   '/courses': { title: 'Complete' },
   '/schools': school,
   '/v2/schools': school,
 };
+
+/** A path that names things of the provider's own. */
+async function pathFor(me: Provider, path: string) {
+  if (!path.includes('{course_id}')) return path.replace('{id}', String(await idFor(me, path)));
+  const courseId = await me.course();
+  return path.replace('{course_id}', String(courseId)).replace('{id}', String(await addDate(me, courseId)));
+}
 
 /** The id of something of the provider's own for a path that names one. */
 async function idFor(me: Provider, path: string) {

@@ -207,6 +207,7 @@ export const includesOf = ({ operation }: Endpoint) =>
 /** What the `{id}` of a path names. */
 const namedByPath: Record<string, keyof Owner['ids']> = {
   '/v2/courses/{id}': 'course',
+  '/v2/courses/{course_id}/coursedates/{id}': 'date',
   '/v2/locations/{id}': 'location',
   '/v2/instructors/{id}': 'instructor',
   '/v2/customers/{id}': 'customer',
@@ -215,12 +216,20 @@ const namedByPath: Record<string, keyof Owner['ids']> = {
   '/v2/orders/{id}/export': 'toExport',
   '/v2/participants/{id}': 'participant',
 };
+/** Which row each parameter of a path names. */
+export function namedBy(path: string): Record<string, keyof Owner['ids']> {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  return Object.fromEntries(
+    names.map((name) => {
+      const kind = name === 'course_id' ? 'course' : namedByPath[path];
+      if (kind === undefined) throw new Error(`nothing is known that ${path} names`);
+      return [name, kind];
+    }),
+  );
+}
 /** A path to something of the owner's. */
-export const pathTo = (path: string, ids: Owner['ids']) => {
-  const name = namedByPath[path];
-  if (path.includes('{') && name === undefined) throw new Error(`nothing is known that ${path} names`);
-  return name === undefined ? path : path.replace('{id}', String(ids[name]));
-};
+export const pathTo = (path: string, ids: Owner['ids']) =>
+  Object.entries(namedBy(path)).reduce((url, [name, kind]) => url.replace(`{${name}}`, String(ids[kind])), path);
 
 /** A list that answers nothing unless it is asked for somebody, and what asks for the owner's. */
 const asked = ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
@@ -238,7 +247,8 @@ export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
     ...includes.map((include) => ({ query: `include[]=${include}`, include })),
     ...[every, ...widened].map((query) => ({ query, include: undefined })),
   ];
-  return (takes(endpoint, 'username') ? asked : ['']).flatMap((ask) =>
+  const batch = takes(endpoint, 'course_ids[]') ? [`course_ids=${ids.course},${ids.corporate}`] : [''];
+  return (takes(endpoint, 'username') ? asked : batch).flatMap((ask) =>
     reaches.flatMap((reach) =>
       wordings.map(({ query, include }) => {
         const url = `${pathTo(endpoint.path, ids)}?${[ask, reach, query].filter(Boolean).join('&')}`;

@@ -191,3 +191,6 @@ export const nextCourseDateIncludes = {
   ...courseDateIncludes,
   'course|null': { ...embeddedCourse, products: courseIncludes.products, reference_internal: 'string|null' },
 };
+
+/** Answered by the writes of a course date. */
+export const courseDateWritten = { coursedate_id: 'integer', course_id: 'integer' };
