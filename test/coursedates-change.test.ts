@@ -192,6 +192,14 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await changed({ custom_properties: '' })).toMatchObject({ custom_properties: null });
   });
 
+  test('merges what many send at once', async () => {
+    const { put, read } = await ownDate();
+    const keys = Array.from({ length: 12 }, (_, n) => `key${n}`);
+    const answers = await Promise.all(keys.map((key) => put({ custom_properties: { [key]: 'x' } })));
+    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+    expect((await read()).custom_properties).toEqual(Object.fromEntries(keys.map((key) => [key, 'x'])));
+  });
+
   test('searches a place anew, or keeps it', async () => {
     const { me, changed } = await ownDate({ place_by_search: 'Nowhere' });
     const { id: bergen } = await placeOf(me, 'Bergen');
@@ -216,8 +224,8 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
 
   test('takes as parent no child, no parent of its own, and not itself', async () => {
     const { me, courseId, id, put, changed } = await ownDate();
-    const [parent, child] = [await addDate(me, courseId), await addDate(me, courseId, { parentId: id })];
     expect(told(await put({ parent_id: id }))).toEqual(refusing('parent_id'));
+    const [parent, child] = [await addDate(me, courseId), await addDate(me, courseId, { parentId: id })];
     expect(told(await put({ parent_id: child }))).toEqual(refusing('parent_id'));
     // It has a child: with a parent that would be a chain.
     expect(told(await put({ parent_id: parent }))).toEqual(refusing('parent_id'));

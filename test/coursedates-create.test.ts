@@ -171,7 +171,19 @@ test.each([
   ['end_time_at', ['-1:00', '25:00', 'noon']],
   [
     'timezone',
-    ['Europe/Nowhere', 'europe/oslo', 'CEST', '+02:00', 'FOO5', 'Mars', '<+02>-02', 'localtime', ' UTC', "'"],
+    [
+      'Europe/Nowhere',
+      'europe/oslo',
+      'Europe/oslo',
+      'CEST',
+      '+02:00',
+      'FOO5',
+      'Mars',
+      '<+02>-02',
+      'localtime',
+      ' UTC',
+      "'",
+    ],
   ],
   ['teaching_language', ['xx', 'NO', 'constructor']],
   ['place_id', ['999999999', '0', '-1', 'Bergen', '1.5']],
@@ -265,6 +277,8 @@ describe('capacities', () => {
     expect(await stored(copied.coursedate_id)).toEqual([10, 3, 2, 5]);
     const some = await made(me, courseId, { location_id, capacity_max: 7, capacity_wait: 0 });
     expect(await stored(some.coursedate_id)).toEqual([7, 3, 2, 0]);
+    const unlimited = await made(me, courseId, { location_id, capacity_max: 0 });
+    expect(await stored(unlimited.coursedate_id)).toEqual([0, 3, 2, 5]);
     const empty = await made(me, courseId, { location_id, capacity_max: '' });
     expect(await stored(empty.coursedate_id)).toEqual([10, 3, 2, 5]);
   });

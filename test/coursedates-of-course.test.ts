@@ -63,7 +63,10 @@ describe('GET /v2/courses/:id/coursedates', () => {
     expect(await ids(`tag_ids=${tag.id}&tag_match=all`)).toEqual([a, b, child]);
     expect(await ids('updated_at_min=2100-01-01')).toEqual([]);
     expect(await ids(`course_id=${courseId}`)).toEqual([a, b, child]);
-    expect(await ids(`course_id=${await me.course()}`)).toEqual([]);
+    const otherCourse = await me.course();
+    await addDate(me, otherCourse);
+    expect(await ids(`course_id=${otherCourse}`)).toEqual([]);
+    expect(await ids(`course_id=${otherCourse},${courseId}`)).toEqual([a, b, child]);
     const [, rich] = (await me.get(`/v2/courses/${courseId}/coursedates?include=subinstances,course.products`)).json();
     expect(rich).toMatchObject({ subinstances: [{ coursedate_id: child }], course: { products: [{ price: 0 }] } });
     const bad = await me.get(`/v2/courses/${courseId}/coursedates?include=participants&status_id=9`);
