@@ -21,8 +21,7 @@ import { GatheringField } from '../gatherings/schema.ts';
 const { Optional } = Type;
 
 const deadline = DayField({ description: 'yyyy-mm-dd; start_at unless sent' });
-/** Every IANA name begins with a capital; the other names that a database may know are its own. */
-const timezone = Line({ pattern: '^[A-Z]', description: 'An IANA name; the service time zone unless sent' });
+const timezone = Line({ description: 'An IANA name; the service time zone unless sent' });
 const language = OneOf(teachingLanguageCodes, { description: "The course's unless sent" });
 const placeId = { ...Id, description: 'A place' };
 const placeText = Note({ description: 'Shown beside the place, or without one' });

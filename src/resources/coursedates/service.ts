@@ -3,6 +3,7 @@ import type { Ctx } from '../../core/context.ts';
 import { mergedProperties } from '../../core/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
 import { upholding } from '../../core/rules.ts';
+import { isZone } from '../../core/zones.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -13,7 +14,7 @@ import { isPublicCourse } from '../courses/shape.ts';
 import { addGatherings, moveGatherings, readGatherings, replaceGatherings } from '../gatherings/service.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
 import type { PartnerQuery } from '../partners/schema.ts';
-import { findPlace, refuseUnknownZone } from '../places/service.ts';
+import { searchPlace } from '../places/service.ts';
 import { settleDates } from '../seats/service.ts';
 import { refuseForeignTags } from '../tags/service.ts';
 import type { CourseDateBody, CourseDateChange } from './body.ts';
@@ -200,6 +201,10 @@ const notDeleted = isNull(courseDates.deletedAt);
 /** With the days in order only the times of day can let a date end before it starts; the database knows its zone. */
 const rules = { course_dates_order: () => invalidFields({ notValid: ['end_time_at'] }) };
 
+async function refuseUnknownZone(ctx: Ctx, timezone: string | null | undefined) {
+  if (typeof timezone === 'string' && !(await isZone(ctx, timezone))) throw invalidFields({ notValid: ['timezone'] });
+}
+
 function refuseDisorder({ startAt, endAt, deadlineAt }: Record<'startAt' | 'endAt' | 'deadlineAt', string>) {
   if (endAt < startAt) throw invalidFields({ notValid: ['end_at'] });
   if (deadlineAt > endAt) throw invalidFields({ notValid: ['deadline_at'] });
@@ -264,7 +269,7 @@ const orElse = <T>(sent: T | null | undefined, value: T) => (sent === null ? val
 /** Where a date is. A search counts when no place was sent; without a match its text stands where the place's would. */
 async function toPlace(tx: Tx, { place_id, place_by_search: text, place_additional_info: info }: CourseDateChange) {
   if (text === undefined || typeof place_id === 'number') return { placeId: place_id, placeAdditionalInfo: info };
-  const placeId = await findPlace(tx, text);
+  const placeId = await searchPlace(tx, text);
   return { placeId, placeAdditionalInfo: placeId === null ? (info ?? text) : info };
 }
 
