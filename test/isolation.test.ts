@@ -3,7 +3,7 @@ import { allGuards } from '../src/core/context.ts';
 import * as support from './support/isolation.ts';
 import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
 
-const { marker, markedPaths, pathTo, readsOf, shows } = support;
+const { marker, markedPaths, readsOf, shows } = support;
 type Ids = support.Owner['ids'];
 
 const world = await sharedWorld();
@@ -372,7 +372,7 @@ async function everythingOf({ me, ids }: support.Owner, where: typeof world) {
   return { answers, rows: await support.rowsOf(where, me.id) };
 }
 
-test('the writes of others change nothing, and tell nothing', async () => {
+test('the writes of others change nothing, and tell nothing', { timeout: 120_000 }, async () => {
   const before = await everythingOf(owner, world);
   for (const [who, actor] of Object.entries(actors)) {
     for (const { name, method, path } of writes) {
