@@ -155,7 +155,8 @@ function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGE
     // Two units make a character at most. Normalizing a far too long text could take minutes.
     if (text.length > 2 * maxLength) return unreadable;
     if (how === 'title') return asTitle(text) || unset;
-    if (how === 'upper') return text.toUpperCase();
+    // Codes are of plain letters, while `ß` would become `SS`.
+    if (how === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
     if (how === 'now-or-date-time' && text === 'now') return text;
     if (how === 'date-time' || how === 'now-or-date-time') return readMoment(text) ?? unreadable;
     if (how === 'day') return readDay(text) ?? unreadable;
