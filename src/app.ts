@@ -60,7 +60,8 @@ export async function buildApp({
     genReqId,
     frameworkErrors: answerUnread,
     clientErrorHandler,
-    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
+    // What is too long to be an id is none: its route says so, once it knows who asks.
+    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 16_384 },
     ajv: { customOptions: validation },
   });
 
