@@ -1,14 +1,15 @@
-import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { Type, type Static } from '@sinclair/typebox';
+import { changed } from '../../core/change.ts';
 import {
   Count,
   CustomProperties,
   DayField,
+  Defaulted,
   Flag,
   Id,
   JsonList,
   Line,
   Note,
-  Nullable,
   OneOf,
   TimeField,
   Title,
@@ -35,7 +36,7 @@ const taughtBy = JsonList(Id, { description: 'Ids of the own instructors' });
 const parentId = { ...Id, description: 'Another date of the same course that is no child itself' };
 const trigger = Note({ description: 'Routes a participant with an equal value from the parent to this date' });
 const title = Title({ description: "The course's unless sent" });
-const capacity = Count({ description: 'Copied from the location unless sent' });
+const capacity = Count({ description: 'On a create copied from the location unless sent' });
 const meetings = JsonList(GatheringField, {
   description: 'Each with gathering_at and gathering_end_at, or with date, time_start and time_end',
 });
@@ -60,17 +61,17 @@ export const CourseDateBody = Type.Object(
     start_time_at: Optional(TimeField()),
     end_time_at: Optional(TimeField()),
     timezone: Optional(timezone),
-    visible_when_passed_deadline: Optional(Flag({ default: true })),
+    visible_when_passed_deadline: Defaulted(Flag(), true),
     teaching_language: Optional(language),
     place_id: Optional(placeId),
     place_by_search: Optional(placeSearch),
     place_additional_info: Optional(placeText),
     location_id: Optional(locationId),
-    status_id: Optional(OneOf(statusIds, { default: 1 })),
+    status_id: Defaulted(OneOf(statusIds), 1),
     reference: Optional(Line()),
     instructors: Optional(taughtBy),
-    is_visible: Optional(Flag({ default: true })),
-    is_virtual: Optional(Flag({ default: false })),
+    is_visible: Defaulted(Flag(), true),
+    is_virtual: Defaulted(Flag(), false),
     event_url: Optional(Url()),
     external_booking_url: Optional(Url()),
     parent_id: Optional(parentId),
@@ -86,40 +87,8 @@ export const CourseDateBody = Type.Object(
   { examples: [example] },
 );
 
-const cleared = <S extends TSchema>(field: S) => Optional(Nullable(field));
-
-/** PUT of one: what is not sent keeps its value, what is sent empty is cleared. */
+/** PUT of one. */
 export type CourseDateChange = Static<typeof CourseDateChange>;
-export const CourseDateChange = Type.Object(
-  {
-    start_at: cleared(DayField()),
-    end_at: cleared(DayField()),
-    deadline_at: cleared(deadline),
-    start_time_at: cleared(TimeField()),
-    end_time_at: cleared(TimeField()),
-    timezone: cleared(timezone),
-    visible_when_passed_deadline: Optional(Flag()),
-    teaching_language: cleared(language),
-    place_id: cleared(placeId),
-    place_by_search: Optional(placeSearch),
-    place_additional_info: cleared(placeText),
-    location_id: cleared(locationId),
-    status_id: cleared(OneOf(statusIds)),
-    reference: cleared(Line()),
-    instructors: cleared(taughtBy),
-    is_visible: Optional(Flag()),
-    is_virtual: Optional(Flag()),
-    event_url: cleared(Url()),
-    external_booking_url: cleared(Url()),
-    parent_id: cleared(parentId),
-    trigger_value: cleared(trigger),
-    title: cleared(title),
-    capacity_max: cleared(Count()),
-    capacity_min: cleared(Count()),
-    capacity_overbook: cleared(Count()),
-    capacity_wait: cleared(Count()),
-    custom_properties: cleared(CustomProperties),
-    gatherings: cleared(meetings),
-  },
-  { examples: [{ status_id: 2, capacity_max: 14 }] },
-);
+export const CourseDateChange = Type.Object(changed(CourseDateBody.properties), {
+  examples: [{ status_id: 2, capacity_max: 14 }],
+});

@@ -120,8 +120,6 @@ export async function updateCourseDate(
   body: CourseDateChange,
 ): Promise<CourseDateWritten> {
   const { start_at, end_at, timezone } = body;
-  const missing = Object.entries({ start_at, end_at }).flatMap(([name, value]) => (value === null ? [name] : []));
-  if (missing.length > 0) throw invalidFields({ missing });
   const gatherings = readGatherings(body.gatherings);
   await refuseUnknownZone(ctx, timezone);
 
@@ -268,7 +266,7 @@ const orElse = <T>(sent: T | null | undefined, value: T) => (sent === null ? val
 
 /** Where a date is. A search counts when no place was sent; without a match its text stands where the place's would. */
 async function toPlace(tx: Tx, { place_id, place_by_search: text, place_additional_info: info }: CourseDateChange) {
-  if (text === undefined || typeof place_id === 'number') return { placeId: place_id, placeAdditionalInfo: info };
+  if (typeof text !== 'string' || typeof place_id === 'number') return { placeId: place_id, placeAdditionalInfo: info };
   const placeId = await searchPlace(tx, text);
   return { placeId, placeAdditionalInfo: placeId === null ? (info ?? text) : info };
 }
@@ -279,7 +277,7 @@ const toColumns = (body: CourseDateChange) => ({
   timezone: body.timezone,
   visibleWhenPassedDeadline: body.visible_when_passed_deadline,
   locationId: body.location_id,
-  statusId: orElse(body.status_id, 1),
+  statusId: body.status_id,
   reference: body.reference,
   isVisible: body.is_visible,
   isVirtual: body.is_virtual,
