@@ -1,4 +1,5 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { examine } from '../src/doctor/examine.ts';
 import { exportLines } from '../src/exchange/export.ts';
 import { importLines, type ImportOptions } from '../src/exchange/import.ts';
 import type { Line } from '../src/exchange/lines.ts';
@@ -42,6 +43,7 @@ const questions = [
   '/v2/locations',
   '/v2/orders?user_data=1&include=lines.database_relations.course,lines.database_relations.participants,campaign',
   '/v2/orders?exported=1',
+  '/v2/orders/products',
   '/v2/participants?include=attendance',
   '/v2/search-users?lastname=Hansen',
   '/v2/search-users?username=siv',
@@ -95,6 +97,7 @@ test('what an export wrote reads back to the same answers on every endpoint', as
     expect([url, JSON.stringify(answer).length > 40]).toEqual([url, true]);
   expect(differences(answers, await everything(second))).toEqual([]);
   expect(differences(lines, await exported(world, second))).toEqual([]);
+  expect((await examine(world.database, { providerId: second.id })).differences).toEqual([]);
 });
 
 test('the comparison of answers sees a difference in any member', async () => {
@@ -154,6 +157,18 @@ test('seats, totals, capacities and titles follow from the lines', async () => {
       total_amount_of_vat: 758.68,
       total_amount_incl_discounts_and_vat: 3833.18,
     },
+  });
+});
+
+test('what accounting calls a product is read into its own fields', async () => {
+  const world = await sharedWorld();
+  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  await load(me, schoolFile(partner.id));
+  const products = (await me.get('/v2/orders/products')).json<Fields[]>();
+  expect(products.find(({ title }) => title === 'Lunch')).toMatchObject({
+    account_number: '3010',
+    cost_unit: 'Kitchen',
+    id_external_system: 'X-7',
   });
 });
 

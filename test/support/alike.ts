@@ -1,6 +1,6 @@
 /** Members that hold ids, alone or in a list: they may differ, but always in the same way. */
 const isId = (name: string) =>
-  /^(id|ref|id[A-Z].*|.*_ids?|idBooking)$/.test(name) ||
+  /^(id|ref|id[A-Z].*|.*_ids?|idBooking|id_relation)$/.test(name) ||
   ['courses', 'customers', 'tags', 'labels', 'categories', 'instructors', 'order_lines'].includes(name);
 const stamps = new Set(['created_at', 'updated_at', 'related_items_updated_at']);
 

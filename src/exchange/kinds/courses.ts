@@ -26,6 +26,9 @@ const product: Item = {
     currency: field(products.currency, properties.price_currency),
     vat_percentage: field(products.vatPercentage, Optional(Percentage)),
     is_main_product: field(products.isMainProduct, Optional(Flag())),
+    account_number: field(products.accountNumber, Optional(Line())),
+    cost_unit: field(products.costUnit, Optional(Line())),
+    id_external_system: field(products.externalId, Optional(Line())),
     archived_at: field(products.archivedAt, Optional(Moment())),
   },
 };
