@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant, reference } from './columns.ts';
+import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 import { courseUsers } from './users.ts';
@@ -11,9 +12,11 @@ export const outbox = pgTable(
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     providerId: reference().notNull(),
-    purpose: text({ enum: ['invitation'] }).notNull(),
+    purpose: text({ enum: ['invitation', 'account_created', 'receipt', 'deregistration'] }).notNull(),
     userId: reference(),
     adminUserId: reference(),
+    /** Whom a receipt is about: its user is the person written to. */
+    participantId: reference(),
     createdAt: instant().notNull(),
     dueAt: instant().notNull(),
     sentAt: instant(),
@@ -30,9 +33,18 @@ export const outbox = pgTable(
       columns: [t.providerId, t.adminUserId],
       foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
     }),
+    foreignKey({
+      name: 'outbox_participant_fk',
+      columns: [t.providerId, t.participantId],
+      foreignColumns: [participants.providerId, participants.id],
+    }),
     index('outbox_due')
       .on(t.dueAt, t.id)
       .where(sql`${t.sentAt} is null`),
     check('outbox_person', sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1`),
+    check(
+      'outbox_participant',
+      sql`(${t.participantId} is not null) = (${t.purpose} in ('receipt', 'deregistration'))`,
+    ),
   ],
 );

@@ -1,0 +1,26 @@
+import { foreignKey, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { instant, reference } from './columns.ts';
+import { bookings } from './orders.ts';
+
+/** The first answer to one `Idempotency-Key`; expired it counts as absent. The key stands hashed, the answer holds no names. */
+export const idempotencyRecords = pgTable(
+  'idempotency_records',
+  {
+    providerId: reference().notNull(),
+    keyHash: text().notNull(),
+    fingerprint: text().notNull(),
+    bookingId: reference().notNull(),
+    answer: jsonb().notNull(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'idempotency_records_pk', columns: [t.providerId, t.keyHash] }),
+    foreignKey({
+      name: 'idempotency_records_booking_fk',
+      columns: [t.providerId, t.bookingId],
+      foreignColumns: [bookings.providerId, bookings.id],
+    }),
+    index('idempotency_records_expires').on(t.providerId, t.expiresAt),
+  ],
+);
