@@ -5,7 +5,7 @@ import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
 import { writerQueue } from './queue.ts';
 
 /** A transaction that holds its lock. */
-export type Tx = NodePgDatabase;
+export type Tx = NodePgDatabase & { $client: PoolClient };
 /** `at` is the lock's clock: the created_at, updated_at and deleted_at of every row that the work writes. */
 type Work<T> = (tx: Tx, at: string) => Promise<T>;
 

@@ -11,3 +11,18 @@ export const canceled = 3;
 
 /** `idType` of a status: the kind of thing it is a status of. Course dates have one kind. */
 export const courseDateStatusType = 1;
+
+/** What a participant may be, by `idStatus`. */
+export const seat = {
+  confirmed: 1,
+  overbooked: 2,
+  waiting: 3,
+  deregistered: 4,
+  unconfirmed: 7,
+  deregisteredWithFee: 8,
+} as const;
+const holding: number[] = [seat.confirmed, seat.overbooked, seat.unconfirmed];
+const left: number[] = [seat.deregistered, seat.deregisteredWithFee];
+
+export const holdsSeat = (statusId: number) => holding.includes(statusId);
+export const hasLeft = (statusId: number) => left.includes(statusId);

@@ -1,6 +1,82 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
+import { rowsOf, run } from '../../database/statements.ts';
+import { seat } from '../../reference/statuses.ts';
+import type { Given, Promotion, Queue, SeatRules, Seats, Wish } from './schema.ts';
 
-/** Gives the free places of these course dates to who is overbooked or waiting. A placeholder: nobody moves yet. */
-export const settleDates: (ctx: Ctx, tx: Tx, at: string, courseDateIds: number[]) => Promise<void> = async () =>
-  undefined;
+/** `seats` runs from the free ones down into the overbook places, which are as many as `overbook`. */
+const placesOn = (date: Seats) => ({
+  seats:
+    date.capacityMax === 0 ? Infinity : date.capacityMax - date.numConfirmed - date.numOverbooked - date.numUnconfirmed,
+  overbook: date.capacityOverbook,
+  waiting: date.capacityWait - date.numWaiting,
+});
+type Places = ReturnType<typeof placesOn>;
+
+/** The status that each wish gets, first come first served; undefined for one that finds no place. */
+export function decideSeats(dates: (Seats & { id: number })[], wishes: Wish[], rules: SeatRules) {
+  const left = new Map(dates.map((date) => [date.id, placesOn(date)]));
+  return wishes.map(({ courseDateId, status }): Given | undefined =>
+    rules.check ? take(left.get(courseDateId)!, status, rules) : status,
+  );
+}
+
+function take(places: Places, status: Wish['status'], { waitWhenFull }: SeatRules): Given | undefined {
+  if (status !== seat.waiting) {
+    if (places.seats > -places.overbook) {
+      places.seats -= 1;
+      return places.seats >= 0 ? status : seat.overbooked;
+    }
+    if (!waitWhenFull) return undefined;
+  }
+  if (places.waiting <= 0) return undefined;
+  places.waiting -= 1;
+  return seat.waiting;
+}
+
+/** Who moves up now: the overbooked onto free seats, then the waiting onto seats and overbook places. */
+export function promote(date: Queue): Promotion[] {
+  const { seats, overbook } = placesOn(date);
+  const freeOfConfirmed = Math.max(0, seats + date.numOverbooked);
+  const confirmed = date.overbooked.slice(0, freeOfConfirmed);
+  const taking = date.waiting.slice(0, Math.max(0, seats + overbook));
+  return [
+    ...confirmed.map((participantId) => ({ participantId, status: seat.confirmed })),
+    ...taking.map((participantId, n) => ({ participantId, status: n < seats ? seat.confirmed : seat.overbooked })),
+  ];
+}
+
+/** Not on canceled, deleted or past dates; who got its status in this very transaction keeps it. */
+export const readQueues = {
+  name: 'read_queues',
+  text: `select d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
+      d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
+      d.num_waiting as "numWaiting",
+      to_json(array(select p.id from participants p
+        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = 2 and p.status_updated_at < $3
+        order by p.status_updated_at, p.id
+        limit case when d.capacity_max > 0 then greatest(0, d.capacity_max - d.num_confirmed - d.num_unconfirmed) end)) as overbooked,
+      to_json(array(select p.id from participants p
+        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = 3 and p.status_updated_at < $3
+        order by p.status_updated_at, p.id
+        limit case when d.capacity_max > 0 then greatest(0, d.capacity_max + d.capacity_overbook
+          - d.num_confirmed - d.num_overbooked - d.num_unconfirmed) end)) as waiting
+    from course_dates d
+    where d.provider_id = $1 and d.id in (select json_array_elements_text($2)::bigint) and d.status_id <> 3 and d.deleted_at is null and d.ends_at > $3
+    order by d.id`,
+};
+
+export const moveUp = {
+  name: 'move_up',
+  text: `update participants p set status_id = m.status, status_updated_at = $3, updated_at = $3
+    from json_to_recordset($2) m ("participantId" bigint, status smallint)
+    where p.provider_id = $1 and p.id = m."participantId"`,
+};
+
+/** Gives the free places of these dates to who is overbooked or waiting: after everything that frees or adds a place. */
+export async function settleDates({ providerId }: Ctx, tx: Tx, at: string, courseDateIds: number[]) {
+  if (courseDateIds.length === 0) return;
+  const dates = JSON.stringify(courseDateIds);
+  const moves = (await run<Queue>(tx, readQueues, [providerId, dates, at])).flatMap(promote);
+  if (moves.length > 0) await run(tx, moveUp, [providerId, rowsOf(moves), at]);
+}
