@@ -18,8 +18,10 @@ export type Guards = {
   scope: boolean;
   /** The equal-title rule is looked at before the unique index is. */
   equalTitle: boolean;
+  /** A voucher is only spent while it holds the amount. */
+  voucherBalance: boolean;
 };
-export const allGuards: Guards = { scope: true, equalTitle: true };
+export const allGuards: Guards = { scope: true, equalTitle: true, voucherBalance: true };
 
 /** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
 export type Ctx = {

@@ -14,10 +14,14 @@ const statusOf = {
 export type ProblemKind = keyof typeof statusOf;
 export type ProblemStatus = (typeof statusOf)[ProblemKind];
 
+/** One thing that is wrong, for interfaces that answer with codes. */
+export type Fault = { code: string; message: string };
+
 type Details = {
   /** The fields at fault, in the document's order, for interfaces that answer with lists instead of a sentence. */
   missing?: string[];
   notValid?: string[];
+  faults?: Fault[];
   /** Seconds after which the same request may succeed. */
   retryAfter?: number;
   cause?: unknown;
@@ -28,13 +32,16 @@ export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly missing: string[];
   readonly notValid: string[];
+  readonly faults: Fault[];
   readonly retryAfter: number | undefined;
 
-  constructor(kind: ProblemKind, message: string, { missing = [], notValid = [], retryAfter, cause }: Details = {}) {
+  constructor(kind: ProblemKind, message: string, details: Details = {}) {
+    const { missing = [], notValid = [], faults = [], retryAfter, cause } = details;
     super(message, { cause });
     this.kind = kind;
     this.missing = missing;
     this.notValid = notValid;
+    this.faults = faults;
     this.retryAfter = retryAfter;
   }
 

@@ -9,6 +9,14 @@ import { revalidate } from './versions.ts';
 const ProblemBody = Type.Object({ error: Type.String() });
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
 
+/** What the booking endpoints answer instead: every fault with its code. */
+const FaultsBody = Type.Object({
+  successful: Type.Boolean(),
+  errors: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
+  error: Type.String({ description: 'The first message' }),
+});
+export const faults = { '4xx': FaultsBody, '5xx': FaultsBody };
+
 export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
 export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 

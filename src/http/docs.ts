@@ -22,6 +22,7 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
         { name: 'Courses' },
         { name: 'Course dates' },
         { name: 'School' },
+        { name: 'Booking' },
         { name: 'Orders' },
         { name: 'People' },
         { name: 'Older interface' },

@@ -35,6 +35,25 @@ export const mainWording: Wording = ({ message }) => ({ error: message });
 export const legacyWording: Wording = ({ kind, message }) =>
   kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
 
+/** The booking endpoints: everything that is wrong, each with a code. */
+export const bookingWording: Wording = ({ kind, message, faults }) => ({
+  successful: false,
+  errors: faults.length > 0 ? faults : [{ code: codeOf[kind], message }],
+  error: message,
+});
+const codeOf: Record<ProblemKind, string> = {
+  invalid: 'field_invalid',
+  unauthenticated: 'unauthorized',
+  forbidden: 'forbidden',
+  not_found: 'resource_not_found',
+  method_not_allowed: 'method_not_allowed',
+  too_large: 'body_too_large',
+  unsupported_media_type: 'content_type_not_supported',
+  too_many_requests: 'too_many_requests',
+  internal: 'internal_error',
+  unavailable: 'service_unavailable',
+};
+
 export function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (error.validation) return fieldsAtFault(error, request);
@@ -100,9 +119,14 @@ function withRequestId(problem: Problem, requestId: string) {
   return new Problem(kind, message, { ...(retryAfter === undefined ? {} : { retryAfter }), cause });
 }
 
+const wordings: [RegExp, Wording][] = [
+  [/^\/(schools|courses)([/?]|$)/, legacyWording],
+  [/^\/v2\/(booking|campaigns\/validate|vouchers\/validate)([/?]|$)/, bookingWording],
+];
+
 /** A reply outside any route, such as to an address that cannot be decoded: in the words of the interface it names. */
 export const answerUnread = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   const problem = toProblem(error, request);
-  const word = /^\/(schools|courses)([/?]|$)/.test(request.url) ? legacyWording : mainWording;
+  const [, word = mainWording] = wordings.find(([path]) => path.test(request.url)) ?? [];
   void reply.code(problem.status).header('x-request-id', request.id).send(word(problem));
 };

@@ -1,0 +1,43 @@
+const lower = (text: string) => `lower(${text} collate "und-x-icu")`;
+
+/**
+ * Joins the course user that has just these values, without regard to case: the first one at or after them in the order of
+ * an index. A planner that knows nothing of a new table would walk all of its rows for an equality.
+ */
+function joinUser(alias: string, columns: string[], values: string[]) {
+  const its = columns.map((column) => lower(`u.${column}`)).join(', ');
+  const sought = values.map(lower).join(', ');
+  return `left join lateral (select u.id, (${its}) = (${sought}) as found from course_users u
+        where u.provider_id = $1 and (${its}) >= (${sought}) order by ${its} limit 1) ${alias} on ${alias}.found`;
+}
+
+/**
+ * For each person, in their order, whether the provider knows them, by e-mail and name. If not, whether the e-mail is
+ * somebody's already, and the first number that makes a username of e-mail and name free.
+ */
+export const findPersons = {
+  name: 'find_persons',
+  text: `select known.id, coalesce(owner.id, namesake.id) is not null as taken,
+      case when known.id is null then (
+        select n.number from generate_series(1, 100) n (number)
+          ${joinUser('holder', ['username'], ["concat_ws('_', p.email, p.firstname, p.lastname, nullif(n.number, 1))"])}
+        where holder.id is null limit 1) end as number
+    from json_to_recordset($2) p (place int, email text, firstname text, lastname text)
+      ${joinUser('known', ['email', 'lastname', 'firstname'], ['p.email', 'p.lastname', 'p.firstname'])}
+      ${joinUser('owner', ['email'], ['p.email'])}
+      ${joinUser('namesake', ['username'], ['p.email'])}
+    order by p.place`,
+};
+export type PersonFound = { id: number | null; taken: boolean; number: number | null };
+
+/** New course users in the order of their places, which is then that of their ids. */
+export const makeUsers = {
+  name: 'make_users',
+  text: `insert into course_users (provider_id, created_at, updated_at, customer_id,
+      username, email, firstname, lastname, phone, company, orgnr, position, date_of_birth)
+    select $1, $2, $2, $3, username, email, firstname, lastname, phone, company, "companyNumber", position, "dateOfBirth"
+    from json_to_recordset($4) u (place int, username text, email text, firstname text, lastname text, phone text,
+      company text, "companyNumber" text, position text, "dateOfBirth" date)
+    order by place
+    returning id`,
+};
