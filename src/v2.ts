@@ -4,7 +4,8 @@ import { watchMethods } from './http/methods.ts';
 import { answerProblems, mainWording } from './http/problems.ts';
 import { readRequests } from './http/requests.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from './resources/admin-users/routes.ts';
-import { campaignRoutes } from './resources/campaigns/routes.ts';
+import { bookingRoutes } from './resources/booking/routes.ts';
+import { campaignRoutes, campaignValidationRoutes } from './resources/campaigns/routes.ts';
 import {
   batchCourseDateRoutes,
   courseDateRoutes,
@@ -22,6 +23,7 @@ import { participantRoutes } from './resources/participants/routes.ts';
 import { schoolRoutes } from './resources/schools/routes.ts';
 import { tagRoutes } from './resources/tags/routes.ts';
 import { courseUserRoutes, searchUserRoutes } from './resources/users/routes.ts';
+import { voucherValidationRoutes } from './resources/vouchers/routes.ts';
 
 /** The interface providers use today. */
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
@@ -43,7 +45,10 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(orderRoutes, { prefix: '/orders' });
   await app.register(orderProductRoutes, { prefix: '/orders/products' });
   await app.register(participantRoutes, { prefix: '/participants' });
+  await app.register(bookingRoutes, { prefix: '/booking' });
   await app.register(campaignRoutes, { prefix: '/campaigns' });
+  await app.register(campaignValidationRoutes, { prefix: '/campaigns/validate' });
+  await app.register(voucherValidationRoutes, { prefix: '/vouchers/validate' });
   await app.register(customerRoutes, { prefix: '/customers' });
   await app.register(courseUserRoutes, { prefix: '/course-users' });
   await app.register(searchUserRoutes, { prefix: '/search-users' });

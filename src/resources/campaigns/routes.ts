@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers } from '../../http/answers.ts';
-import { Campaign } from './schema.ts';
-import { listCampaigns } from './service.ts';
+import { Id, Title } from '../../core/schema.ts';
+import { answers, faults } from '../../http/answers.ts';
+import { answerProblems, bookingWording } from '../../http/problems.ts';
+import { Campaign, ValidCampaign } from './schema.ts';
+import { listCampaigns, validateCampaign } from './service.ts';
 
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
   // Without an ETag: what is running, waiting or expired depends on the clock.
@@ -16,5 +18,28 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     ({ ctx }) => listCampaigns(ctx),
+  );
+};
+
+export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  answerProblems(app, bookingWording);
+
+  app.get(
+    '/:code',
+    {
+      schema: {
+        summary: 'Look up a campaign code for a course',
+        description:
+          'One of `coursedate_id` and `course_id` is required. A campaign that is not running is answered too, and says so.',
+        tags: ['Booking'],
+        params: Type.Object({ code: Title() }),
+        querystring: Type.Object({
+          coursedate_id: Type.Optional({ ...Id, description: 'The course date to be booked' }),
+          course_id: Type.Optional({ ...Id, description: 'Or the course' }),
+        }),
+        response: { 200: ValidCampaign, ...faults },
+      },
+    },
+    ({ ctx, params, query }) => validateCampaign(ctx, params.code, query),
   );
 };

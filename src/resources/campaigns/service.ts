@@ -1,8 +1,13 @@
-import { asc } from 'drizzle-orm';
+import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
+import { notFound, Problem } from '../../core/problem.ts';
 import { campaigns } from '../../database/tables/campaigns.ts';
+import { folded } from '../../database/tables/columns.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
 import { own } from '../../lists/reach.ts';
-import { campaignColumns, campaignShape } from './shape.ts';
+import { toEmbeddedCampaign } from './schema.ts';
+import { campaignColumns, campaignShape, isForCourse } from './shape.ts';
 
 /** All campaigns of the provider; the list names no `limit`, so it is not paged. */
 export async function listCampaigns(ctx: Ctx) {
@@ -12,4 +17,41 @@ export async function listCampaigns(ctx: Ctx) {
     .where(own(ctx, campaigns))
     .orderBy(asc(campaigns.id));
   return campaignShape.embed(ctx, rows, {}, []);
+}
+
+/** The campaign that a code names and that is for the course; where it stands it says itself. Archived ones come last. */
+export async function validateCampaign(ctx: Ctx, code: string, asked: { coursedate_id?: number; course_id?: number }) {
+  const courseId = await courseOf(ctx, asked);
+  const named = own(ctx, campaigns, sql`${folded(campaigns.campaignCode)} = lower(${code} collate "und-x-icu")`);
+  const forCourse = sql<boolean>`${sql.raw(isForCourse('campaigns', String(courseId)))}`;
+  const [found] = await ctx.db
+    .select({ campaign: campaignColumns, forCourse })
+    .from(campaigns)
+    .where(named)
+    .orderBy(asc(campaigns.isArchived), desc(campaigns.id))
+    .limit(1);
+  if (!found) throw notFound('Campaign');
+  if (!found.forCourse) {
+    const message = 'The campaign is not for this course';
+    throw new Problem('invalid', message, { faults: [{ code: 'campaign_code_invalid', message }] });
+  }
+  return { successful: true, campaign: { ...toEmbeddedCampaign(found.campaign), id: String(found.campaign.id) } };
+}
+
+/** The course that is asked for, by itself or by one of its dates. */
+async function courseOf(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?: number; course_id?: number }) {
+  if (coursedate_id !== undefined) {
+    const date = own(ctx, courseDates, eq(courseDates.id, coursedate_id), isNull(courseDates.deletedAt));
+    const [found] = await ctx.db.select({ id: courseDates.courseId }).from(courseDates).where(date);
+    if (!found) throw notFound('Course date');
+    return found.id;
+  }
+  if (course_id === undefined) {
+    const message = 'coursedate_id or course_id is missing';
+    throw new Problem('invalid', message, { faults: [{ code: 'missing_course_id', message }] });
+  }
+  const course = own(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
+  const [found] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
+  if (!found) throw notFound('Course');
+  return found.id;
 }

@@ -12,6 +12,16 @@ export const campaignColumns = {
   isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
 };
 
+/** Whether a campaign is for a course: one of its own, one with one of its tags, or any when it names neither. */
+export const isForCourse = (campaign: string, course: string) => {
+  const named = (table: string) =>
+    `select from ${table} n where n.provider_id = ${campaign}.provider_id and n.campaign_id = ${campaign}.id`;
+  return `(exists (${named('campaign_courses')} and n.course_id = ${course})
+    or exists (${named('campaign_tags')} and n.tag_id in
+      (select t.tag_id from course_tags t where t.provider_id = ${campaign}.provider_id and t.course_id = ${course}))
+    or not exists (${named('campaign_courses')}) and not exists (${named('campaign_tags')}))`;
+};
+
 /** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
 export const fetchCampaigns = (ctx: Ctx, keys: Keys): PromiseLike<CampaignRow[]> =>
   ctx.db

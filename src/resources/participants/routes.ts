@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../core/schema.ts';
 import { answers, revalidated, sendItems } from '../../http/answers.ts';
+import { ParticipantChange } from './body.ts';
 import { participantList } from './query.ts';
-import { getParticipant } from './service.ts';
+import { getParticipant, updateParticipant } from './service.ts';
 
 export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -33,5 +34,21 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     ({ ctx, params, query }) => getParticipant(ctx, params.id, query),
+  );
+  app.put(
+    '/:id',
+    {
+      schema: {
+        summary: 'Update a participant',
+        description:
+          'Only the fields sent change. A status that holds a seat takes one as a booking does, and is refused when ' +
+          'there is none; 4 and 8 free the seat for who is next in line.',
+        tags: ['Orders'],
+        params: Type.Object({ id: Id }),
+        body: ParticipantChange,
+        response: answers(participantList.View),
+      },
+    },
+    ({ ctx, params, body }) => updateParticipant(ctx, params.id, body),
   );
 };

@@ -1,6 +1,16 @@
+import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/problem.ts';
+import { mergedProperties } from '../../core/custom-properties.ts';
+import { invalidFields, notFound, Problem } from '../../core/problem.ts';
+import type { Tx } from '../../database/client.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { own } from '../../lists/reach.ts';
+import { hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
+import { decideSeats, settleDates } from '../seats/service.ts';
+import type { ParticipantChange } from './body.ts';
 import { participantList } from './query.ts';
+import type { ParticipantRow } from './schema.ts';
 
 /** One participant, deregistered and archived ones too. */
 export async function getParticipant(ctx: Ctx, id: number, query: Parameters<typeof participantList.byId>[2] = {}) {
@@ -8,3 +18,65 @@ export async function getParticipant(ctx: Ctx, id: number, query: Parameters<typ
   if (participant === undefined) throw notFound('Participant');
   return participant;
 }
+
+/** A status that holds a seat takes it by the rules of booking; one that gives it up lets the next in line have it. */
+export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
+  const missing = (['idStatus', 'idPaid'] as const).filter((name) => body[name] === null);
+  if (missing.length > 0) throw invalidFields({ missing });
+  const participant = own(ctx, participants, eq(participants.id, id));
+  await ctx.write(async (tx, at) => {
+    const [row] = await tx.select().from(participants).where(participant);
+    if (row === undefined) throw notFound('Participant');
+
+    const changes = { ...toColumns(row, body), statusId: await statusFor(ctx, tx, row, body.idStatus ?? row.statusId) };
+    const isMoved = changes.statusId !== row.statusId;
+    if (isMoved || !isSame(changes, row)) {
+      const statusUpdatedAt = isMoved ? at : row.statusUpdatedAt;
+      await tx
+        .update(participants)
+        .set({ ...changes, statusUpdatedAt, updatedAt: at })
+        .where(participant);
+    }
+    if (holdsSeat(row.statusId) && !holdsSeat(changes.statusId)) await settleDates(ctx, tx, at, [row.courseDateId]);
+  });
+  return getParticipant(ctx, id);
+}
+
+/** Which status asking for `wanted` gets; confirmed and unconfirmed hold the same seat, so they change without asking. */
+async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, wanted: number): Promise<number> {
+  if (wanted === row.statusId || hasLeft(wanted)) return wanted;
+  if (!isAsked(wanted)) throw invalidFields({ notValid: ['idStatus'] });
+  if (wanted !== seat.waiting && (row.statusId === seat.confirmed || row.statusId === seat.unconfirmed)) return wanted;
+
+  const [date] = await tx
+    .select()
+    .from(courseDates)
+    .where(own(ctx, courseDates, eq(courseDates.id, row.courseDateId)));
+  const without = {
+    ...date!,
+    numConfirmed: date!.numConfirmed - Number(row.statusId === seat.confirmed),
+    numOverbooked: date!.numOverbooked - Number(row.statusId === seat.overbooked),
+    numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === seat.unconfirmed),
+    numWaiting: date!.numWaiting - Number(row.statusId === seat.waiting),
+  };
+  const wish = { courseDateId: row.courseDateId, status: wanted };
+  const [given] = decideSeats([without], [wish], { check: true, waitWhenFull: false });
+  if (given === undefined) throw new Problem('invalid', 'No seat is available');
+  return given;
+}
+
+const isAsked = (statusId: number): statusId is 1 | 3 | 7 =>
+  statusId === seat.confirmed || statusId === seat.waiting || statusId === seat.unconfirmed;
+
+const toColumns = (row: ParticipantRow, body: ParticipantChange) => ({
+  paidId: body.idPaid ?? row.paidId,
+  completed: body.completed ?? row.completed,
+  passed: body.passed ?? row.passed,
+  noShow: body.no_show ?? row.noShow,
+  customProperties: mergedProperties(row.customProperties, body.custom_properties),
+});
+
+const isSame = (changes: Partial<ParticipantRow>, row: ParticipantRow) =>
+  Object.entries(changes).every(
+    ([name, value]) => JSON.stringify(value) === JSON.stringify(row[name as keyof ParticipantRow]),
+  );

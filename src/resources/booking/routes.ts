@@ -1,0 +1,80 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import type { Fault } from '../../core/problem.ts';
+import { Id } from '../../core/schema.ts';
+import { faults } from '../../http/answers.ts';
+import { answerProblems, bookingWording } from '../../http/problems.ts';
+import { participantShape } from '../participants/shape.ts';
+import { BookingBody, DeregisterBody, setFaultsAside, type Refusal } from './body.ts';
+import { BookingAnswer, DeregisterAnswer, fieldFault, refused } from './schema.ts';
+import { book, deregister } from './service.ts';
+
+const tags = ['Booking'];
+const headers = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description:
+        'Any text of 1 to 255 characters. For 24 hours the same request with it gets the first answer again and books ' +
+        'nothing; another one is refused.',
+    }),
+  ),
+});
+
+export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  answerProblems(app, bookingWording);
+
+  app.post(
+    '',
+    {
+      schema: {
+        summary: 'Book a course date',
+        description: 'All of it or nothing. A refusal names everything that is wrong at once.',
+        tags,
+        headers,
+        body: BookingBody,
+        response: { 201: BookingAnswer, ...faults },
+      },
+      attachValidation: true,
+    },
+    async (request, reply) => {
+      const refusals = (request.validationError?.validation ?? []) as Refusal[];
+      const key = refusals.length === 0 ? keyOf(request) : undefined;
+      const wrong = [...wrongKey(request), ...setFaultsAside(request.body, refusals)];
+      return reply.code(201).send(await book(request.ctx, request.body, wrong, key));
+    },
+  );
+
+  app.put(
+    '/:id/deregister',
+    {
+      schema: {
+        summary: 'Deregister all participants of a booking',
+        description: 'Frees their seats for who is next in line. A second call changes nothing; the order stays.',
+        tags,
+        params: Type.Object({ id: Id }),
+        headers,
+        body: DeregisterBody,
+        response: { 200: DeregisterAnswer(participantShape.schema), ...faults },
+      },
+    },
+    async (request) => {
+      const wrong = wrongKey(request);
+      if (wrong.length > 0) throw refused(wrong);
+      return deregister(request.ctx, request.params.id, request.body, keyOf(request));
+    },
+  );
+};
+
+type Keyed = { headers: { 'idempotency-key'?: string } };
+
+/** Of a request as it was read, before anything is set aside; undefined without a key. */
+function keyOf({ headers, method, routeOptions, params, body }: Keyed & Omit<FastifyRequest, 'headers'>) {
+  const key = headers['idempotency-key'];
+  return key === undefined ? undefined : { key, asked: { method, route: routeOptions.url, params, body } };
+}
+
+function wrongKey({ headers }: Keyed): Fault[] {
+  const length = headers['idempotency-key']?.length ?? 1;
+  return length >= 1 && length <= 255 ? [] : [fieldFault('Idempotency-Key')];
+}

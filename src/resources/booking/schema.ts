@@ -1,0 +1,65 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { TObject } from '@sinclair/typebox';
+import { Problem, type Fault } from '../../core/problem.ts';
+
+/** What can be wrong with a booking; `of` words the fault of one participant, who is named by their place. */
+const sayings = {
+  course_date_identifier_invalid: 'coursedate_id names no course date that can be booked',
+  course_date_cancelled: 'The course date is canceled',
+  deadline_passed: 'The deadline of the course date has passed',
+  payment_method_invalid: 'payment_method must be invoice',
+  customer_invalid: 'customer_id names no active customer',
+  participant_count_invalid: 'There must be 1 to 1000 participants',
+  participant_name_invalid_empty: 'a firstname and a lastname are needed',
+  participant_email_invalid_empty: 'an e-mail address is needed',
+  participant_products_invalid: 'products names what cannot be sold',
+  participant_does_not_have_a_course_product: 'none of the products is one of the course',
+  participant_have_multiple_course_products: 'more than one of the products is one of the course',
+  default_course_product_missing: 'The course has no main product that can be sold',
+  exchange_rate_does_not_exist: 'A product is not sold in this currency',
+  campaign_code_invalid: 'The campaign code is not valid for this booking',
+  campaign_code_expired: 'The campaign has ended',
+  voucher_code_invalid: 'The voucher code is not valid for this booking',
+  voucher_code_expired: 'The voucher has expired',
+  order_could_not_be_created: 'The total of the order is too large',
+  no_seats_available: 'no seat is available',
+  idempotency_key_reused: 'The Idempotency-Key was used with another request',
+} as const;
+export type BookingCode = keyof typeof sayings;
+
+export const fault = (code: BookingCode): Fault => ({ code, message: sayings[code] });
+
+/** `at` counts from 0, the message from 1. */
+export const faultOf = (at: number, code: BookingCode): Fault => ({ code, message: `${named(at)}: ${sayings[code]}` });
+export const fieldFault = (field: string, at?: number): Fault => ({
+  code: 'field_invalid',
+  message: at === undefined ? `${field} is not valid` : `${named(at)}: ${field} is not valid`,
+});
+const named = (at: number) => `Participant ${at + 1}`;
+
+/** A booking that cannot be: with everything that is wrong with it, each said once. */
+export function refused(faults: Fault[]) {
+  const once = [...new Map(faults.map((one) => [`${one.code} ${one.message}`, one])).values()];
+  return new Problem('invalid', once[0]!.message, { faults: once });
+}
+
+/** POST /v2/booking. Amounts are in the order's currency. */
+export type BookingAnswer = Static<typeof BookingAnswer>;
+export const BookingAnswer = Type.Object({
+  successful: Type.Boolean(),
+  summary: Type.Object({
+    order_id: Type.String(),
+    booking_id: Type.String(),
+    coursedate_id: Type.String(),
+    currency: Type.String(),
+    total_excl_vat: Type.Number(),
+    total_incl_vat: Type.Number(),
+    total_vat: Type.Number(),
+    number_of_participants: Type.Integer(),
+    participants: Type.Array(Type.Object({ id: Type.Integer(), status_id: Type.Integer() })),
+  }),
+});
+
+/** PUT /v2/booking/:id/deregister. */
+export const DeregisterAnswer = <P extends TObject>(participant: P) =>
+  Type.Object({ successful: Type.Boolean(), booking_id: Type.Integer(), participants: Type.Array(participant) });

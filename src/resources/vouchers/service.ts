@@ -1,0 +1,19 @@
+import { desc, getTableColumns, sql } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { notFound } from '../../core/problem.ts';
+import { vouchers } from '../../database/tables/campaigns.ts';
+import { folded } from '../../database/tables/columns.ts';
+import { own } from '../../lists/reach.ts';
+import { toVoucher } from './schema.ts';
+
+/** The voucher of a code, without regard to case; a deleted one only when there is no other. */
+export async function validateVoucher(ctx: Ctx, code: string) {
+  const [found] = await ctx.db
+    .select({ ...getTableColumns(vouchers), isExpired: sql<boolean>`coalesce(now() >= ${vouchers.expiresAt}, false)` })
+    .from(vouchers)
+    .where(own(ctx, vouchers, sql`${folded(vouchers.code)} = lower(${code} collate "und-x-icu")`))
+    .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
+    .limit(1);
+  if (!found) throw notFound('Voucher');
+  return { successful: true, voucher: toVoucher(found) };
+}
