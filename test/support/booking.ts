@@ -1,0 +1,99 @@
+import { and, asc, eq } from 'drizzle-orm';
+import { Client } from 'pg';
+import { vouchers } from '../../src/database/tables/campaigns.ts';
+import { courseDates } from '../../src/database/tables/coursedates.ts';
+import { participants } from '../../src/database/tables/participants.ts';
+import { addDate } from './dates.ts';
+import { write } from './orders.ts';
+import { connectionTo, type Answer, type Provider } from './world.ts';
+
+type Fields = Record<string, unknown>;
+
+let made = 0;
+/** Somebody nobody else is. */
+export const person = (fields: Fields = {}) => {
+  made += 1;
+  return { firstname: 'Kari', lastname: `Nordmann ${made}`, email: `kari-${made}@people.example`, ...fields };
+};
+export const persons = (count: number, fields: Fields = {}) => Array.from({ length: count }, () => person(fields));
+
+export const bookingOf = (coursedate_id: number, fields: Fields = {}) => ({
+  coursedate_id,
+  payment_method: 'invoice',
+  participants: [person()],
+  ...fields,
+});
+
+/** A course date that can be booked, of a course of its own. */
+export async function bookable(
+  me: Provider,
+  { course = {}, ...date }: { course?: Fields } & Parameters<typeof addDate>[2] = {},
+) {
+  const courseId = await me.course({ price_value: 1000, ...course });
+  return { courseId, dateId: await addDate(me, courseId, date) };
+}
+
+export const book = (me: Provider, dateId: number, fields: Fields = {}, headers: Record<string, string> = {}) =>
+  me.post('/v2/booking', bookingOf(dateId, fields), headers);
+
+export type Summary = {
+  order_id: string;
+  booking_id: string;
+  coursedate_id: string;
+  currency: string;
+  total_excl_vat: number;
+  total_incl_vat: number;
+  total_vat: number;
+  number_of_participants: number;
+  participants: { id: number; status_id: number }[];
+};
+/** What a booking that must succeed answers. */
+export function summaryOf(answer: Answer): Summary {
+  if (answer.status !== 201) throw new Error(`not booked: ${answer.status} ${answer.text}`);
+  return answer.json<{ summary: Summary }>().summary;
+}
+export const booked = async (...args: Parameters<typeof book>) => summaryOf(await book(...args));
+export const statusesIn = (summary: Summary) => summary.participants.map(({ status_id }) => status_id);
+
+/** The codes of a refusal, in their order; undefined when it was no refusal. */
+export const codesIn = (answer: Answer) =>
+  answer.json<{ errors?: { code: string }[] }>().errors?.map(({ code }) => code);
+
+export const deregister = (me: Provider, bookingId: number | string, fields: Fields = {}) =>
+  me.put(`/v2/booking/${bookingId}/deregister`, fields);
+
+export const statusesOn = (me: Provider, dateId: number) =>
+  write(me, async (tx) => {
+    const rows = await tx
+      .select({ statusId: participants.statusId })
+      .from(participants)
+      .where(and(eq(participants.providerId, me.id), eq(participants.courseDateId, dateId)))
+      .orderBy(asc(participants.id));
+    return rows.map(({ statusId }) => statusId);
+  });
+
+/** The four counters of a date: confirmed, overbooked, unconfirmed, waiting. */
+export const countersOf = (me: Provider, dateId: number) =>
+  write(me, async (tx) => {
+    const [row] = await tx
+      .select()
+      .from(courseDates)
+      .where(and(eq(courseDates.providerId, me.id), eq(courseDates.id, dateId)));
+    return [row!.numConfirmed, row!.numOverbooked, row!.numUnconfirmed, row!.numWaiting];
+  });
+
+export const newVoucher = (me: Provider, values: Partial<typeof vouchers.$inferInsert> & { amount: string }) =>
+  write(me, async (tx, at) => {
+    const own = { providerId: me.id, createdAt: at, updatedAt: at };
+    const code = `V-${(made += 1)}`;
+    const row = { code, balance: values.amount, ...own, ...values };
+    const [voucher] = await tx.insert(vouchers).values(row).returning();
+    return voucher!;
+  });
+
+/** A statement outside any lock or guard, in a database of a test's own. */
+export async function execute(database: string, statement: string) {
+  const client = new Client(connectionTo(database));
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
