@@ -2,10 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { addDate } from './support/dates.ts';
+import { bookable, booked, bookingOf, newVoucher } from './support/booking.ts';
 import * as documented from './support/document.ts';
+import * as booking from './support/documents/booking.ts';
 import * as dates from './support/documents/dates.ts';
 import * as people from './support/documents/people.ts';
-import { newOrder } from './support/orders.ts';
+import { newCampaign, newOrder } from './support/orders.ts';
 import { send, sharedWorld, type Provider } from './support/world.ts';
 
 const { app, newProvider } = await sharedWorld();
@@ -42,6 +44,7 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/app-users',
     'GET /v2/batch/coursedates',
     'GET /v2/campaigns',
+    'GET /v2/campaigns/validate/{code}',
     'GET /v2/course-tags',
     'GET /v2/course-users/{id}',
     'GET /v2/coursedates',
@@ -63,9 +66,11 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/participants/{id}',
     'GET /v2/schools',
     'GET /v2/search-users',
+    'GET /v2/vouchers/validate/{code}',
     'POST /courses',
     'POST /schools',
     'POST /v2/admin-users',
+    'POST /v2/booking',
     'POST /v2/course-tags',
     'POST /v2/courses',
     'POST /v2/courses/{course_id}/coursedates',
@@ -73,11 +78,13 @@ test('there is an endpoint for each of these, and no other', () => {
     'POST /v2/instructors',
     'POST /v2/locations',
     'POST /v2/orders/{id}/export',
+    'PUT /v2/booking/{id}/deregister',
     'PUT /v2/courses/{course_id}/coursedates/{id}',
     'PUT /v2/courses/{id}',
     'PUT /v2/customers/{id}',
     'PUT /v2/instructors/{id}',
     'PUT /v2/locations/{id}',
+    'PUT /v2/participants/{id}',
     'PUT /v2/schools',
   ]);
 });
@@ -167,8 +174,38 @@ test.each<[string, Schema, unknown]>([
   ['Admin user, created', answerOf('/v2/admin-users', 'post', '201'), people.adminUser],
   ['App user', answerOf('/v2/app-users', 'get', '200').items!, people.appUser],
   ['Role', answerOf('/v2/admin-roles', 'get', '200').items!, people.role],
+  ['Booking', answerOf('/v2/booking', 'post', '201'), booking.booking],
+  ['Campaign, looked up', answerOf('/v2/campaigns/validate/{code}', 'get', '200'), booking.validCampaign],
+  ['Voucher, looked up', answerOf('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
 ])('%s has the fields and types of the document', (_name, schema, table) => {
   expect(worded(schema)).toEqual(table);
+});
+
+test('deregistering answers the participants of the list, and an update one of them', () => {
+  const { participants, ...own } = worded(answerOf('/v2/booking/{id}/deregister', 'put', '200')) as Record<
+    string,
+    unknown
+  >;
+  expect(own).toEqual(booking.deregistered);
+  const listed = worded(answerOf('/v2/participants', 'get', '200').items!);
+  expect(participants).toEqual([listed]);
+  expect(worded(answerOf('/v2/participants/{id}', 'put', '200'))).toEqual(listed);
+});
+
+const ofBooking = [
+  '/v2/booking',
+  '/v2/booking/{id}/deregister',
+  '/v2/campaigns/validate/{code}',
+  '/v2/vouchers/validate/{code}',
+];
+test.each(keyed)('$method $path words its failures as its interface does', ({ path, operation }) => {
+  const failures = Object.entries(operation.responses).filter(([status]) => /^[45]/i.test(status));
+  expect(failures.length).toBeGreaterThan(0);
+  for (const [, { content }] of failures) {
+    const said = worded(content['application/json']!.schema);
+    if (ofBooking.includes(path)) expect(said).toEqual(booking.failure);
+    else expect(said).not.toHaveProperty('successful');
+  }
 });
 
 test.each<[string, Schema, object]>([
@@ -182,7 +219,12 @@ test.each<[string, Schema, object]>([
 
 describe.each(keyed)('$method $path', ({ method, path, operation }) => {
   const older = !path.startsWith('/v2/');
-  const wrongKey = older ? { status: 'failure', message: 'Wrong API Key' } : { error: 'Wrong API Key' };
+  const error = 'Wrong API Key';
+  const wrongKey = ofBooking.includes(path)
+    ? { successful: false, errors: [{ code: 'unauthorized', message: error }], error }
+    : older
+      ? { status: 'failure', message: error }
+      : { error };
 
   test('asks for a key, in the words of its interface', async () => {
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
@@ -196,8 +238,9 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
   test('answers what its schema says', async () => {
     const me = await newProvider();
     await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
-    const url = (await pathFor(me, path)) + (asked[path] ?? '');
-    const answer = await me.request(method)(url, method === 'GET' ? undefined : complete[path]);
+    const url = path.includes('{code}') ? await lookUp[path]!(me) : (await pathFor(me, path)) + (asked[path] ?? '');
+    const body = method === 'GET' ? undefined : await (toBook[path]?.(me) ?? complete[path]);
+    const answer = await me.request(method)(url, body);
     expect(answer.status).toBeLessThan(300);
     const schema = operation.responses[String(answer.status)]!.content['application/json']!.schema;
     const ajv = formats.default(new Ajv2020({ strict: false }));
@@ -220,7 +263,23 @@ const asked: Record<string, string> = {
   '/v2/batch/coursedates': '?course_ids=1',
 };
 
+/** What looks up a code of the provider's own. */
+const lookUp: Record<string, (me: Provider) => Promise<string>> = {
+  '/v2/campaigns/validate/{code}': async (me) => {
+    await newCampaign(me, { campaignCode: 'code' });
+    return `/v2/campaigns/validate/code?course_id=${await me.course()}`;
+  },
+  '/v2/vouchers/validate/{code}': async (me) =>
+    `/v2/vouchers/validate/${(await newVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+};
+/** A body that names something of the provider's own. */
+const toBook: Record<string, (me: Provider) => Promise<object>> = {
+  '/v2/booking': async (me) => bookingOf((await bookable(me)).dateId),
+};
+
 const complete: Record<string, object> = {
+  '/v2/booking/{id}/deregister': {},
+  '/v2/participants/{id}': { no_show: 1 },
   '/v2/customers': { title: 'C' },
   '/v2/customers/{id}': { note: 'N' },
   '/v2/course-tags': { title: 'T' },
@@ -249,9 +308,11 @@ async function pathFor(me: Provider, path: string) {
 async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
   if (path.startsWith('/v2/orders/')) return (await newOrder(me, { courseId: await me.course() })).orderId;
-  if (path.startsWith('/v2/participants/'))
-    return (await newOrder(me, { courseId: await me.course() })).participantIds[0]!;
   if (path === '/v2/courses/{id}') return me.course();
+  if (['/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
+    const { booking_id, participants } = await booked(me, (await bookable(me)).dateId);
+    return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;
+  }
   const insert: Record<string, (at: string) => string> = {
     '/v2/course-users/{id}': (at) =>
       `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,

@@ -3,7 +3,7 @@ import { allGuards } from '../src/core/context.ts';
 import * as support from './support/isolation.ts';
 import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
 
-const { marker, markedPaths, readsOf, shows } = support;
+const { at, marker, markedPaths, readsOf, shows } = support;
 type Ids = support.Owner['ids'];
 
 const world = await sharedWorld();
@@ -46,7 +46,7 @@ const lists: Record<string, string> = {
       'participants/{id}',
     ]
       .concat(['campaigns', 'course-users/{id}', 'search-users', 'admin-users', 'admin-roles'])
-      .concat('app-users')
+      .concat('app-users', 'campaigns/validate/{code}', 'vouchers/validate/{code}')
       .map((name) => [`GET /v2/${name}`, marks]),
   ),
   'GET /schools': marks,
@@ -104,7 +104,21 @@ const datesNaming = ({ location, instructor, date }: Ids) => [
   { title: 'Changed' },
 ];
 /** Bodies that name all they can of the owner's, by id, title and address. */
+const payment_method = 'invoice';
+const participant = { ...named, email: 'changed@x.example' };
 const bodies: Record<string, (ids: Ids) => object[]> = {
+  'POST /v2/booking': ({ date: coursedate_id, customer: customer_id, product }) => [
+    { coursedate_id, payment_method, participants: [participant] },
+    {
+      coursedate_id,
+      customer_id,
+      campaign_code: marker,
+      voucher_code: marker,
+      participants: [{ products: [product] }],
+    },
+  ],
+  'PUT /v2/booking/{id}/deregister': () => [{}, { config: { with_fee: 1, send_receipt_email_to_participant: 1 } }],
+  'PUT /v2/participants/{id}': () => [{ no_show: 1 }, { idStatus: 4 }],
   'POST /v2/courses': ({ customer, tag, label }) => [
     { title: 'By ids', type: 'corporate', customer_id: customer, tags: [tag], labels: [label] },
     { title: marker, tags: [{ title: marker }], labels: [{ title: marker }] },
@@ -268,6 +282,18 @@ const idParameters: Record<string, Naming> = {
   'POST /v2/orders/{id}/export path id': ['toExport', () => ({})],
   'GET /v2/orders/products query since_id': ['product'],
   'GET /v2/participants/{id} path id': ['participant'],
+  'GET /v2/campaigns/validate/{code} query coursedate_id': ['date'],
+  'GET /v2/campaigns/validate/{code} query course_id': ['course'],
+  'POST /v2/booking body coursedate_id': [
+    'date',
+    (id) => ({ coursedate_id: id, payment_method, participants: [participant] }),
+  ],
+  'POST /v2/booking body customer_id': ['customer', (id) => ({ customer_id: id })],
+  'POST /v2/booking body participants': ['product', (id) => ({ participants: [{ ...participant, products: [id] }] })],
+  'PUT /v2/booking/{id}/deregister path id': ['booking', () => ({})],
+  'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
+  'PUT /v2/participants/{id} body idStatus': 'the same for all',
+  'PUT /v2/participants/{id} body idPaid': 'the same for all',
   'GET /v2/participants query since_id': ['participant'],
   'GET /v2/participants query course_id': ['course'],
   'GET /v2/participants query coursedate_id': ['date'],
@@ -339,7 +365,7 @@ const needed: Record<string, string> = {
 
 /** A path that names the actor's own, but for what is told, so that only that or the body names the owner's. */
 async function ownPath(actor: Provider, path: string, told: Record<string, number>) {
-  let url = path;
+  let url = path.replace('{code}', marker);
   for (const [parameter, kind] of Object.entries(support.namedBy(path))) {
     const value = told[parameter] ?? (actor === me ? ids[kind] : await rowOf(actor, kind));
     url = url.replace(`{${parameter}}`, String(value));
@@ -417,11 +443,13 @@ test('without the scope all of this would fail', async () => {
       }
     }
     // The tests' database refuses a write outside its provider's lock, which would come first here.
-    for (const table of ['instructors', 'orders', 'order_lines'])
+    for (const table of ['instructors', 'orders', 'order_lines', 'participants'])
       await open.database.pool.query(`alter table ${table} disable trigger user`);
     const asked = [
       () => stranger.put(`/v2/instructors/${theirs.ids.instructor}`, { phone: 'changed' }),
       () => stranger.post(`/v2/orders/${theirs.ids.toExport}/export`),
+      () => stranger.put(`/v2/participants/${theirs.ids.participant}`, { idPaid: 1 }),
+      () => stranger.put(`/v2/booking/${theirs.ids.booking}/deregister`),
     ];
     for (const ask of asked) {
       const before = await support.rowsOf(open, theirs.me.id);

@@ -120,7 +120,7 @@ export async function buildOwner(world: World) {
   const ids = {
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
-    ...{ toExport, product },
+    ...{ toExport, product, booking: order.bookingId },
   };
   return { me, ids };
 }
@@ -215,10 +215,11 @@ const namedByPath: Record<string, keyof Owner['ids']> = {
   '/v2/orders/{id}': 'order',
   '/v2/orders/{id}/export': 'toExport',
   '/v2/participants/{id}': 'participant',
+  '/v2/booking/{id}/deregister': 'booking',
 };
-/** Which row each parameter of a path names. */
+/** Which row each parameter of a path names by its id. */
 export function namedBy(path: string): Record<string, keyof Owner['ids']> {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'code');
   return Object.fromEntries(
     names.map((name) => {
       const kind = name === 'course_id' ? 'course' : namedByPath[path];
@@ -227,12 +228,22 @@ export function namedBy(path: string): Record<string, keyof Owner['ids']> {
     }),
   );
 }
-/** A path to something of the owner's. */
+/** A path to something of the owner's; its codes are all the same. */
 export const pathTo = (path: string, ids: Owner['ids']) =>
-  Object.entries(namedBy(path)).reduce((url, [name, kind]) => url.replace(`{${name}}`, String(ids[kind])), path);
+  Object.entries(namedBy(path)).reduce(
+    (url, [name, kind]) => url.replace(`{${name}}`, String(ids[kind])),
+    path.replace('{code}', marker),
+  );
 
-/** A list that answers nothing unless it is asked for somebody, and what asks for the owner's. */
-const asked = ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
+/** What answers nothing unless it is asked for somebody or something, and what asks for the owner's. */
+function asksOf(endpoint: Endpoint, ids: Owner['ids']) {
+  if (takes(endpoint, 'username'))
+    return ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
+  if (takes(endpoint, 'course_ids[]')) return [`course_ids=${ids.course},${ids.corporate}`];
+  return endpoint.path === '/v2/campaigns/validate/{code}'
+    ? [`coursedate_id=${ids.date}`, `course_id=${ids.course}`]
+    : [''];
+}
 
 /** The requests that an endpoint can be read by: each include and all, with what widens a list; `include` is the one. */
 export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
@@ -247,8 +258,7 @@ export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
     ...includes.map((include) => ({ query: `include[]=${include}`, include })),
     ...[every, ...widened].map((query) => ({ query, include: undefined })),
   ];
-  const batch = takes(endpoint, 'course_ids[]') ? [`course_ids=${ids.course},${ids.corporate}`] : [''];
-  return (takes(endpoint, 'username') ? asked : batch).flatMap((ask) =>
+  return asksOf(endpoint, ids).flatMap((ask) =>
     reaches.flatMap((reach) =>
       wordings.map(({ query, include }) => {
         const url = `${pathTo(endpoint.path, ids)}?${[ask, reach, query].filter(Boolean).join('&')}`;
