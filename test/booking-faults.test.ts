@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { allGuards } from '../src/core/context.ts';
-import { products } from '../src/database/tables/courses.ts';
-import { courses } from '../src/database/tables/courses.ts';
+import { courses, products } from '../src/database/tables/courses.ts';
 import { and, eq } from 'drizzle-orm';
 import { bookable, booked, book, bookingOf, codesIn, newVoucher, person, persons } from './support/booking.ts';
 import { addDate, changeDate } from './support/dates.ts';
-import { mainProduct, newCampaign, newCustomer, newProduct, write } from './support/orders.ts';
+import { mainProduct, newCustomer, newProduct, write } from './support/orders.ts';
 import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
 
 const { app, newProvider } = await sharedWorld();

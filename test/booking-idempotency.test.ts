@@ -8,7 +8,7 @@ const { database, newProvider } = await sharedWorld();
 const key = (name: string) => ({ 'idempotency-key': name });
 const recordsOf = async (me: Provider) =>
   (
-    await database.pool.query<{ text: string; hours: number }>(
+    await database.pool.query<{ text: string; hours: string }>(
       'select r::text as text, extract(epoch from expires_at - created_at) / 3600 as hours from idempotency_records r where provider_id = $1',
       [me.id],
     )

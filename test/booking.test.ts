@@ -321,7 +321,7 @@ test('the three dialects book the same', async () => {
     payment_method: 'invoice',
     'participants[0][email]': email,
   });
-  for (const [name, text] of Object.entries(names)) form.append(`participants[0][${name}]`, String(text));
+  for (const [name, text] of Object.entries(names)) form.append(`participants[0][${name}]`, text);
   form.append('config[seats_availability_check]', '0');
   const asForm = await me.post('/v2/booking', form.toString(), { 'content-type': 'application/x-www-form-urlencoded' });
   const nested = new URLSearchParams({ coursedate_id: String(dateId), payment_method: 'invoice' });
