@@ -3,7 +3,7 @@ import { allGuards } from '../src/core/context.ts';
 import * as support from './support/isolation.ts';
 import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
 
-const { at, marker, markedPaths, readsOf, shows } = support;
+const { marker, markedPaths, readsOf, shows } = support;
 type Ids = support.Owner['ids'];
 
 const world = await sharedWorld();
