@@ -45,19 +45,22 @@ const rowsOf = async ({ pool }: Database, table: string) =>
 
 test('a sound database has no difference, and it says how much was looked at', async () => {
   const { newProvider, doctor } = await ownWorld();
-  expect(await doctor()).toMatchObject({ code: 0, stdout: 'Checked 0 course dates, 0 orders: no difference\n' });
+  expect(await doctor()).toMatchObject({
+    code: 0,
+    stdout: 'Checked 0 course dates, 0 orders, 0 vouchers: no difference\n',
+  });
   const [one, other] = [await newProvider(), await newProvider()];
   await school(one);
   await school(other);
   expect(await doctor()).toMatchObject({
     code: 0,
-    stdout: 'Checked 4 course dates, 4 orders: no difference\n',
+    stdout: 'Checked 4 course dates, 4 orders, 0 vouchers: no difference\n',
     stderr: '',
   });
   const limited = await doctor('--provider', String(one.id), '--json');
   expect([limited.code, limited.json()]).toEqual([
     0,
-    { checked: { course_dates: 2, orders: 2 }, differences: [], fixed: false },
+    { checked: { course_dates: 2, orders: 2, vouchers: 0 }, differences: [], fixed: false },
   ]);
 });
 
@@ -94,17 +97,17 @@ test('differences made by hand are found, mended and found no more', async () =>
     code: 1,
     stderr: 'error: 6 stored figures differ from the recount; `doctor --fix` mends them\n',
   });
-  expect(found.json()).toEqual({ checked: { course_dates: 6, orders: 6 }, differences, fixed: false });
+  expect(found.json()).toEqual({ checked: { course_dates: 6, orders: 6, vouchers: 0 }, differences, fixed: false });
   const words = (await doctor()).stdout.split('\n');
   expect(words[0]).toBe('provider_id  items         id  figure                  stored  counted');
   expect(words[6]).toMatch(/^2 +orders +\d+ +total_vat +0\.01 +33\.71$/);
-  expect(words.slice(7)).toEqual(['Checked 6 course dates, 6 orders: 6 figures differ', '']);
+  expect(words.slice(7)).toEqual(['Checked 6 course dates, 6 orders, 0 vouchers: 6 figures differ', '']);
 
   const ofOther = differences.filter(({ provider_id }) => provider_id === other.id);
   expect((await examine(database, { providerId: other.id })).differences).toEqual(ofOther);
   const damaged = await rowsOf(database, 'course_dates');
   expect(await examine(database, { providerId: other.id, fix: true })).toEqual({
-    checked: { course_dates: 2, orders: 2 },
+    checked: { course_dates: 2, orders: 2, vouchers: 0 },
     differences: ofOther,
     fixed: true,
   });
@@ -118,7 +121,7 @@ test('differences made by hand are found, mended and found no more', async () =>
     code: 0,
     stderr: '',
     stdout: expect.stringMatching(
-      /\nChecked 6 course dates, 6 orders: 4 figures differed, and are mended\n$/,
+      /\nChecked 6 course dates, 6 orders, 0 vouchers: 4 figures differed, and are mended\n$/,
     ) as string,
   });
   expect((await examine(database, {})).differences).toEqual([]);
@@ -236,4 +239,38 @@ test('a provider that is not there is one line', async () => {
     stderr: 'error: Provider 999999 not found\n',
   });
   expect(await doctor('--provider', 'x')).toMatchObject({ code: 2, stdout: '' });
+});
+
+test('a balance is what orders left of its voucher', async () => {
+  const { database, newProvider } = await ownWorld();
+  const me = await newProvider();
+  const [first, second] = [await school(me), await school(me)];
+  const voucher = async (code: string, balance: number) =>
+    (
+      await database.pool.query<{ id: number }>(
+        `insert into vouchers (provider_id, code, amount, balance, created_at, updated_at) values (${me.id}, '${code}', 100, ${balance}, now(), now()) returning id`,
+      )
+    ).rows[0]!.id;
+  for (const table of ['vouchers', 'voucher_redemptions'])
+    await database.pool.query(`alter table ${table} disable trigger user`);
+  const spent = await voucher('A', 59.5);
+  await voucher('B', 100);
+  const wrong = await voucher('C', 100);
+  const redeem = (voucherId: number, orderId: number, amount: number) =>
+    database.pool.query(
+      `insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at) values (${me.id}, ${voucherId}, ${orderId}, ${amount}, now())`,
+    );
+  await redeem(spent, first.orderId, 10.5);
+  await redeem(spent, second.orderId, 30);
+  await redeem(wrong, first.orderId, 0.01);
+  const difference = {
+    provider_id: me.id,
+    items: 'vouchers',
+    id: wrong,
+    figure: 'balance',
+    stored: '100.00',
+    counted: '99.99',
+  };
+  expect((await examine(database, { fix: true })).differences).toEqual([difference]);
+  expect(await examine(database, {})).toMatchObject({ checked: { vouchers: 3 }, differences: [] });
 });

@@ -4,7 +4,7 @@ import { command, id, run, table, type Options } from './connect.ts';
 
 /** Stored figures against a recount. */
 export function doctorCommand(program: Command) {
-  command(program, 'doctor', 'Count seats and totals again, and compare them with what is stored')
+  command(program, 'doctor', 'Count seats, totals and balances again, and compare them with what is stored')
     .option('--provider <id>', 'of this provider only', id)
     .option('--fix', 'store what was counted where it differs')
     .action((options: Options & { provider?: number; fix?: boolean }) =>

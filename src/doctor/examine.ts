@@ -5,9 +5,10 @@ import { grouped, type Key } from '../lists/part.ts';
 import type { Check, Recounted } from './check.ts';
 import { seats } from './seats.ts';
 import { totals } from './totals.ts';
+import { balances } from './vouchers.ts';
 
-/** All that is counted anew, one entry each. The place for voucher balances, once their redemptions are stored. */
-const checks: Check[] = [seats, totals];
+/** All that is counted anew, one entry each. */
+const checks: Check[] = [seats, totals, balances];
 
 const pageSize = 1_000;
 

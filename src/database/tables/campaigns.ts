@@ -106,7 +106,7 @@ export const campaignTags = pgTable(
   ],
 );
 
-/** An amount that can be spent in parts; `balance` is what is left of it. */
+/** An amount that can be spent in parts. `balance` is what is left of it: less what was spent before it came here, and what orders took. */
 export const vouchers = pgTable(
   'vouchers',
   {
@@ -115,6 +115,7 @@ export const vouchers = pgTable(
     code: text().notNull(),
     currency: text().notNull().default('NOK'),
     amount: numeric({ precision: 12, scale: 2 }).notNull(),
+    spentBefore: numeric({ precision: 12, scale: 2 }).notNull().default('0'),
     balance: numeric({ precision: 12, scale: 2 }).notNull(),
     expiresAt: instant(),
     archivedAt: instant(),

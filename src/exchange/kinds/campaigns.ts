@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { amountText, minorOf } from '../../core/money.ts';
 import { invalidFields } from '../../core/problem.ts';
 import { Flag, Line, Moment, OneOf, Read, UpperCode } from '../../core/schema.ts';
 import {
@@ -69,9 +70,11 @@ export const voucher: BulkKind = {
     archived_at: field(vouchers.archivedAt, Optional(Moment())),
     deleted_at: field(vouchers.deletedAt, Optional(Moment())),
   },
+  derived: { spent_before: vouchers.spentBefore },
   complete(fields) {
     fields['balance'] ??= fields['amount'];
-    if (Number(fields['balance']) > Number(fields['amount'])) throw invalidFields({ notValid: ['balance'] });
-    return undefined;
+    const spent = minorOf(String(fields['amount'])) - minorOf(String(fields['balance']));
+    if (spent < 0n) throw invalidFields({ notValid: ['balance'] });
+    return { spent_before: amountText(spent) };
   },
 };
