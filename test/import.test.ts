@@ -39,7 +39,7 @@ const questions = [
   '/v2/courses?limit=250&include_partners=1',
   `/v2/coursedates?limit=250&include_deleted=1&include=${dates},subinstances,bundle`,
   '/v2/coursedates?has_participants=1',
-  '/v2/nextcoursedates',
+  '/v2/nextcoursedates?include=course.reference_internal,course.products',
   '/v2/locations',
   '/v2/orders?user_data=1&include=lines.database_relations.course,lines.database_relations.participants,campaign',
   '/v2/orders?exported=1',

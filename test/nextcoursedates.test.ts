@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
+import { courses } from '../src/database/tables/courses.ts';
 import { approvePartner } from '../src/resources/partners/service.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, placeOf, teaches } from './support/dates.ts';
 import { sharedWorld, type Answer, type Provider } from './support/world.ts';
@@ -67,6 +69,9 @@ test('embeds course, place and time unasked, the rest on request', async () => {
   const instructorId = await addInstructor(me);
   const bundleId = await addBundle(me, 'Both');
   const course = await me.course({ title: 'Rich', reference: 'R' });
+  await (
+    await me.ctx()
+  ).write((tx) => tx.update(courses).set({ referenceInternal: 'Own' }).where(eq(courses.id, course)));
   const id = await addDate(me, course, { locationId, placeId, bundleId });
   await addGathering(me, id, {}, [instructorId]);
   await teaches(me, id, instructorId);
@@ -87,7 +92,7 @@ test('embeds course, place and time unasked, the rest on request', async () => {
   });
   expect(await item('include[]=course.reference_internal')).toEqual({
     ...plain,
-    course: { ...plain.course, reference_internal: null },
+    course: { ...plain.course, reference_internal: 'Own' },
   });
   expect(await item('include=instructors,provider,subinstances,bundle')).toEqual({
     ...plain,

@@ -171,6 +171,7 @@ export const schoolFile = (partnerId: number): Record<string, unknown>[] => [
     title: 'Knitting for all',
     active: true,
     reference: 'K-1',
+    reference_internal: 'K-internal',
     is_full_time: true,
     is_part_time: false,
     level: 3,

@@ -11,6 +11,9 @@ export type Caller = (
   headers?: Record<string, string>,
 ) => Promise<HttpAnswer>;
 
+/** No time is asserted: a busy machine may take long, and then a wait that ends would look like a fault. */
+const patient = { WRITE_WAIT_MS: '20000', POOL_WAIT_MS: '20000', REQUEST_TIMEOUT_MS: '60000' };
+
 /**
  * A database of the test's own with two real server processes on it. `unlocked` is the negative control: no lock, no
  * queue, and no trigger that refuses a write without the lock.
@@ -25,7 +28,7 @@ export async function startServers({
   onTestFinished(() => world.close());
   if (unlocked) await database.pool.query('drop function refuse_unlocked cascade');
   const start = async () => {
-    if (!unlocked) return startServer({ DATABASE_URL: urlOf(name), LOG_FORMAT: 'pretty', ...env });
+    if (!unlocked) return startServer({ DATABASE_URL: urlOf(name), LOG_FORMAT: 'pretty', ...patient, ...env });
     const port = await freePort();
     const command = [process.execPath, 'test/support/unlocked-server.js', urlOf(name), String(port)];
     return { ...(await startServer({}, command)), url: `http://127.0.0.1:${port}` };

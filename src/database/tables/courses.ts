@@ -40,6 +40,8 @@ export const courses = pgTable(
     title: text().notNull(),
     slug: text().notNull(),
     reference: text(),
+    /** The school's own, shown in its calendar alone. */
+    referenceInternal: text(),
     isActive: boolean().notNull().default(true),
     isFullTime: boolean(),
     isPartTime: boolean(),

@@ -88,6 +88,7 @@ export const course: BulkKind = {
       of('visit_city', courses.visitCity),
       of('custom_properties', courses.customProperties),
     ]),
+    reference_internal: field(courses.referenceInternal, Optional(Line())),
     customer_id: refersTo('customer', courses.customerId),
     deleted_at: field(courses.deletedAt, Optional(Moment())),
   },

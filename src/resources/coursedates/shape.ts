@@ -160,7 +160,7 @@ export const dateOfCourseShape: Shape<CourseDateRow, typeof courseDateShape.sche
   names: courseDateShape.names,
 };
 
-/** A course inside the calendar, which may also tell the school's internal reference: courses have none yet. */
+/** A course inside the calendar, which may also tell the school's internal reference; a partner's stays private. */
 const calendarCourseShape: Shape<CourseRow> = {
   schema: Type.Object({
     ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
@@ -174,7 +174,9 @@ const calendarCourseShape: Shape<CourseRow> = {
       query,
       asked.filter((name) => name !== 'reference_internal'),
     );
-    return asked.includes('reference_internal') ? items.map((item) => ({ ...item, reference_internal: null })) : items;
+    if (!asked.includes('reference_internal')) return items;
+    const own = (row: CourseRow) => (row.providerId === ctx.providerId ? row.referenceInternal : null);
+    return items.map((item, n) => ({ ...item, reference_internal: own(rows[n]!) }));
   },
 };
 
