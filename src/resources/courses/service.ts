@@ -1,4 +1,5 @@
 import { and, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
+import type { Static } from '@sinclair/typebox';
 import { slugOf } from '../../core/catalog.ts';
 import { cleared } from '../../core/change.ts';
 import type { Ctx } from '../../core/context.ts';
@@ -22,7 +23,7 @@ import { courseItem, courseList } from './query.ts';
 import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
 
 type CourseQuery = Parameters<typeof courseList.page>[1];
-type CourseItemQuery = (typeof courseItem.Query)['static'];
+type CourseItemQuery = Static<typeof courseItem.Query>;
 
 /** A page of courses, counted when it asks for the envelope; with partners included every item carries its `provider`. */
 export async function listCourses(ctx: Ctx, query: CourseQuery) {

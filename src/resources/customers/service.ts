@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm';
+import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
@@ -9,7 +10,7 @@ import type { CustomerBody, CustomerChange } from './body.ts';
 import { customerList } from './query.ts';
 
 type CustomerQuery = Parameters<typeof customerList.page>[1];
-type CustomerItemQuery = (typeof customerList.ItemQuery)['static'];
+type CustomerItemQuery = Static<typeof customerList.ItemQuery>;
 
 export const listCustomers = (ctx: Ctx, query: CustomerQuery) => customerList.page(ctx, query);
 
