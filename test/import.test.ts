@@ -300,6 +300,37 @@ test('what only the database can refuse is told with its line, and nothing is wr
   expect((await exported(world, me)).map(({ kind }) => kind)).toEqual(['role', 'course', 'coursedate', 'coursedate']);
 });
 
+test('so it is inside a larger transaction, which can go on', async () => {
+  const { database, newProvider } = await sharedWorld();
+  const me = await newProvider();
+  const campaign = { kind: 'campaign', discount_type: 'Value', discount_value: 5, starts_at: '2030-01-02' };
+  const fields = [{ ref: 'fine' }, { ref: 'backwards', ends_at: '2030-01-01' }].map((one) => ({ ...campaign, ...one }));
+  const reasons: string[] = [];
+  const left = await database.atomically(async (within) => {
+    const lines = fields.map((one, n) => ({ number: n + 1, fields: one }));
+    const onBadLine = ({ line, reason }: BadLine) => reasons.push(`${line}: ${reason}`);
+    expect(await importLines(within, settings, me.id, lines, { onBadLine })).toMatchObject({ written: 1, bad: 1 });
+    return within.pool.query<Fields>('select ref from import_refs where provider_id = $1', [me.id]);
+  });
+  expect(reasons).toEqual(['2: Refused by the rule campaigns_window']);
+  expect(left.rows).toEqual([{ ref: 'fine' }]);
+});
+
+test('a new date moves its course, and no other course', async () => {
+  const { database, newProvider } = await sharedWorld();
+  const me = await newProvider();
+  await load(me, [course('c'), course('other'), date('before', { course_id: 'other' })]);
+  await load(me, [date('d')]);
+  const { rows } = await database.pool.query<{ stamps: string[]; date: string }>(
+    `select array[c.updated_at, c.related_items_updated_at]::text[] as stamps, d.created_at::text as date
+     from courses c join course_dates d on d.provider_id = c.provider_id and d.course_id = c.id
+     where c.provider_id = $1 order by c.id`,
+    [me.id],
+  );
+  expect(rows.map(({ stamps }) => stamps)).toEqual(rows.map(({ date }) => [date, date]));
+  expect(rows[0]!.date > rows[1]!.date).toBe(true);
+});
+
 test('thousands of lines keep their order and the ids follow it', async () => {
   const world = await sharedWorld();
   const me = await world.newProvider();

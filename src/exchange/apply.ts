@@ -15,15 +15,32 @@ type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, st
  */
 export function writeLines(ctx: Ctx, kind: BulkKind, first: number, last: number): Promise<number> {
   const range = sql`r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
-  return ctx.write(async (tx, at) => {
-    let lines = 0;
-    for (const target of targetsOf(kind)) {
-      if (target.hasRefs) await nameRows(tx, ctx, target, range);
-      const { rowCount } = await insertRows(tx, ctx, target, range, at);
-      if (target.table === kind.table) lines = rowCount ?? 0;
-    }
-    return lines;
-  });
+  return ctx.write((tx, at) =>
+    undoneAlone(tx, async () => {
+      let lines = 0;
+      for (const target of targetsOf(kind)) {
+        if (target.hasRefs) await nameRows(tx, ctx, target, range);
+        const { rowCount } = await insertRows(tx, ctx, target, range, at);
+        if (target.table === kind.table) lines = rowCount ?? 0;
+      }
+      if (kind.moves) await tx.execute(kind.moves(ctx.providerId, at));
+      return lines;
+    }),
+  );
+}
+
+/** Work that leaves its transaction usable when the database refuses it, for an import that is part of a larger one. */
+async function undoneAlone<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  await tx.execute('savepoint lines');
+  try {
+    const result = await work();
+    await tx.execute('release savepoint lines');
+    return result;
+  } catch (error) {
+    // A connection that broke has undone it already.
+    await tx.execute('rollback to savepoint lines; release savepoint lines').catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Writes one line through its service; 1 when it did, 0 when the line was refused after all. */

@@ -1,5 +1,5 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
-import { getTableName } from 'drizzle-orm';
+import { getTableName, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
@@ -44,6 +44,8 @@ export type BulkKind = Item & {
   kind: string;
   /** A field that no two items may share, without regard to case; `among` says among which rows, as SQL over `t`. */
   unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
+  /** Moves the stamps of other items that show these, as a statement after those that made them `at` this instant. */
+  moves?: (providerId: number, at: string) => SQL;
 };
 
 /** Lines that are few, and go one by one through the services that the command line and the interface call. */

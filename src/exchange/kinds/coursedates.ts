@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { sql } from 'drizzle-orm';
 import { invalidFields } from '../../core/problem.ts';
 import { Count, CustomProperties, Flag, Line, Moment, Note, OneOf, Title, Url } from '../../core/schema.ts';
 import {
@@ -113,4 +114,8 @@ export const coursedate: BulkKind = {
     if (notValid.length > 0) throw invalidFields({ notValid });
     return { zone: timezone ?? serviceZone };
   },
+  // A new date moves its course, which tells when something of it was last changed.
+  moves: (providerId, at) => sql`
+    update courses set updated_at = ${at}, related_items_updated_at = ${at} where provider_id = ${providerId} and id in
+      (select course_id from course_dates where provider_id = ${providerId} and created_at = ${at})`,
 };
