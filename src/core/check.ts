@@ -10,11 +10,13 @@ export const validation = { coerceTypes: false, removeAdditional: false, useDefa
 type Fields = Record<string, unknown>;
 type Fault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
 
+/** One for all schemas: each of its own would compile the schema of schemas again. */
+const ajv = new Ajv({ ...validation, strict: false });
+formats.default(ajv);
+
 /** Compiles what reads and checks fields outside a request, by the same rules; it throws the same problems. */
 export function fieldsChecker(schema: TSchema) {
   const read = fieldsReader(schema);
-  const ajv = new Ajv({ ...validation, strict: false });
-  formats.default(ajv);
   const validate = ajv.compile(schema);
   const names = Object.keys((schema['properties'] ?? {}) as Fields);
   return (raw: Fields): Fields => {

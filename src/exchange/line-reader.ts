@@ -10,19 +10,27 @@ import type { BadLine, StagedLine } from './staging.ts';
 /** A line as it waits, why it is bad, or both: a bad line holds its place. */
 type Reading = { staged?: StagedLine; bad?: BadLine };
 
-/** Compiles what turns a line into the rows that wait to be written, or says why it cannot. */
+const kindsByName = new Map(kinds.map((kind) => [kind.kind, kind]));
+const checkers = new Map<string, ReturnType<typeof fieldsChecker>>();
+
+/** Compiled when the first line of the kind is read, and once for all imports. */
+function checkerOf(kind: Kind) {
+  const check = checkers.get(kind.kind) ?? fieldsChecker(lineSchema(kind));
+  checkers.set(kind.kind, check);
+  return check;
+}
+
+/** What turns a line into the rows that wait to be written, or says why it cannot. */
 export async function lineReader(database: Database, settings: Settings) {
   const around = await aroundOf(database, settings);
-  const readers = new Map(kinds.map((kind) => [kind.kind, { kind, check: fieldsChecker(lineSchema(kind)) }]));
 
   return async (line: Line): Promise<Reading> => {
     const bad = (reason: string) => ({ bad: { line: line.number, reason } });
     if ('problem' in line) return bad(line.problem);
-    const reader = readers.get(String(line.fields['kind']));
-    if (!reader) return bad(`Unknown kind; the kinds are ${[...readers.keys()].join(', ')}`);
-    const { kind, check } = reader;
+    const kind = kindsByName.get(String(line.fields['kind']));
+    if (!kind) return bad(`Unknown kind; the kinds are ${[...kindsByName.keys()].join(', ')}`);
     try {
-      const fields = check(line.fields);
+      const fields = checkerOf(kind)(line.fields);
       return { staged: { line: line.number, kind: kind.kind, ...(await waiting(database, kind, fields, around)) } };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
