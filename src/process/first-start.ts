@@ -26,7 +26,9 @@ const keyFile = ({ DATA_DIR }: Config) => join(DATA_DIR, 'demo-api-key');
 export async function demoData(config: Config, database: Database, log: Log): Promise<string | null> {
   if (!config.DEMO_DATA) return null;
   if ((await hasNoProviders(database)) && (await makeDemo(config, database)) !== null) {
-    log.info('Loaded the demo data: a school with 40 courses, its partners and a sub-school');
+    log.info(
+      'Loaded the demo data: a school with courses, dates, participants and orders, its partners and a sub-school',
+    );
   }
   return knownDemoKey(config, database);
 }

@@ -184,7 +184,7 @@ export const managementCourses: DemoCourse[] = [
     tags: ['Bedriftsintern', 'Videregående'],
     categories: ['lederutvikling'],
     type: 'corporate',
-    customer: 'Havbris Rederi AS',
+    customer: 'havbris',
     publishing_platform: 'own',
     text_lead: `Seks måneders lederprogram for styrmenn og maskinsjefer i Havbris Rederi, tilpasset seilingsplanene: tre samlinger i land og veiledning om bord.`,
     text_description: `<p>Programmet er utviklet sammen med rederiets personalavdeling og to av kapteinene. Utgangspunktet var et enkelt spørsmål: <em>Hva skiller et skift der folk sier fra, fra et der de tier?</em></p><h3>Tre samlinger</h3><ul><li><strong>Samling 1 – Meg som leder:</strong> egen stil, stress og søvn, kommunikasjon på tvers av språk</li><li><strong>Samling 2 – Laget:</strong> psykologisk trygghet, overlevering mellom vakter, konflikter på liten plass</li><li><strong>Samling 3 – Forbedring:</strong> læring av nestenulykker, endring som overlever mannskapsskiftet</li></ul><h3>Om bord</h3><p>Mellom samlingene gjennomfører hver deltaker et forbedringsprosjekt på eget skip. En veileder fra oss er med på <strong>ett døgns seilas</strong> og gir tilbakemelding i etterkant. De som er ute når en samling holdes, følger neste kull.</p><p>Rederiet får en samlet rapport uten personopplysninger. Det deltakerne deler i veiledningen, forblir mellom dem og veilederen.</p>`,

@@ -175,7 +175,7 @@ export const safetyCourses: DemoCourse[] = [
     tags: ['Bedriftsintern', 'Praktisk', 'Lovpålagt'],
     categories: ['arbeid-i-hoyden'],
     type: 'corporate',
-    customer: 'Vestbygg Entreprenør AS',
+    customer: 'vestbygg',
     publishing_platform: 'own',
     text_lead: `Heldagskurs på byggeplassen for montører og bas i Vestbygg: riktig bruk av sele og line, kontroll av utstyr og redning av en kollega som henger.`,
     text_description: `<p>Kurset er satt sammen for Vestbygg etter befaring på prosjektet i Fyllingsdalen. Vi bruker <strong>deres eget utstyr og deres egne festepunkter</strong>, slik at deltakerne øver på det de møter neste morgen.</p><h3>Formiddag: kunnskap og kontroll</h3><ul><li>Når fallsikring er riktig valg, og når rekkverk eller stillas skal brukes i stedet</li><li>Fallhøyde, fangrykk og fri høyde under arbeidsstedet</li><li>Kontroll av sele, line, falldemper og karabinkroker før bruk</li><li>Lagring, merking og kassering</li></ul><h3>Ettermiddag: praksis og redning</h3><p>Deltakerne arbeider i par. Alle går en løype med tre overganger, forankrer seg på flatt tak og gjennomfører <em>redning av en bevisstløs kollega</em> med bedriftens eget redningssett. Vi tar tiden og gjentar øvelsen til laget er nede på under ti minutter.</p><p>Dokumentasjon på opplæringen sendes til HMS-koordinatoren samme uke, sammen med en liste over utstyr som ikke besto kontrollen.</p>`,

@@ -47,8 +47,10 @@ export type DemoCourse = {
   external_more_info_url?: string;
   type?: 'public' | 'internal' | 'corporate';
   publishing_platform?: 'both' | 'catalog' | 'own';
-  /** Title of a demo customer, with type corporate. */
+  /** Ref of a demo customer, with type corporate. */
   customer?: string;
+  /** Of its product; the price is without it. */
+  vat_percentage?: number;
   visit_address?: string;
   visit_address2?: string;
   visit_zipcode?: string;
@@ -85,17 +87,4 @@ export type DemoCategory = {
   title: string;
   /** Slug of the category above. */
   parent?: string;
-};
-
-export type DemoCustomer = {
-  title: string;
-  /** 1 company, 2 private. */
-  type: 1 | 2;
-  orgnr?: string;
-  email?: string;
-  phone?: string;
-  country?: string;
-  post_address_1?: string;
-  post_zipcode?: string;
-  post_city?: string;
 };

@@ -1,0 +1,73 @@
+import { slugOf } from '../../core/catalog.ts';
+import type { Fields } from '../../exchange/kind.ts';
+import { plusDays, type Calendar } from './calendar.ts';
+import { formats, type Format } from './formats.ts';
+import { lines, type Line } from './lines.ts';
+import { locationLines } from './locations.ts';
+import type { Run } from './runs.ts';
+
+/** How a run is held: as its course usually is, but for what is unusual. */
+export const formatOf = ({ course, unusual }: Run): Format => ({ ...formats.get(course)!, ...unusual });
+
+/** The last day of a run. */
+export const endOf = (run: Run) => plusDays(run.start, formatOf(run).meetings.at(-1)!);
+
+export const locationOf = (run: Run) => {
+  const { location } = formatOf(run);
+  return locationLines.find(({ kind, ref }) => kind === 'location' && ref === location)!;
+};
+
+/** What a run's meetings are called by other lines. */
+export const meetingsOf = (run: Run) =>
+  formatOf(run).meetings.map((days, n) => ({ ref: `${run.ref}/${n + 1}`, day: plusDays(run.start, days) }));
+
+/** Runs as course dates with all their meetings. */
+export const dateLines = (calendar: Calendar, runs: Run[]): Line[] => [
+  ...lines('bundle', [{ ref: 'lederpakken', title: 'Lederpakken: tre kurs på et halvår' }]),
+  ...runs.map((run) => dateLine(calendar, run)),
+];
+
+function dateLine({ today, weekday }: Calendar, run: Run): Line {
+  const { from, to, location, instructors } = formatOf(run);
+  const isDecided = run.start <= today || (run.orders !== '' && run.start < weekday(9, 1));
+  const isVirtual = locationOf(run)['is_virtual'] === true;
+  return {
+    kind: 'coursedate',
+    ref: run.ref,
+    course_id: run.course,
+    start_at: run.start,
+    end_at: endOf(run),
+    deadline_at: plusDays(run.start, -7),
+    start_time_at: from,
+    end_time_at: to,
+    location_id: location,
+    place_id: locationOf(run)['place_id'],
+    is_virtual: isVirtual,
+    event_url: isVirtual ? meetingUrl(run) : undefined,
+    status_id: isDecided ? 2 : 1,
+    instructors,
+    gatherings: gatheringsOf(run),
+    ...run.fields,
+  };
+}
+
+const meetingUrl = ({ ref }: Run) => `https://mote.fjordkurs.example/${slugOf(ref)}`;
+
+const themes = ['Bli kjent og komme i gang', 'Øve, spørre og prøve igjen', 'Fra kurset til hverdagen'];
+
+/** All who teach come when there is one meeting, else one of them to each. */
+function gatheringsOf(run: Run): Fields[] {
+  const { from, to, location, instructors } = formatOf(run);
+  const meetings = meetingsOf(run);
+  return meetings.map(({ ref, day }, n) => ({
+    ref,
+    gathering_at: `${day} ${from}`,
+    gathering_end_at: `${day} ${to}`,
+    idLocation: location,
+    instructors: meetings.length === 1 ? instructors : [instructors[n % instructors.length]],
+    ...(meetings.length === 1
+      ? {}
+      : { theme: themes[Math.min(n, 1) + Number(n === meetings.length - 1)], description: `Samling ${n + 1}` }),
+    ...(locationOf(run)['is_virtual'] === true ? { event_url: meetingUrl(run) } : {}),
+  }));
+}

@@ -1,0 +1,103 @@
+import { amountText, minorOf } from '../../core/money.ts';
+import type { Fields } from '../../exchange/kind.ts';
+import { detailedOrderTitle } from '../../resources/orders/schema.ts';
+import type { Booking } from './bookings.ts';
+import { plusDays, type Calendar } from './calendar.ts';
+import { campaignOf, discountOf } from './campaigns.ts';
+import { endOf, locationOf } from './dates.ts';
+import type { Line } from './lines.ts';
+import { locationLines } from './locations.ts';
+
+/** How far the accounts have come with an order: a run is billed once it has begun, some orders before. */
+function billing({ weekday }: Calendar, { n, run, orderedOn }: Booking) {
+  if (run.start < weekday(-1, 1)) {
+    const day = plusDays(run.start, 4);
+    return { invoicedOn: day, exportedOn: day, isPaid: n % 7 !== 0 };
+  }
+  const invoicedOn = n % 4 < 2 ? plusDays(orderedOn, 1) : undefined;
+  return { invoicedOn, exportedOn: n % 4 === 0 ? invoicedOn : undefined, isPaid: false };
+}
+
+/** Whether an order is paid. */
+export const isPaid = (calendar: Calendar, booking: Booking) => billing(calendar, booking).isPaid;
+
+/** Bookings as orders, each with its line. */
+export const orderLines = (calendar: Calendar, bookings: Booking[]): Line[] =>
+  bookings.map((booking) => orderLine(calendar, booking));
+
+function orderLine(calendar: Calendar, booking: Booking): Line {
+  const { n, ref, run, course, orderedOn, customer, participants } = booking;
+  const { invoicedOn, exportedOn, isPaid } = billing(calendar, booking);
+  const campaign = campaignOf({
+    ...{ course: run.course, customer: customer?.ref, people: participants.length, orderedOn },
+    ...{ today: calendar.today, isAware: n % 2 === 0 },
+  });
+  const [booker] = participants.map(({ user }) => user);
+  const placeRef = locationOf(run)['place_id'];
+  const place = locationLines.find(({ kind, ref }) => kind === 'place' && ref === placeRef)?.['title'];
+  return {
+    kind: 'order',
+    ref,
+    title: course.title,
+    title_detailed: detailedOrderTitle(run.start, endOf(run), (place as string | undefined) ?? null),
+    customer_id: customer?.ref,
+    idCampaign: campaign?.ref,
+    seller_id: customer?.['seller_id'],
+    currency: course.price_currency,
+    payment_method: 'invoice',
+    booker: fullName(booker!),
+    is_paid: isPaid,
+    invoiced_at: invoicedOn === undefined ? undefined : `${invoicedOn} 06:15`,
+    exported_at: exportedOn === undefined ? undefined : `${exportedOn} 07:30`,
+    ...invoiceTo(customer ?? booker!, customer === undefined),
+    ...(n % 10 === 3 ? { your_reference: `PO-${4100 + n}`, gln_number: '7080000000000' } : {}),
+    ...(n % 15 === 7 ? { custom_properties: { kanal: 'Telefon' } } : {}),
+    booking: {
+      ref: `${ref}/booking`,
+      coursedate_id: run.fields['parent_id'] ?? run.ref,
+      booker_name: fullName(booker!),
+      booker_email: booker!['email'],
+      booker_phone: booker!['phone'],
+      booker_language_id: course.teaching_language,
+    },
+    lines: [priced(booking, campaign, { invoicedOn, exportedOn })],
+  };
+}
+
+const fullName = (user: Line) => `${String(user['firstname'])} ${String(user['lastname'])}`;
+
+/** A customer's address, or the home of a person without an account. */
+const invoiceTo = (payer: Line, isGuest: boolean): Fields => ({
+  invoice_address_1: payer[isGuest ? 'home_address_1' : 'post_address_1'],
+  invoice_zipcode: payer[isGuest ? 'home_zipcode' : 'post_zipcode'],
+  invoice_city: payer[isGuest ? 'home_city' : 'post_city'],
+  invoice_email: payer['invoice_email'] ?? payer['email'],
+});
+
+/** The line of an order: one product, as many as take part. Invoice and export keep what was agreed. */
+function priced(
+  { ref, run, course, participants }: Booking,
+  campaign: ReturnType<typeof campaignOf>,
+  { invoicedOn, exportedOn }: { invoicedOn: string | undefined; exportedOn: string | undefined },
+): Fields {
+  const quantity = participants.length;
+  const full = minorOf(String(course.price_value ?? 0));
+  // What is held for one company has one price for all.
+  const price = amountText(course.type === 'corporate' ? full / BigInt(quantity) : full);
+  const { percent, amount, calculated } = discountOf(campaign, price, quantity);
+  const at = (step: string) => ({
+    [`price_at_${step}_per_item_vat_excluded`]: price,
+    [`discount_percent_at_${step}`]: percent,
+    [`discount_calculated_at_${step}`]: calculated,
+  });
+  return {
+    ref: `${ref}/line`,
+    product_id: `${run.course}/products/1`,
+    quantity,
+    vat_percentage: course.vat_percentage,
+    discount_amount_at_order: amount,
+    ...at('order'),
+    ...(invoicedOn === undefined ? {} : at('invoice')),
+    ...(exportedOn === undefined ? {} : at('export')),
+  };
+}

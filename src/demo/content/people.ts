@@ -1,0 +1,118 @@
+import { slugOf } from '../../core/catalog.ts';
+import { companies, privateCustomers } from './customers.ts';
+import type { Line } from './lines.ts';
+
+const firstnames =
+  'Anne Bjørn Camilla David Elin Fredrik Guro Hamza Ida Jakob Karoline Leon Maja Nikolai Oda Peder Ragnhild Sander Thea Ulrik ' +
+  'Vilde Willy Ylva Åse Øystein Amina Birk Cecilie Dag Emma Filip Gry Håkon Ingeborg Jesper Katarzyna Lars Mina Noah Olga';
+const lastnames =
+  'Aadland Berge Cappelen Dahl Eikeland Furuseth Gjerde Halland Isdahl Johannessen Knudsen Langeland Monsen Natvik Olsvik ' +
+  'Pedersen Raknes Sandvik Tveiten Urdal Veland Wiik Ystad Ås Øvrebø Ahmed Birkeland Christensen Drange Espeland Fosså ' +
+  'Grønn Hauge Ibrahim Jordal Kleppe Lie Mehus Nguyen Opdal Pettersen Rasmussen Sivertsen Tysse Ulvatn Valle Wergeland Yttri Zahl';
+const positions = [
+  'Fagarbeider',
+  'Avdelingsleder',
+  'Konsulent',
+  'Verneombud',
+  'Prosjektmedarbeider',
+  'Lærling',
+  'Leder',
+];
+const departments = ['Drift', 'Administrasjon', 'Prosjekt'];
+const streets = [
+  'Nygårdsgaten',
+  'Kong Oscars gate',
+  'Hardangerveien',
+  'Øvre Fyllingsvei',
+  'Storetveitvegen',
+  'Åsamyrane',
+];
+const zipcodes = ['5015', '5017', '5224', '5145', '5072', '5116'];
+
+/** The nth name, another one for each n below 1,960. */
+function nameOf(n: number) {
+  const [first, last] = [firstnames.split(' '), lastnames.split(' ')];
+  const firstname = first[n % first.length]!;
+  const lastname = last[(n * 3 + Math.floor(n / first.length)) % last.length]!;
+  return { firstname, lastname, mailbox: `${slugOf(firstname)}.${slugOf(lastname)}` };
+}
+
+const phoneOf = (n: number) => `+47 55 00 ${30 + Math.floor(n / 100)} ${String(n % 100).padStart(2, '0')}`;
+const birthdayOf = (n: number) =>
+  `${1956 + ((n * 7) % 48)}-${twoDigits(1 + (n % 12))}-${twoDigits(1 + ((n * 5) % 28))}`;
+const twoDigits = (number: number) => String(number).padStart(2, '0');
+
+function homeOf(n: number) {
+  const [home_address_1, home_zipcode] = [`${streets[n % streets.length]!} ${210 + n}`, zipcodes[n % zipcodes.length]!];
+  return { home_address_1, home_zipcode, home_city: 'Bergen' };
+}
+
+/** How many employees of each company the school knows. */
+const staffSize = 7;
+
+/** The employees of a company. */
+const employees: Line[] = companies.flatMap((company, place) =>
+  Array.from({ length: staffSize }, (_, member) => {
+    const n = place * staffSize + member;
+    const { firstname, lastname, mailbox } = nameOf(n);
+    return {
+      kind: 'user',
+      ref: `${company.ref}/${member + 1}`,
+      firstname,
+      lastname,
+      email: `${mailbox}@${company.ref}.example`,
+      phone: phoneOf(n),
+      customer_id: company.ref,
+      company: company['title'],
+      orgnr: company['orgnr'],
+      position: positions[member],
+      department: departments[n % departments.length],
+      company_employee_number: String(1000 + n),
+      work_address_1: company['post_address_1'],
+      work_zipcode: company['post_zipcode'],
+      work_city: company['post_city'],
+      ...(member === 0 ? { date_of_birth: birthdayOf(n) } : {}),
+      ...(n % 9 === 4 ? { custom_properties: { allergi: n % 2 === 0 ? 'Nøtter' : 'Gluten' } } : {}),
+    };
+  }),
+);
+
+/** Those who pay for themselves and have an account. */
+const customersThemselves: Line[] = privateCustomers.map((customer, place) => {
+  const n = employees.length + place;
+  const [firstname, lastname] = String(customer['title']).split(' ');
+  return {
+    ...{ kind: 'user', ref: customer.ref, firstname, lastname, email: customer['email'], phone: phoneOf(n) },
+    ...{ customer_id: customer.ref, date_of_birth: birthdayOf(n) },
+    home_address_1: customer['post_address_1'],
+    home_zipcode: customer['post_zipcode'],
+    home_city: customer['post_city'],
+  };
+});
+
+/** Others. The second lives with the first, and they share an e-mail address. */
+const guests: Line[] = Array.from({ length: 50 }, (_, place) => {
+  const n = employees.length + privateCustomers.length + place;
+  const { firstname, lastname, mailbox } = nameOf(n);
+  const email = `${mailbox}@epost.example`;
+  return {
+    ...{ kind: 'user', ref: `guest/${place + 1}`, firstname, lastname, email, phone: phoneOf(n) },
+    ...{ date_of_birth: birthdayOf(n), ...homeOf(n) },
+    ...(place % 8 === 3 ? { information_gathered_at: '2026-01-15 09:00', external_id: `crm-${7000 + place}` } : {}),
+    ...(place === 1 ? { ...homeOf(n - 1), ...sharing(nameOf(n - 1).mailbox, firstname, lastname) } : {}),
+  };
+});
+
+/** Who shares an address is told apart by the username, as booking does it. */
+function sharing(mailbox: string, firstname: string, lastname: string) {
+  const email = `${mailbox}@epost.example`;
+  return { email, username: `${email}_${firstname}_${lastname}`.toLowerCase() };
+}
+
+/** Who takes part in courses: 200 people. */
+export const userLines: Line[] = [...employees, ...customersThemselves, ...guests];
+
+/** By company, for what a company books. */
+export const employeesOf = (companyRef: string) => employees.filter((user) => user['customer_id'] === companyRef);
+/** Those who book for themselves. */
+export const privatePersons = [...customersThemselves, ...guests];

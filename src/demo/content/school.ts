@@ -1,0 +1,32 @@
+import { bookingsOn } from './bookings.ts';
+import type { Calendar } from './calendar.ts';
+import { campaignLines } from './campaigns.ts';
+import { categoryLines, courseLines } from './course-lines.ts';
+import { demoCourses } from './courses.ts';
+import { customerLines } from './customers.ts';
+import { dateLines } from './dates.ts';
+import type { Line } from './lines.ts';
+import { locationLines } from './locations.ts';
+import { orderLines } from './orders.ts';
+import { participantLines } from './participants.ts';
+import { userLines } from './people.ts';
+import { runsOn } from './runs.ts';
+import { staffLines } from './staff.ts';
+
+/** All that the demo school has, as the lines of an import: the same ones for the same day. */
+export function demoSchoolLines(calendar: Calendar): Line[] {
+  const runs = runsOn(calendar);
+  const bookings = bookingsOn(calendar, runs);
+  return [
+    ...categoryLines,
+    ...staffLines(calendar),
+    ...locationLines,
+    ...customerLines,
+    ...userLines,
+    ...courseLines(demoCourses),
+    ...dateLines(calendar, runs),
+    ...campaignLines(calendar),
+    ...orderLines(calendar, bookings),
+    ...participantLines(calendar, bookings),
+  ];
+}
