@@ -7,8 +7,11 @@ import {
   countOf,
   dialects,
   encoded,
+  faultsIn,
   multipartOf,
+  pairsOf,
   typed,
+  urlOf,
   write,
   writeRaw,
   writes,
@@ -17,7 +20,7 @@ import { sharedWorld } from './support/world.ts';
 
 const { app, newProvider } = await sharedWorld();
 const me = await newProvider();
-const [postCourse, putSchool] = writes as [Write, Write, Write, Write];
+const [postCourse, putSchool] = writes as [Write, Write, ...Write[]];
 type Write = (typeof writes)[number];
 
 await app.listen({ port: 0, host: '127.0.0.1' });
@@ -45,9 +48,11 @@ const large = { title: 'Too large', org_nr: '1', text_description: 'x'.repeat(me
 test.each(
   each(['application/json', 'text/plain', 'multipart/form-data', 'application/x-www-form-urlencoded', 'x/y', '']),
 )('%s without a body is an empty form: %s', async (_name, type, way) => {
-  const answer = await me.request(way.method)(way.url, undefined, type === '' ? {} : { 'content-type': type });
-  expect(answer.status).toBe(400);
-  expect(told(answer)).toBe(`Missing field(s): ${Object.keys(way.minimal).join(',')}`);
+  const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
+  const answer = await me.request(way.method)(await urlOf(me, way), undefined, headers);
+  const { required = Object.keys(way.minimal) } = way;
+  expect(answer.status).toBe(required.length > 0 ? 400 : way.created);
+  expect(faultsIn(answer)).toEqual({ missing: required, notValid: [] });
 });
 
 test.each(dialects)('an empty chunked body is an empty form: %s', async (dialect) => {
@@ -89,7 +94,8 @@ test.each(each(['gzip', 'deflate', 'br', 'GZIP', 'gzip, identity']))(
   '%s refuses Content-Encoding: %s',
   async (_name, encoding, way) => {
     const body = gzipSync(encoded('json', way.minimal));
-    const answer = await me.request(way.method)(way.url, body, { ...typed('json'), 'content-encoding': encoding });
+    const headers = { ...typed('json'), 'content-encoding': encoding };
+    const answer = await me.request(way.method)(await urlOf(me, way), body, headers);
     expect(answer.status).toBe(415);
   },
 );
@@ -130,7 +136,7 @@ test.each(each(dialects))('%s refuses more than 1 MiB, with its length: %s', asy
   const before = await countOf(me);
   const body = encoded(dialect, large);
   const headers = { 'x-api-key': me.apiKey, 'content-length': Buffer.byteLength(body), ...typed(dialect) };
-  const answer = await overSocket({ method: way.method, path: way.url, headers }, body);
+  const answer = await overSocket({ method: way.method, path: await urlOf(me, way), headers }, body);
   expect(answer.status).toBe(413);
   expect(told(answer)).toBeTruthy();
   expect(await countOf(me)).toBe(before);
@@ -139,7 +145,7 @@ test.each(each(dialects))('%s refuses more than 1 MiB, with its length: %s', asy
 test.each(each(dialects))('%s refuses more than 1 MiB, in chunks: %s', async (_name, dialect, way) => {
   const before = await countOf(me);
   const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...typed(dialect) };
-  const answer = await overSocket({ method: way.method, path: way.url, headers }, encoded(dialect, large));
+  const answer = await overSocket({ method: way.method, path: await urlOf(me, way), headers }, encoded(dialect, large));
   expect(answer.status).toBe(413);
   expect(told(answer)).toBeTruthy();
   expect(await countOf(me)).toBe(before);
@@ -162,12 +168,7 @@ test.each(
 )('%s refuses a file: %j', async (_name, file, way) => {
   const before = await countOf(me);
   const part = `--edge\r\ncontent-disposition: form-data; name="text_description"${file}\r\n\r\nA\r\n`;
-  const answer = await writeRaw(
-    me,
-    way,
-    contentTypes.multipart,
-    part + multipartOf(Object.entries(way.minimal) as [string, string][]),
-  );
+  const answer = await writeRaw(me, way, contentTypes.multipart, part + multipartOf(pairsOf(way.minimal)));
   expect(answer.status).toBe(400);
   expect(await countOf(me)).toBe(before);
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { newUser } from './orders.ts';
 import { sharedWorld, type Answer, type Provider } from './world.ts';
 
 /** The three ways to send a write. */
@@ -32,8 +33,15 @@ export const multipartOf = (pairs: [string, string][]) =>
     .map(([name, text]) => `--edge\r\ncontent-disposition: form-data; name="${quoted(name)}"\r\n\r\n${text}\r\n`)
     .join('')}--edge--\r\n`;
 
+/** Infinity as the `1e400` that a client may write, which `JSON.stringify` cannot. */
+const jsonOf = (fields: Fields) =>
+  JSON.stringify(fields, (_name, value: unknown) => (value === Infinity ? '\u0001e400' : value)).replaceAll(
+    '"\\u0001e400"',
+    '1e400',
+  );
+
 export function encoded(dialect: Dialect, fields: Fields) {
-  if (dialect === 'json') return JSON.stringify(fields);
+  if (dialect === 'json') return jsonOf(fields);
   return dialect === 'form' ? formOf(pairsOf(fields)) : multipartOf(pairsOf(fields));
 }
 
@@ -108,13 +116,119 @@ export const fullCourse = {
   translations: { en: { lead: 'In English', hotelInfo: 'Close' }, 'de-DE': { description: '<b>Auf Deutsch</b>' } },
 };
 
+export const minimalCustomer = { title: 'Fjord Energy AS' };
+
+export const fullCustomer = {
+  title: 'Førstehjelp 🚑 & Sønn',
+  department: 'Innkjøp + salg',
+  type: 2,
+  orgnr: '912 345 678',
+  email: 'post@fjord.example',
+  phone: '+47 1',
+  fax: '+47 2',
+  web_address: 'www.fjord.example/?a=1&b=2',
+  customer_reference_id: 'K-1 %41',
+  country: 'se',
+  post_address_1: 'Storgata 1',
+  post_address_2: 'p2',
+  post_address_3: 'p3',
+  post_zipcode: '0001',
+  post_city: 'Oslø',
+  invoice_address_1: 'i1',
+  invoice_address_2: 'i2',
+  invoice_address_3: 'i3',
+  invoice_zipcode: '0002',
+  invoice_city: 'ic',
+  invoice_customer_reference: 'their "reference"',
+  invoice_due_days: 30,
+  invoice_email: 'invoice@fjord.example',
+  office_address_1: 'o1',
+  office_address_2: 'o2',
+  office_address_3: 'o3',
+  office_zipcode: '0003',
+  office_city: 'oc',
+  seller_id: undefined as number | undefined,
+  note: 'line\r\nline',
+  status: 2,
+};
+
+/** What of a location reads back as it was sent. */
+export const fullLocation = {
+  title: 'The hall',
+  custom_title: 'Room 1 & 2',
+  address: 'Strandgaten 1',
+  address2: '2nd floor',
+  address3: 'At the back',
+  zipcode: '5004',
+  city: 'Bergen',
+  state: 'State',
+  county: 'Vestland',
+  lat: 60.392,
+  lng: -5.25,
+  timezone: 'Europe/Stockholm',
+  long_text: '<p>Long</p>',
+  short_text: 'Short',
+  short_text_2: 'Shorter',
+  email_booking: 'booking@x.example',
+  email_moreinfo: 'more@x.example',
+  capacity_min: 1,
+  capacity_max: 2,
+  capacity_overbook: 3,
+  capacity_wait: 4,
+  capacity_budget: 5,
+  cancellation_days: 6,
+  notification_days: 7,
+  is_default: true,
+  is_archived: true,
+  is_virtual: true,
+  is_notification_enabled: true,
+};
+
+const names = { firstname: 'Åse 🚑', lastname: 'Ødegård & Sønn' };
+
+export const fullInstructor = {
+  ...names,
+  phone_prefix: '+47',
+  phone: '99 88 77 66',
+  email: 'kari@school.example',
+  position: 'Leder & sjef',
+  company: 'Fjord = 100 %',
+  description: '<p>Teaches</p>\r\n',
+  show_on_web: true,
+  idUser: undefined as number | undefined,
+};
+
+let people = 0;
+/** Nobody has this address yet: who has one already is the same person to every provider. */
+export const newEmail = () => `person-${process.pid}-${(people += 1)}@people.example`;
+
+export const minimalPerson = () => ({ email: newEmail(), role_ids: [1], ...names });
+
+export const fullPerson = () => ({
+  ...minimalPerson(),
+  position: 'Leder & sjef',
+  phone_prefix: '+47',
+  phone: '22 33 44 55',
+  booking_email: 'booking@people.example',
+  send_invite: false,
+});
+
 export type Write = {
   name: string;
   method: 'POST' | 'PUT';
-  url: string;
+  /** A path, or what makes the one that names something of the provider's own. */
+  url: string | ((provider: Provider) => Promise<string>);
   created: number;
+  /** These two may differ from one reading to the next, where a value must be new: `fresh` names the fields. */
   minimal: Fields;
   full: Fields;
+  fresh?: string[];
+  /** What an empty form lacks, where that is not all that is minimal. */
+  required?: string[];
+  /** The field that is trimmed and may not be blank; `title` unless named. */
+  title?: string;
+  /** A field that is a boolean; `active` unless named, null without one. */
+  flag?: string | null;
   /** What the interface then shows of the thing written. */
   read(provider: Provider, answer: Answer): Promise<Fields>;
 };
@@ -125,6 +239,30 @@ const readCourse: Write['read'] = async (provider, answer) => {
 };
 const readSchool = async (provider: Provider, key = provider.apiKey) =>
   (await provider.get('/v2/schools', { 'x-api-key': key })).json<{ school: Fields }>().school;
+const readCustomer: Write['read'] = async (provider, answer) => {
+  const customerId = answer.json<{ customer_id: number }>().customer_id;
+  const user = await provider.get(`/v2/course-users/${await newUser(provider, { customerId })}`);
+  return user.json<{ customer: Fields }>().customer;
+};
+const readInstructor: Write['read'] = async (provider, answer) => {
+  const { id } = answer.json<{ id: number }>();
+  return (await provider.get(`/v2/instructors?limit=1&since_id=${id - 1}`)).json<Fields[]>()[0]!;
+};
+const readAdminUser: Write['read'] = async (provider, answer) => {
+  const { id } = answer.json<{ id: number }>();
+  return (await provider.get('/v2/admin-users')).json<Fields[]>().find((user) => user['id'] === id)!;
+};
+
+const instructors = new WeakMap<Provider, Promise<string>>();
+/** The same instructor of the provider's own each time. */
+function instructorUrl(provider: Provider) {
+  const made = async () => {
+    const answer = await provider.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' });
+    return `/v2/instructors/${answer.json<{ id: number }>().id}`;
+  };
+  if (!instructors.has(provider)) instructors.set(provider, made());
+  return instructors.get(provider)!;
+}
 
 export const writes: Write[] = [
   {
@@ -163,149 +301,125 @@ export const writes: Write[] = [
     full: fullLegacyCourse,
     read: readCourse,
   },
-];
-
-/** Who pays, in full. */
-export const fullCustomer = {
-  title: 'Førstehjelp & Sønn',
-  department: 'Innkjøp',
-  type: 2,
-  orgnr: '912 345 678',
-  email: 'post@fjord.example',
-  phone: '+47 1',
-  fax: '+47 2',
-  web_address: 'www.fjord.example',
-  customer_reference_id: 'K-1',
-  country: 'se',
-  post_address_1: 'p1',
-  post_address_2: 'p2',
-  post_address_3: 'p3',
-  post_zipcode: 'p4',
-  post_city: 'p5',
-  invoice_address_1: 'i1',
-  invoice_address_2: 'i2',
-  invoice_address_3: 'i3',
-  invoice_zipcode: 'i4',
-  invoice_city: 'i5',
-  invoice_customer_reference: 'theirs',
-  invoice_due_days: 30,
-  invoice_email: 'invoice@fjord.example',
-  office_address_1: 'o1',
-  office_address_2: 'o2',
-  office_address_3: 'o3',
-  office_zipcode: 'o4',
-  office_city: 'o5',
-  note: 'Note',
-  status: 2,
-};
-
-/** What of a location reads back as it was sent. */
-export const fullLocation = {
-  title: 'The hall',
-  custom_title: 'Room 1 & 2',
-  address: 'Strandgaten 1',
-  address2: '2nd floor',
-  address3: 'At the back',
-  zipcode: '5004',
-  city: 'Bergen',
-  state: 'State',
-  county: 'Vestland',
-  lat: 60.392,
-  lng: -5.25,
-  timezone: 'Europe/Stockholm',
-  long_text: '<p>Long</p>',
-  short_text: 'Short',
-  short_text_2: 'Shorter',
-  email_booking: 'booking@x.example',
-  email_moreinfo: 'more@x.example',
-  capacity_min: 1,
-  capacity_max: 2,
-  capacity_overbook: 3,
-  capacity_wait: 4,
-  capacity_budget: 5,
-  cancellation_days: 6,
-  notification_days: 7,
-  is_default: true,
-  is_archived: true,
-  is_virtual: true,
-  is_notification_enabled: true,
-};
-
-const idOf = (url: string, fields: Fields) => async (provider: Provider) => {
-  const ids = Object.values((await provider.post(url, fields)).json<Record<string, number>>());
-  return `${url}/${ids[0]!}`;
-};
-
-/** Further writes to be sent anything: `url` makes, for a provider, what they change, if they change something. */
-export const furtherWrites: (Pick<Write, 'name' | 'method' | 'minimal' | 'full'> & {
-  url(provider: Provider): Promise<string>;
-})[] = [
-  {
-    name: 'PUT /v2/courses/:id',
-    method: 'PUT',
-    url: idOf('/v2/courses', { title: 'To be changed' }),
-    minimal: {},
-    full: fullCourse,
-  },
-  {
-    name: 'POST /v2/course-tags',
-    method: 'POST',
-    url: async () => '/v2/course-tags',
-    minimal: { title: 'Tag' },
-    full: { title: 'Tag' },
-  },
   {
     name: 'POST /v2/customers',
     method: 'POST',
-    url: async () => '/v2/customers',
-    minimal: { title: 'Customer' },
+    url: '/v2/customers',
+    created: 201,
+    minimal: minimalCustomer,
     full: fullCustomer,
+    flag: null,
+    read: readCustomer,
   },
   {
-    name: 'PUT /v2/customers/:id',
-    method: 'PUT',
-    url: idOf('/v2/customers', { title: 'To be changed' }),
-    minimal: {},
-    full: fullCustomer,
-  },
-  {
-    name: 'POST /v2/locations',
+    name: 'POST /v2/instructors',
     method: 'POST',
-    url: async () => '/v2/locations',
-    minimal: { title: 'Location' },
-    full: fullLocation,
+    url: '/v2/instructors',
+    created: 201,
+    minimal: names,
+    full: fullInstructor,
+    title: 'lastname',
+    flag: 'show_on_web',
+    read: readInstructor,
   },
   {
-    name: 'PUT /v2/locations/:id',
+    name: 'PUT /v2/instructors/:id',
     method: 'PUT',
-    url: idOf('/v2/locations', { title: 'To be changed' }),
-    minimal: {},
-    full: fullLocation,
+    url: instructorUrl,
+    created: 200,
+    minimal: names,
+    full: fullInstructor,
+    required: [],
+    title: 'lastname',
+    flag: 'show_on_web',
+    read: readInstructor,
+  },
+  {
+    name: 'POST /v2/admin-users',
+    method: 'POST',
+    url: '/v2/admin-users',
+    created: 201,
+    get minimal() {
+      return minimalPerson();
+    },
+    get full() {
+      return fullPerson();
+    },
+    fresh: ['email'],
+    required: ['email', 'role_ids'],
+    title: 'lastname',
+    flag: 'send_invite',
+    read: readAdminUser,
   },
 ];
 
+export const urlOf = async (provider: Provider, { url }: Write) => (typeof url === 'string' ? url : url(provider));
+
 /** Sends a write in one dialect. */
-export const write = (provider: Provider, { method, url }: Write, dialect: Dialect, fields: Fields) =>
-  provider.request(method)(url, encoded(dialect, fields), typed(dialect));
+export const write = async (provider: Provider, way: Write, dialect: Dialect, fields: Fields) =>
+  provider.request(way.method)(await urlOf(provider, way), encoded(dialect, fields), typed(dialect));
 
 /** Sends a raw body to a write. */
-export const writeRaw = (provider: Provider, { method, url }: Write, type: string, body: string | Buffer) =>
-  provider.request(method)(url, body, { 'content-type': type });
+export const writeRaw = async (provider: Provider, way: Write, type: string, body: string | Buffer) =>
+  provider.request(way.method)(await urlOf(provider, way), body, { 'content-type': type });
 
-/** How many rows a provider's writes left behind: its courses and sub-schools. */
+export type Faults = { missing: string[]; notValid: string[] };
+
+/** The fields that an answer names, however its interface words them. */
+export function faultsIn({ text }: { text: string }): Faults {
+  type Told = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } };
+  const { error = '', errors } = JSON.parse(text) as Told;
+  if (errors) return { missing: errors.missing_fields, notValid: errors.not_valid };
+  const after = (words: string) => error.split(`${words}: `)[1]?.split('. ')[0]?.split(',') ?? [];
+  return { missing: after('Missing field(s)'), notValid: after('Field(s) not valid') };
+}
+
+/** How many rows a provider's writes left behind. */
 export async function countOf(provider: Provider) {
   const { database } = await sharedWorld();
   const { rows } = await database.pool.query<{ count: number }>(
     `select (select count(*) from courses where provider_id = $1)
-      + (select count(*) from providers where parent_id = $1) as count`,
+      + (select count(*) from providers where parent_id = $1)
+      + (select count(*) from customers where provider_id = $1)
+      + (select count(*) from instructors where provider_id = $1)
+      + (select count(*) from admin_memberships where provider_id = $1) as count`,
     [provider.id],
   );
   return rows[0]!.count;
 }
 
-/** Without what differs from one creation to the next. */
-export function lasting(item: Fields): Fields {
-  const volatile = ['id', 'created_at', 'updated_at', 'related_items_updated_at'];
+let everything: Promise<string> | undefined;
+/** One statement that reads all of a provider's rows, and the persons whom this run made. */
+async function readingEverything() {
+  const { database } = await sharedWorld();
+  const { rows: tables } = await database.pool.query<{ name: string }>(
+    `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+      where c.table_schema = 'public' and c.column_name = 'provider_id' and t.table_type = 'BASE TABLE'
+        and c.table_name not in ('api_keys', 'provider_state') order by 1`,
+  );
+  const wheres = [
+    ...tables.map(({ name }) => [name, 'provider_id = $1']),
+    ['providers', '$1 in (id, parent_id)'],
+    ['admin_users', `email ilike '%person-${process.pid}-%'`],
+  ];
+  const hashes = wheres.map(
+    ([name, where]) =>
+      `(select coalesce(md5(string_agg(t::text, '' order by t::text)), 'none') from ${name} t where ${where})`,
+  );
+  return `select concat_ws(' ', ${hashes.join(', ')}) as state`;
+}
+
+/** Changes with whatever a provider's writes change. */
+export async function stateOf(provider: Provider) {
+  const { database } = await sharedWorld();
+  const text = await (everything ??= readingEverything());
+  const { rows } = await database.pool.query<{ state: string }>({ name: 'state', text, values: [provider.id] });
+  return rows[0]!.state;
+}
+
+/** Without what differs from one creation to the next, and the fields that must be new each time. */
+export function lasting(item: Fields, fresh: string[] = []): Fields {
+  const volatile = ['id', 'created_at', 'updated_at', 'related_items_updated_at', ...fresh];
   const kept = Object.entries(item).filter(([name]) => !volatile.includes(name));
   return Object.fromEntries(
     kept.map(([name, value]) => [name, name === 'tags' ? (value as Fields[]).map(({ title }) => title).sort() : value]),

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+
+/** What a field may hold and what it may not, as the interface document has it. */
+export type Kind = {
+  valid: fc.Arbitrary<unknown>;
+  /** Refused however it is sent. */
+  invalid: fc.Arbitrary<unknown>;
+  /** What only JSON can say, and is refused. */
+  inJson: fc.Arbitrary<unknown>;
+  /** How a valid value is read back, when not as it was sent. */
+  shown?: (value: never) => unknown;
+};
+
+const one = <T>(...values: T[]) => fc.constantFrom<unknown[]>(...values);
+const unstorable = ['a\0b', '\uD800', 'b\uDC00a', 'K\uFFFDre'];
+const lists = [['a'], ['1'], ['1', '2'], { a: '1' }, [{ id: 1 }]];
+const inJson = one<unknown>([], {}, [[]], [null], Infinity);
+
+const oddities = ['<b>x</b>', "';--", '${1}', '100 %', 'a+b&c=d', '\r\nx\n', ' x ', '[1]', '{"a":1}', 'null', '0', '+'];
+const storable = (text: string) => text.isWellFormed() && !/[\0\uFFFD]/.test(text);
+const anyText = (most: number) =>
+  fc.oneof(
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+    fc.constantFrom(
+      ...oddities,
+      '__proto__',
+      'constructor',
+      '2026-02-30',
+      '1e400',
+      'x'.repeat(most),
+      '🚑'.repeat(most),
+    ),
+  );
+
+export const text = (most: number): Kind => ({
+  valid: anyText(most).filter(storable),
+  invalid: one<unknown>(...unstorable, ...lists, 'x'.repeat(most + 1), '🚑'.repeat(most + 1)),
+  inJson: fc.oneof(inJson, one(true, false)),
+});
+
+/** Trimmed, and in the form NFC. */
+export const title: Kind = {
+  ...text(255),
+  valid: anyText(255).filter((value) => storable(value) && value.trim() !== '' && value.normalize('NFC').length <= 255),
+  shown: (value: string) => value.trim().normalize('NFC'),
+};
+
+export const email: Kind = {
+  ...text(254),
+  valid: fc.constantFrom('a@b.example', 'Ø.user+tag@school.example', `${'a'.repeat(244)}@b.example`),
+  invalid: fc.oneof(
+    text(254).invalid,
+    one('nobody', '@', 'a b@c.example', 'a@', '@b.example', 'a\0@b.example', `${'a'.repeat(245)}@b.example`, '1,2'),
+  ),
+};
+
+const noNumbers = ['x', '1e3', '0x10', ' 5 ', '5.0', '1.5', '+5', '--5', '5,', '٥', '1_000', '-1', 'NaN', 'Infinity'];
+const tooLarge = ['1e400', '9007199254740993', '9223372036854775808', '-9223372036854775809', '9'.repeat(400)];
+const number = (others: string[]) => ({
+  invalid: one<unknown>(
+    ...noNumbers,
+    ...tooLarge,
+    ...unstorable,
+    ...lists,
+    '__proto__',
+    '2026-02-30',
+    'true',
+    ...others,
+  ),
+  inJson: fc.oneof(inJson, one<unknown>(1.5, true, false, -1, 2 ** 53)),
+});
+
+export const count: Kind = {
+  valid: fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2_147_483_647)),
+  ...number(['2147483648', '4294967296']),
+};
+
+/** One of a few numbers. */
+export const choice = (numbers: number[]): Kind => ({
+  valid: fc.constantFrom(...numbers),
+  ...number(['0', String(Math.max(...numbers) + 1), '2147483648']),
+});
+
+/** The id of something of the provider's own. */
+export const idAmong = (ids: number[]): Kind => ({ valid: fc.constantFrom(...ids), ...number(['0']) });
+
+/** Ids of the provider's own, in any of the ways a list may be sent. */
+export const idsAmong = (ids: number[]): Kind => ({
+  valid: fc
+    .tuple(fc.array(fc.constantFrom(...ids), { minLength: 1, maxLength: 4 }), fc.constantFrom(',', ' , ', ',,', ''))
+    .map(([list, comma]) => (comma === '' ? list : list.join(comma))),
+  // A list of JSON in a text is none: the document allows commas here.
+  invalid: one<unknown>(
+    ...['x', '1,x', '1;2', '0', '-1', '1.5', '1e400', '9223372036854775808', `[${ids[0]}]`, '{}', '__proto__', 'a\0'],
+    ...[['x'], [0], [ids[0], 'x'], [[['1']]], [{ id: ids[0] }], { a: ids[0] }, { __proto__x: '1' }],
+  ),
+  inJson: one<unknown>(true, 1.5, [1.5], [true], [[]], [{}], Infinity, [Infinity]),
+  shown: (value: number[] | string) =>
+    [...new Set((typeof value === 'string' ? value.split(',').filter(Boolean) : value).map(Number))].sort(
+      (a, b) => a - b,
+    ),
+});
+
+const flags = { '1': true, yes: true, ON: true, True: true, '0': false, no: false, Off: false, FALSE: false };
+export const flag: Kind = {
+  valid: fc.oneof(fc.boolean(), fc.constantFrom(...Object.keys(flags))),
+  invalid: one<unknown>(
+    ...['2', '-1', 't', 'y', ' 1', '01', 'null', 'ja', 'constructor', '1e400'],
+    ...unstorable,
+    ...lists,
+  ),
+  inJson: fc.oneof(inJson, one(2, -1, 1.5)),
+  shown: (value: boolean | keyof typeof flags) => (typeof value === 'boolean' ? value : flags[value]),
+};
+
+/** A code in any case. */
+export const code = (codes: string[], others: string[]): Kind => ({
+  valid: fc.constantFrom(...codes).chain((upper) => fc.constantFrom(upper, upper.toLowerCase())),
+  invalid: one<unknown>(...others, ...unstorable, ...lists, '1', '__proto__', 'constructor', 'x'.repeat(300)),
+  inJson: fc.oneof(inJson, one<unknown>(true, false, 1)),
+  shown: (value: string) => value.toUpperCase(),
+});
