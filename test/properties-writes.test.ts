@@ -41,7 +41,7 @@ const numRuns = 50;
 
 const { choice, code, count, email, flag, idAmong, idsAmong, text, title } = kind;
 const [line, note] = [text(255), text(5_000)];
-const profile = { phone_prefix: line, phone: line, email, position: line, company: line, description: note };
+const profile = { phone_prefix: note, phone: note, email, position: note, company: line, description: note };
 
 type Pair = readonly [name: string, value: unknown];
 type Room = {

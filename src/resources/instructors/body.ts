@@ -13,10 +13,10 @@ export const InstructorBody = Type.Object(
   {
     firstname: Title(),
     lastname: Title(),
-    phone_prefix: Optional(Line()),
-    phone: Optional(Line()),
+    phone_prefix: Optional(Note()),
+    phone: Optional(Note()),
     email: Optional(Email()),
-    position: Optional(Line()),
+    position: Optional(Note()),
     company: Optional(Line()),
     description: Optional(Note()),
     show_on_web: Defaulted(Flag(), false),
