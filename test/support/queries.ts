@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { firstStamp, type Variety } from './variety.ts';
+import { stampsOf, type Variety } from './variety.ts';
 
 /** A parameter as it stands in an address, and what it means. */
 export type Asked = { name: string; text: string; value: unknown };
@@ -9,7 +9,8 @@ export type Parameter = {
   /** A filter keeps some of the items; a setting changes what the others mean. */
   role: 'filter' | 'setting' | 'paging' | 'include';
   good: fc.Arbitrary<Asked>;
-  bad: fc.Arbitrary<string>;
+  /** As it stands in an address. */
+  bad: string[];
 };
 type Kind = (name: string) => Omit<Parameter, 'role'>;
 
@@ -27,15 +28,13 @@ const single =
   (good: readonly unknown[], bad: string[]): Kind =>
   (name) => ({
     good: fc.constantFrom(...good).map((value) => asked(name, value)),
-    bad: fc.oneof(
-      { weight: 5, arbitrary: fc.constantFrom(...bad).map((value) => `${name}=${value}`) },
-      fc
-        .constantFrom(...good)
+    bad: [
+      ...bad.map((value) => `${name}=${value}`),
+      ...good
+        .slice(0, 1)
         .map((value) => encodeURIComponent(String(value)))
-        .chain((value) =>
-          fc.constantFrom(`${name}[]=${value}`, `${name}[0]=${value}`, `${name}=${value}&${name}=${value}`),
-        ),
-    ),
+        .flatMap((value) => [`${name}[]=${value}`, `${name}[0]=${value}`, `${name}=${value}&${name}=${value}`]),
+    ],
   });
 const number = (good: readonly number[], bad: string[] = []) =>
   single(good, [...noNumbers, '%205', ...noWords, ...bad]);
@@ -48,21 +47,19 @@ const flag: Kind = (name) => ({
   bad: single(['1'], ['2', '-1', 't', 'maybe', '%201', '01', 'null', ...noWords])(name).bad,
 });
 
-const listed = fc.constantFrom<((name: string, values: readonly unknown[]) => string)[]>(
+const spellings: ((name: string, values: readonly unknown[]) => string)[] = [
   (name, values) => `${name}=${values.join(',')}`,
   (name, values) => `${name}=${values.join('%2C%20')},`,
   (name, values) => values.map((value) => `${name}[]=${String(value)}`).join('&'),
   (name, values) => values.map((value, n) => `${name}%5B${n}%5D=${String(value)}`).join('&'),
-);
+];
 const list =
   (values: readonly unknown[], bad: string[]): Kind =>
   (name) => ({
     good: fc
-      .tuple(fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 4 }), listed)
+      .tuple(fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 4 }), fc.constantFrom(...spellings))
       .map(([value, spell]) => ({ name, text: spell(name, value), value })),
-    bad: fc
-      .tuple(fc.constantFrom(...bad), fc.subarray([...values].slice(0, 2)), listed)
-      .map(([one, others, spell]) => spell(name, [...others, one])),
+    bad: bad.flatMap((one, n) => [`${name}=${one}`, spellings[n % 4]!(name, [values[0], one])]),
   });
 const ids = (good: readonly number[]) => list(good, ['0', ...noNumbers, ...noWords]);
 
@@ -70,12 +67,17 @@ const zones = { Z: 0, '+01:00': 60, '+05:30': 330, '-01:30': -90 };
 const noMoments = ['2026-13-01', '0000-01-01', '10000-01-01', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00%2B15:00']
   .concat(['infinity', 'yesterday', '20260101', '2026-1-1', '1767225600'])
   .concat(noWords);
-/** An instant when the school's rows were made and changed. */
+/** An instant when one of the school's rows was made, exactly or a second beside. */
 const moment: Kind = (name) => ({
   good: fc
-    .tuple(fc.nat(20 * 24), fc.constantFrom(...Object.entries(zones)), fc.constantFrom('T', ' '))
-    .map(([hours, [zone, minutes], separator]) => {
-      const value = firstStamp + hours * 3_600_000;
+    .tuple(
+      fc.oneof(fc.nat(20), fc.nat(40)),
+      fc.constantFrom(0, 0, -1, 1),
+      fc.constantFrom(...Object.entries(zones)),
+      fc.constantFrom('T', ' '),
+    )
+    .map(([row, seconds, [zone, minutes], separator]) => {
+      const value = stampsOf(row).created_at + seconds * 1_000;
       const local = new Date(value + minutes * 60_000).toISOString();
       return { ...asked(name, `${local.slice(0, 10)}${separator}${local.slice(11, 19)}${zone}`), value };
     }),

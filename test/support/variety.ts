@@ -9,7 +9,7 @@ const stamped = ['courses', 'course_dates', 'locations', 'instructors', 'custome
 );
 
 const hour = 3_600_000;
-export const firstStamp = Date.UTC(2026, 0, 1);
+const firstStamp = Date.UTC(2026, 0, 1);
 /** When the nth of a school's rows was made and changed: windows tell rows apart. */
 export const stampsOf = (n: number) => {
   const created = firstStamp + n * 5 * hour;
@@ -100,7 +100,7 @@ async function fill(me: Provider) {
       order: {
         customerId: customers[n % 4] ?? null,
         campaignId: n % 2 ? campaign : null,
-        exportedAt: n % 3 ? null : `2026-01-0${1 + n}T12:00:00Z`,
+        exportedAt: n % 3 ? null : new Date(stampsOf(n).created_at).toISOString(),
       },
       participant: { statusId: [1, 7, 1, 3, 4][n % 5]! },
     });
