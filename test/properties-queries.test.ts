@@ -17,7 +17,13 @@ const known = parametersFor(school);
 const reads = endpointsOf(world).filter(({ method }) => method === 'GET');
 const lists = reads.filter((endpoint) => takes(endpoint, 'limit'));
 /** What a list answers nothing without. */
-const always: Record<string, string> = { '/v2/search-users': 'username' };
+const always: Record<string, string> = { '/v2/search-users': 'username', '/v2/batch/coursedates': 'course_ids' };
+/** How many items a page has; 75 where nothing is said. */
+const pages: Record<string, number> = {
+  '/v2/search-users': 250,
+  '/v2/nextcoursedates': 250,
+  '/v2/batch/coursedates': 25,
+};
 
 const namesOf = ({ operation }: Endpoint) =>
   (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
@@ -30,8 +36,10 @@ const parametersOf = (endpoint: Endpoint) =>
 /** Some parameters of a list, as they may be asked. */
 function questionTo(endpoint: Endpoint) {
   const parameters = parametersOf(endpoint);
+  // What is under an own course is no partner's.
+  const isAsked = (name: string) => name !== 'partner_id' || !endpoint.path.includes('{');
   const someOf = (role: Parameter['role'], most: number) => {
-    const those = parameters.filter(([, parameter]) => parameter.role === role);
+    const those = parameters.filter(([name, parameter]) => parameter.role === role && isAsked(name));
     const needed = those.filter(([name]) => name === always[endpoint.path]);
     return fc
       .subarray(those, { maxLength: Math.min(most, those.length) })
@@ -139,7 +147,7 @@ describe.each(lists)('$name', (endpoint) => {
       const { body, query, items } = await ask(...settings, ...filters, ...paging, ...include);
       const number = (name: string, unasked: number) =>
         Number(paging.find((one) => one.name === name)?.value ?? unasked);
-      const [limit, page] = [Math.min(number('limit', url === '/v2/search-users' ? 250 : 75), 250), number('page', 1)];
+      const [limit, page] = [Math.min(number('limit', pages[url] ?? 75), 250), number('page', 1)];
       expect(items.map(idOf), query).toEqual(kept.slice((page - 1) * limit, page * limit));
       if (!Array.isArray(body)) expect(body.pagination.total_items).toBe(kept.length);
       const embedded = include.flatMap(({ value }) => value as string[]).map((path) => path.split('.')[0]!);
@@ -147,7 +155,8 @@ describe.each(lists)('$name', (endpoint) => {
       answered += items.length;
     };
     await fc.assert(fc.asyncProperty(questionTo(endpoint), check), { numRuns });
-    expect(answered).toBeGreaterThan(numRuns);
+    // The lists of one course are short.
+    expect(answered).toBeGreaterThan(endpoint.path.includes('{') ? numRuns / 4 : numRuns);
   }, 60_000);
 
   test('what is not valid is named', async () => {
@@ -164,7 +173,11 @@ describe.each(lists)('$name', (endpoint) => {
       const notValid = parameters.map(([name]) => name).filter((name) => wrong.some((one) => one.name === name));
       expect(faultsIn(answer), query).toEqual({ missing: [], notValid });
     };
-    for (const [name, { bad }] of parameters) for (const text of bad) await refused([{ name, text }]);
+    const needed = parameters.filter(([name]) => name === always[endpoint.path]);
+    for (const [name, { bad }] of parameters) {
+      const right = needed.filter(([other]) => other !== name).flatMap(([, { good }]) => fc.sample(good, 1));
+      for (const text of bad) await refused([{ name, text }], right);
+    }
 
     const check = async (wrong: { name: string; text: string }[], question: Question) => {
       const isRight = ({ name }: Asked) => wrong.every((one) => one.name !== name);

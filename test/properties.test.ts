@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contentTypes, dialects, poison, write, writeRaw, writes, type Fields } from './support/generate.ts';
+import { contentTypes, dialects, fieldsOf, poison, write, writeRaw, writes, type Fields } from './support/generate.ts';
 import { endpointsOf } from './support/isolation.ts';
 import { sharedWorld, type Answer } from './support/world.ts';
 
@@ -8,7 +8,8 @@ const world = await sharedWorld();
 const { newProvider } = world;
 const numRuns = 150;
 const reader = await newProvider();
-for (let made = 0; made < 3; made += 1) await reader.course({ tags: [{ title: 'One' }] });
+for (let made = 0; made < 2; made += 1) await reader.course({ tags: [{ title: 'One' }] });
+const course = await reader.course({ tags: [{ title: 'One' }] });
 const writer = await newProvider();
 
 /** Whatever was asked: no fault of ours, JSON, and an error in its interface's shape that tells nothing of the inside. */
@@ -21,6 +22,8 @@ function expectDecent(endpoint: string, answer: Answer) {
   const names = expect.any(Array) as string[];
   if (endpoint === 'POST /v2/admin-users' && answer.status === 400) {
     expect(answer.json()).toEqual({ errors: { missing_fields: names, not_valid: names } });
+  } else if (/ \/v2\/(booking|campaigns\/validate|vouchers)/.test(endpoint)) {
+    expect(answer.json()).toEqual({ successful: false, errors: expect.any(Array) as unknown[], error });
   } else expect(answer.json()).toEqual(endpoint.includes(' /v2/') ? { error } : { status: 'failure', error });
   expect(answer.text).not.toMatch(/select |drizzle|at \/|\.[jt]s:\d|node_modules|postgres/i);
   expect(answer.text.length).toBeLessThan(1_000);
@@ -76,7 +79,7 @@ test.each(endpoints.filter(({ method }) => method === 'GET'))(
   async ({ name, path, operation }) => {
     const parameters = (operation.parameters ?? []).filter((one) => one.in === 'query');
     const query = queryOf(parameters.map((one) => one.name.replace('[]', '')));
-    const url = path.replaceAll(named, '1');
+    const url = path.replace(/(?<=^\/v2\/courses\/)\{\w+\}/, String(course)).replaceAll(named, '1');
     const ask = async (text: string) => expectDecent(name, await reader.get(`${url}?${text}`));
     await fc.assert(fc.asyncProperty(query, ask), { numRuns: parameters.length > 0 ? numRuns : 50 });
   },
@@ -97,7 +100,7 @@ const noIds = [
   '1e400',
   '__proto__',
 ];
-test.each(endpoints.filter(({ path }) => path.includes('{')))(
+test.each(endpoints.filter(({ path }) => /\{\w*id\}/.test(path)))(
   '$name finds nothing by what is no id',
   async ({ name, method, path }) => {
     const ids = fc.oneof(
@@ -107,7 +110,9 @@ test.each(endpoints.filter(({ path }) => path.includes('{')))(
     const ask = async (id: string) => {
       const answer = await writer.request(method)(path.replaceAll(named, id), method === 'GET' ? undefined : {});
       expectDecent(name, answer);
-      expect([answer.status, id]).toEqual([/%(?![\da-f]{2})|%ff/i.test(id) ? 400 : 404, id]);
+      // An id of nobody's is found to be so when the body is read.
+      const refused = id === '2147483648' ? [404, 400] : [/%(?![\da-f]{2})|%ff/i.test(id) ? 400 : 404];
+      expect(refused, id).toContain(answer.status);
     };
     await fc.assert(fc.asyncProperty(ids, ask), { numRuns });
   },
@@ -119,7 +124,7 @@ test.each(writes)(
   '$name bears any field in any dialect',
   async (way) => {
     const field = fc.tuple(
-      fc.constantFrom(...Object.keys(way.full), '__proto__', 'constructor', 'a[__proto__][x]', '', '[]', 'x'),
+      fc.constantFrom(...fieldsOf(way), '__proto__', 'constructor', 'a[__proto__][x]', '', '[]', 'x'),
       jsonValue,
     );
     const fields = fc

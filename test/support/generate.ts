@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { newUser } from './orders.ts';
 import { sharedWorld, type Answer, type Provider } from './world.ts';
 
 /** The three ways to send a write. */
@@ -116,8 +115,6 @@ export const fullCourse = {
   translations: { en: { lead: 'In English', hotelInfo: 'Close' }, 'de-DE': { description: '<b>Auf Deutsch</b>' } },
 };
 
-export const minimalCustomer = { title: 'Fjord Energy AS' };
-
 export const fullCustomer = {
   title: 'Førstehjelp 🚑 & Sønn',
   department: 'Innkjøp + salg',
@@ -147,7 +144,6 @@ export const fullCustomer = {
   office_address_3: 'o3',
   office_zipcode: '0003',
   office_city: 'oc',
-  seller_id: undefined as number | undefined,
   note: 'line\r\nline',
   status: 2,
 };
@@ -195,7 +191,34 @@ export const fullInstructor = {
   company: 'Fjord = 100 %',
   description: '<p>Teaches</p>\r\n',
   show_on_web: true,
-  idUser: undefined as number | undefined,
+};
+
+const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
+
+export const fullCourseDate = {
+  ...days,
+  deadline_at: '2030-06-01',
+  start_time_at: '09:00',
+  end_time_at: '15:30:10',
+  timezone: 'Europe/London',
+  visible_when_passed_deadline: false,
+  teaching_language: 'en',
+  place_by_search: 'Bergen',
+  place_additional_info: 'Door 2 & 3',
+  status_id: 2,
+  reference: 'R+1 %41',
+  is_visible: false,
+  is_virtual: true,
+  event_url: 'https://e.example/?a=1&b=2',
+  external_booking_url: 'https://b.example',
+  trigger_value: 'june',
+  title: 'Knots, June',
+  capacity_max: 5,
+  capacity_min: 1,
+  capacity_overbook: 2,
+  capacity_wait: 4,
+  custom_properties: { room: 'A' },
+  gatherings: [{ gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30', theme: 'T' }],
 };
 
 let people = 0;
@@ -223,10 +246,12 @@ export type Write = {
   minimal: Fields;
   full: Fields;
   fresh?: string[];
+  /** What is not in `full`, since it names something of the provider's own. */
+  ids?: string[];
   /** What an empty form lacks, where that is not all that is minimal. */
   required?: string[];
-  /** The field that is trimmed and may not be blank; `title` unless named. */
-  title?: string;
+  /** The field that is trimmed and may not be blank; `title` unless named, null without one. */
+  title?: string | null;
   /** A field that is a boolean; `active` unless named, null without one. */
   flag?: string | null;
   /** What the interface then shows of the thing written. */
@@ -239,30 +264,40 @@ const readCourse: Write['read'] = async (provider, answer) => {
 };
 const readSchool = async (provider: Provider, key = provider.apiKey) =>
   (await provider.get('/v2/schools', { 'x-api-key': key })).json<{ school: Fields }>().school;
-const readCustomer: Write['read'] = async (provider, answer) => {
-  const customerId = answer.json<{ customer_id: number }>().customer_id;
-  const user = await provider.get(`/v2/course-users/${await newUser(provider, { customerId })}`);
-  return user.json<{ customer: Fields }>().customer;
-};
-const readInstructor: Write['read'] = async (provider, answer) => {
-  const { id } = answer.json<{ id: number }>();
-  return (await provider.get(`/v2/instructors?limit=1&since_id=${id - 1}`)).json<Fields[]>()[0]!;
-};
-const readAdminUser: Write['read'] = async (provider, answer) => {
-  const { id } = answer.json<{ id: number }>();
-  return (await provider.get('/v2/admin-users')).json<Fields[]>().find((user) => user['id'] === id)!;
+const readById =
+  (url: string, name = 'id'): Write['read'] =>
+  async (provider, answer) =>
+    (await provider.get(`${url}/${answer.json<Record<string, number>>()[name]!}`)).json<Fields>();
+const readListed =
+  (url: string): Write['read'] =>
+  async (provider, answer) => {
+    const { id } = answer.json<{ id: number }>();
+    return (await provider.get(url)).json<Fields[]>().find((item) => item['id'] === id)!;
+  };
+const readCourseDate: Write['read'] = async (provider, answer) => {
+  const { course_id, coursedate_id } = answer.json<Record<string, number>>();
+  const url = `/v2/courses/${course_id!}/coursedates/${coursedate_id!}?include=gatherings,place`;
+  const { gatherings, ...date } = (await provider.get(url)).json<Fields & { gatherings: Fields[] }>();
+  return { ...date, gatherings: gatherings.map((gathering) => lasting(gathering, ['idInstance'])) };
 };
 
-const instructors = new WeakMap<Provider, Promise<string>>();
-/** The same instructor of the provider's own each time. */
-function instructorUrl(provider: Provider) {
-  const made = async () => {
-    const answer = await provider.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' });
-    return `/v2/instructors/${answer.json<{ id: number }>().id}`;
+/** Makes something once for each provider. */
+function once(make: (provider: Provider) => Promise<string>) {
+  const made = new WeakMap<Provider, Promise<string>>();
+  return (provider: Provider) => {
+    const url = made.get(provider) ?? make(provider);
+    made.set(provider, url);
+    return url;
   };
-  if (!instructors.has(provider)) instructors.set(provider, made());
-  return instructors.get(provider)!;
 }
+/** The path of something that was made by a write. */
+const pathOf = (url: string, fields: Fields, name = 'id') =>
+  once(async (provider) => `${url}/${(await provider.post(url, fields)).json<Record<string, number>>()[name]!}`);
+const datesUrl = once(async (provider) => `/v2/courses/${await provider.course({ title: 'Dated' })}/coursedates`);
+const dateUrl = once(async (provider) => {
+  const url = await datesUrl(provider);
+  return `${url}/${(await provider.post(url, days)).json<{ coursedate_id: number }>().coursedate_id}`;
+});
 
 export const writes: Write[] = [
   {
@@ -302,14 +337,95 @@ export const writes: Write[] = [
     read: readCourse,
   },
   {
+    name: 'PUT /v2/courses/:id',
+    method: 'PUT',
+    url: pathOf('/v2/courses', { title: 'To be changed' }, 'course_id'),
+    created: 200,
+    minimal: { title: 'My course, changed' },
+    full: fullCourse,
+    required: [],
+    read: readCourse,
+  },
+  {
+    name: 'POST /v2/course-tags',
+    method: 'POST',
+    url: '/v2/course-tags',
+    created: 201,
+    minimal: { title: 'Tag' },
+    full: { title: 'Tag & co' },
+    flag: null,
+    read: readListed('/v2/course-tags'),
+  },
+  {
+    name: 'POST /v2/courses/:id/coursedates',
+    method: 'POST',
+    url: datesUrl,
+    created: 201,
+    minimal: days,
+    full: fullCourseDate,
+    ids: ['place_id', 'location_id', 'instructors', 'parent_id'],
+    title: null,
+    flag: 'is_visible',
+    read: readCourseDate,
+  },
+  {
+    name: 'PUT /v2/courses/:id/coursedates/:id',
+    method: 'PUT',
+    url: dateUrl,
+    created: 200,
+    minimal: days,
+    full: fullCourseDate,
+    ids: ['place_id', 'location_id', 'instructors', 'parent_id'],
+    required: [],
+    title: null,
+    flag: 'is_visible',
+    read: readCourseDate,
+  },
+  {
+    name: 'POST /v2/locations',
+    method: 'POST',
+    url: '/v2/locations',
+    created: 201,
+    minimal: { title: 'My location' },
+    full: fullLocation,
+    ids: ['country', 'place_id', 'idInstructor'],
+    flag: 'is_virtual',
+    read: readListed('/v2/locations'),
+  },
+  {
+    name: 'PUT /v2/locations/:id',
+    method: 'PUT',
+    url: pathOf('/v2/locations', { title: 'To be changed' }),
+    created: 200,
+    minimal: { title: 'My location' },
+    full: fullLocation,
+    ids: ['country', 'place_id', 'idInstructor'],
+    required: [],
+    flag: 'is_virtual',
+    read: readListed('/v2/locations'),
+  },
+  {
     name: 'POST /v2/customers',
     method: 'POST',
     url: '/v2/customers',
     created: 201,
-    minimal: minimalCustomer,
+    minimal: { title: 'Fjord Energy AS' },
     full: fullCustomer,
+    ids: ['seller_id'],
     flag: null,
-    read: readCustomer,
+    read: readById('/v2/customers', 'customer_id'),
+  },
+  {
+    name: 'PUT /v2/customers/:id',
+    method: 'PUT',
+    url: pathOf('/v2/customers', { title: 'To be changed' }, 'customer_id'),
+    created: 200,
+    minimal: { title: 'Fjord Energy AS' },
+    full: fullCustomer,
+    ids: ['seller_id'],
+    required: [],
+    flag: null,
+    read: readById('/v2/customers', 'customer_id'),
   },
   {
     name: 'POST /v2/instructors',
@@ -320,19 +436,21 @@ export const writes: Write[] = [
     full: fullInstructor,
     title: 'lastname',
     flag: 'show_on_web',
-    read: readInstructor,
+    ids: ['idUser'],
+    read: readById('/v2/instructors'),
   },
   {
     name: 'PUT /v2/instructors/:id',
     method: 'PUT',
-    url: instructorUrl,
+    url: pathOf('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' }),
     created: 200,
     minimal: names,
     full: fullInstructor,
     required: [],
     title: 'lastname',
     flag: 'show_on_web',
-    read: readInstructor,
+    ids: ['idUser'],
+    read: readById('/v2/instructors'),
   },
   {
     name: 'POST /v2/admin-users',
@@ -349,11 +467,14 @@ export const writes: Write[] = [
     required: ['email', 'role_ids'],
     title: 'lastname',
     flag: 'send_invite',
-    read: readAdminUser,
+    read: readListed('/v2/admin-users'),
   },
 ];
 
 export const urlOf = async (provider: Provider, { url }: Write) => (typeof url === 'string' ? url : url(provider));
+
+/** All that a write may be sent. */
+export const fieldsOf = ({ full, ids = [] }: Write) => [...Object.keys(full), ...ids];
 
 /** Sends a write in one dialect. */
 export const write = async (provider: Provider, way: Write, dialect: Dialect, fields: Fields) =>
@@ -380,6 +501,9 @@ export async function countOf(provider: Provider) {
   const { rows } = await database.pool.query<{ count: number }>(
     `select (select count(*) from courses where provider_id = $1)
       + (select count(*) from providers where parent_id = $1)
+      + (select count(*) from tags where provider_id = $1)
+      + (select count(*) from course_dates where provider_id = $1)
+      + (select count(*) from locations where provider_id = $1)
       + (select count(*) from customers where provider_id = $1)
       + (select count(*) from instructors where provider_id = $1)
       + (select count(*) from admin_memberships where provider_id = $1) as count`,
@@ -419,7 +543,8 @@ export async function stateOf(provider: Provider) {
 
 /** Without what differs from one creation to the next, and the fields that must be new each time. */
 export function lasting(item: Fields, fresh: string[] = []): Fields {
-  const volatile = ['id', 'created_at', 'updated_at', 'related_items_updated_at', ...fresh];
+  const stamps = ['created_at', 'updated_at', 'related_items_updated_at'];
+  const volatile = ['id', 'course_id', 'coursedate_id', ...stamps, ...fresh];
   const kept = Object.entries(item).filter(([name]) => !volatile.includes(name));
   return Object.fromEntries(
     kept.map(([name, value]) => [name, name === 'tags' ? (value as Fields[]).map(({ title }) => title).sort() : value]),

@@ -119,6 +119,7 @@ export function parametersFor({ ids: own }: Variety): Record<string, Parameter> 
     order_by: choice(['id', 'startdate']),
     order_direction: choice(['asc', 'desc']),
     username: keyword(['user', 'USER-', 'user-3']),
+    'course_ids[]': ids(own.courses),
   };
   const paging: Record<string, Kind> = {
     limit: number([1, 2, 3, 5, 8, 250, 251, 10_000], ['0']),

@@ -47,6 +47,7 @@ async function fill(me: Provider) {
   const instructors = [await addInstructor(me), await addInstructor(me, { firstname: 'Ola' }), await addInstructor(me)];
   const locations = [await addLocation(me, { title: 'A' }), await addLocation(me, { instructorId: instructors[0]! })];
   for (let n = 0; n < 4; n += 1) await addLocation(me, { isArchived: n === 0 });
+  for (let n = 0; n < 4; n += 1) await newCustomer(me, { type: 1 + (n % 2) });
   const bundle = await addBundle(me, 'Bundle');
 
   const courses: number[] = [];
