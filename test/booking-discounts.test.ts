@@ -62,6 +62,15 @@ test('the discount comes before VAT', async () => {
   });
 });
 
+test('of campaigns with one code the one that is not archived counts', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me);
+  await newCampaign(me, { campaignCode: 'again', isArchived: true });
+  const campaign = await newCampaign(me, { campaignCode: 'AGAIN' });
+  await booked(me, dateId, { campaign_code: 'again' });
+  expect((await lastOrder(me))['idCampaign']).toBe(campaign);
+});
+
 test.each<[string, Parameters<typeof newCampaign>[1], string]>([
   ['archived', { isArchived: true }, 'campaign_code_invalid'],
   ['not active', { isActive: false }, 'campaign_code_invalid'],

@@ -288,6 +288,21 @@ test('the deadline is the end of its day where the date is, and the end of the d
   expect(await bookableWith({ zone, endAt: yesterday, deadlineAt: yesterday })).toBe(false);
 });
 
+test('on its last day a date can be booked until it ends', async () => {
+  // Where it is about noon now, so that the day's first and last minutes are far.
+  const hours = new Date().getUTCHours() - 12;
+  const zone = `Etc/GMT${hours < 0 ? hours : `+${hours}`}`;
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(Date.now());
+  const day = { zone, startAt: today, endAt: today, deadlineAt: today, startTimeAt: '00:00' };
+  const ending = async (endTimeAt: string | null) =>
+    codesIn(await book(me, (await bookable(me, { ...day, endTimeAt })).dateId));
+  expect([await ending('00:01'), await ending('23:58'), await ending(null)]).toEqual([
+    ['deadline_passed'],
+    undefined,
+    undefined,
+  ]);
+});
+
 const said = (code: string, message: string) => ({ successful: false, errors: [{ code, message }], error: message });
 
 test('every failure of the booking endpoints is worded so', async () => {

@@ -55,6 +55,17 @@ test('the body is compared as read: another dialect, order or spelling of the sa
   expect(await bookingsOf(me)).toBe(1);
 });
 
+test('a default that is sent is the same as one that is not', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me);
+  const somebody = person({ trigger_value: 'x' });
+  const body = { ...bookingOf(dateId), participants: [somebody] };
+  const first = await me.post('/v2/booking', body, key('k'));
+  const explicit = { ...body, participants: [{ ...somebody, status_id: 1 }] };
+  expect([first.status, (await me.post('/v2/booking', explicit, key('k'))).text]).toEqual([201, first.text]);
+  expect((await me.post('/v2/booking', { ...body, config: { waiting_list_when_full: 1 } }, key('k'))).status).toBe(400);
+});
+
 test('with another body, or another path, the key is refused', async () => {
   const me = await newProvider();
   const { dateId } = await bookable(me);

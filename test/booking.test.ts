@@ -237,6 +237,17 @@ test('trigger values lead participants to child dates, whose seats count there',
   expect(await countersOf(me, blue)).toEqual([1, 0, 0, 0]);
 });
 
+test('a child of a child is found by its own trigger value, whatever that of its parent', async () => {
+  const me = await newProvider();
+  const { dateId, courseId } = await bookable(me, { triggerValue: 'same' });
+  const child = await addDate(me, courseId, { parentId: dateId, triggerValue: 'same' });
+  await booked(me, dateId, { participants: [person({ trigger_value: 'same' }), person({ trigger_value: 'Same' })] });
+  expect([await countersOf(me, dateId), await countersOf(me, child)]).toEqual([
+    [1, 0, 0, 0],
+    [1, 0, 0, 0],
+  ]);
+});
+
 test('seats, then overbook places, then refusal or the waiting list', async () => {
   const me = await newProvider();
   const { dateId } = await bookable(me, { capacityMax: 2, capacityOverbook: 1, capacityWait: 1 });

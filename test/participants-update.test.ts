@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { bookable, booked, countersOf, deregister, person, persons, statusesOn } from './support/booking.ts';
 import { changeDate } from './support/dates.ts';
 import { encoded, typed } from './support/generate.ts';
+import { write } from './support/orders.ts';
 import { sharedWorld, type Provider } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -71,6 +72,10 @@ test('in every dialect', async () => {
 test('an update that changes nothing moves no stamp', async () => {
   const { me, ids } = await stage();
   const before = await oneOf(me, ids[0]!);
+  const stamp = async () =>
+    (await write(me, (tx) => tx.execute(`select updated_at::text from participants where provider_id = ${me.id}`)))
+      .rows;
+  const stamped = await stamp();
   for (const fields of [
     {},
     { idStatus: 1, idPaid: 3, completed: 0, unknown: 1 },
@@ -78,6 +83,7 @@ test('an update that changes nothing moves no stamp', async () => {
     { id: 7, updated_at: 'never' },
   ])
     expect((await update(me, ids[0]!, fields)).json()).toEqual(before);
+  expect(await stamp()).toEqual(stamped);
 });
 
 test.each([

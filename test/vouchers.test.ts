@@ -99,6 +99,8 @@ test('a course is needed, one of the own', async () => {
   };
   for (const query of ['', 'course_id=', 'x=1']) expect(await ask(query)).toEqual([400, ['missing_course_id']]);
   expect(await ask('course_id=x')).toEqual([400, ['field_invalid']]);
+  const deleted = await bookable(me, { deletedAt: past });
+  expect(await ask(`coursedate_id=${deleted.dateId}`)).toEqual([404, ['resource_not_found']]);
   for (const query of [`course_id=${theirs.courseId}`, `coursedate_id=${theirs.dateId}`, 'course_id=999999999'])
     expect(await ask(query)).toEqual([404, ['resource_not_found']]);
   expect(await ask(`course_id=${courseId}`)).toEqual([200, undefined]);

@@ -1,51 +1,73 @@
 import { isForCourse } from '../campaigns/shape.ts';
+import type { CampaignFound, CustomerFound, DateFound, ProductFound, VoucherFound } from '../terms/schema.ts';
 
-const campaign = (isNamed: boolean) => `select c.id, json_build_object('id', c.id, 'isNamed', ${isNamed},
-    'isRunning', c.is_active and not c.is_archived and coalesce(c.starts_at <= $3, true) and coalesce(c.ends_at > $3, true),
-    'isExpired', coalesce(c.ends_at <= $3, false),
-    'forCourse', ${isForCourse('c', 'b.course_id')},
-    'forCustomer', not exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id)
-      or exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id and n.customer_id = (select $7::bigint)),
-    'currency', c.currency, 'type', c.discount_type, 'value', c.discount_value::text) as found`;
+const folded = (text: string) => `lower(${text} collate "und-x-icu")`;
 
-/** One row of all that a booking names: $2 the date, $3 the clock, then trigger values, products, codes and customer. */
-export const findBooking = {
-  name: 'find_booking',
+const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
+    d.trigger_value as "triggerValue", d.start_at as "startAt", d.end_at as "endAt", p.title as place,
+    d.status_id = 3 as "isCanceled", timezone(d.zone, $3::timestamptz)::date > d.deadline_at or d.ends_at <= $3 as "isPassed",
+    d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
+    d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
+    d.num_waiting as "numWaiting"
+  from course_dates d
+    join courses c on c.provider_id = $1 and c.id = d.course_id and c.is_active and c.deleted_at is null
+    left join places p on p.id = d.place_id`;
+
+const product = `select p.id, p.course_id as "courseId", p.is_main_product as "isMain", p.price::text as price, p.currency,
+    p.vat_percentage::text as "vatPercentage"
+  from products p`;
+
+/**
+ * $2 a course date with its course, unless either is deleted or the course not active, and the children that the trigger
+ * values of $4 lead to; then the course's main product and those of $5.
+ */
+export const findDates = {
+  name: 'find_dates',
   text: `with booked as materialized (
-      select d.course_id from course_dates d join courses c on c.provider_id = d.provider_id and c.id = d.course_id
-      where d.provider_id = $1 and d.id = $2 and d.deleted_at is null and c.is_active and c.deleted_at is null)
+      ${date} where d.provider_id = $1 and d.id = $2 and d.deleted_at is null)
     select
-      (select coalesce(json_agg(json_build_object('id', d.id, 'courseId', d.course_id, 'courseTitle', c.title,
-          'courseCurrency', c.price_currency, 'triggerValue', d.trigger_value, 'startAt', d.start_at, 'endAt', d.end_at,
-          'place', p.title, 'isCanceled', d.status_id = 3,
-          'isPassed', timezone(d.zone, $3::timestamptz)::date > d.deadline_at or d.ends_at <= $3,
-          'capacityMax', d.capacity_max, 'capacityOverbook', d.capacity_overbook, 'capacityWait', d.capacity_wait,
-          'numConfirmed', d.num_confirmed, 'numOverbooked', d.num_overbooked, 'numUnconfirmed', d.num_unconfirmed,
-          'numWaiting', d.num_waiting) order by d.id), '[]')
-        from course_dates d
-          join courses c on c.provider_id = d.provider_id and c.id = d.course_id and c.is_active and c.deleted_at is null
-          left join places p on p.id = d.place_id
+      (select json_agg(d order by d.id) from (select * from booked union all
+        ${date} join booked b on b.id = d.parent_id
         where d.provider_id = $1 and d.deleted_at is null
-          and (d.id = $2 or d.parent_id = $2 and d.trigger_value in (select json_array_elements_text($4)))) as dates,
-      (select coalesce(json_agg(json_build_object('id', p.id, 'courseId', p.course_id, 'isMain', p.is_main_product,
-          'price', p.price::text, 'currency', p.currency, 'vatPercentage', p.vat_percentage::text)), '[]')
-        from products p
-        where p.provider_id = $1 and p.archived_at is null
-          and (p.id in (select json_array_elements_text($5)::bigint) or p.is_main_product and p.course_id = (select course_id from booked))) as products,
-      (select coalesce(json_agg(n.found order by n.id), '[]') from (
-          ${campaign(true)} from campaigns c left join booked b on true
-          where c.provider_id = $1 and c.campaign_code is not null and not c.is_archived
-            and lower(c.campaign_code collate "und-x-icu") = lower((select $6::text) collate "und-x-icu")
+          and d.trigger_value in (select json_array_elements_text($4))) d) as dates,
+      (select json_agg(p) from (
+        ${product} join booked b on b."courseId" = p.course_id
+        where p.provider_id = $1 and p.is_main_product and p.archived_at is null
         union all
-          ${campaign(false)} from campaign_customers a join campaigns c on c.provider_id = $1 and c.id = a.campaign_id
-            left join booked b on true
-          where a.provider_id = $1 and a.customer_id = (select $7::bigint) and c.type = 'Agreement') n) as campaigns,
-      (select json_build_object('id', v.id, 'currency', v.currency, 'balance', v.balance::text,
-          'isArchived', v.archived_at is not null, 'isExpired', coalesce(v.expires_at <= $3, false))
-        from vouchers v where v.provider_id = $1 and v.deleted_at is null
-          and lower(v.code collate "und-x-icu") = lower((select $8::text) collate "und-x-icu")) as voucher,
-      (select json_build_object('id', c.id, 'sellerId', c.seller_id, 'isActive', c.status = 1)
-        from customers c where c.provider_id = $1 and c.id = (select $7::bigint)) as customer`,
+        ${product} where p.provider_id = $1 and p.archived_at is null
+          and p.id in (select json_array_elements_text($5)::bigint)) p) as products`,
+};
+export type DatesFound = { dates: DateFound[] | null; products: ProductFound[] | null };
+
+const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
+    c.discount_value::text as value, coalesce(c.ends_at <= $3, false) as "isExpired",
+    c.is_active and not c.is_archived and coalesce(c.starts_at <= $3, true) and coalesce(c.ends_at > $3, true) as "isRunning",
+    ${isForCourse('c', '$2::bigint')} as "forCourse",
+    not exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id)
+      or exists (select from campaign_customers n
+        where n.provider_id = $1 and n.campaign_id = c.id and n.customer_id = $5) as "forCustomer"
+  from campaigns c`;
+
+/** For the course $2: the campaign of a code ($4), the customer $5 with its agreements, and the voucher of a code ($6). */
+export const findPayers = {
+  name: 'find_payers',
+  text: `select
+      (select json_agg(c order by c.id) from (
+        ${campaign(true)} where c.provider_id = $1 and c.campaign_code is not null and not c.is_archived
+          and ${folded('c.campaign_code')} = ${folded('$4')}
+        union all
+        ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
+        where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $5 and c.type = 'Agreement') c) as campaigns,
+      (select to_json(v) from (select v.id, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
+          coalesce(v.expires_at <= $3, false) as "isExpired"
+        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${folded('v.code')} = ${folded('$6')}) v) as voucher,
+      (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"
+        from customers c where c.provider_id = $1 and c.id = $5) c) as customer`,
+};
+export type PayersFound = {
+  campaigns: CampaignFound[] | null;
+  voucher: VoucherFound | null;
+  customer: CustomerFound | null;
 };
 
 /** The whole of a booking at once, its ids in one row: the order and its title, then all that hangs on it. */

@@ -16,7 +16,8 @@ import { settleDates } from '../seats/service.ts';
 import type { BookingFound } from '../terms/schema.ts';
 import { agreeTerms, type Terms } from '../terms/service.ts';
 import type { DeregisterBody, SentBooking } from './body.ts';
-import { announce, findBooking, makeBooking, spendVoucher, type BookingMade } from './query.ts';
+import { announce, findDates, findPayers, makeBooking, spendVoucher } from './query.ts';
+import type { BookingMade, DatesFound, PayersFound } from './query.ts';
 import { fault, refused, type BookingAnswer } from './schema.ts';
 
 /**
@@ -70,19 +71,21 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
   return { successful: true, booking_id: bookingId, participants: await participantShape.embed(ctx, rows, {}, []) };
 }
 
+/** All that the booking names, as far as it is there; campaigns, voucher and customer only when one is named. */
 async function find({ providerId }: Ctx, tx: Tx, at: string, sent: SentBooking): Promise<BookingFound> {
-  const { participants = [] } = sent;
-  const [found] = await run<BookingFound>(tx, findBooking, [
-    providerId,
-    sent.coursedate_id ?? null,
-    at,
-    JSON.stringify(participants.flatMap(({ trigger_value }) => trigger_value ?? [])),
-    JSON.stringify(participants.flatMap(({ products }) => products ?? [])),
-    sent.campaign_code ?? null,
-    sent.customer_id ?? null,
-    sent.voucher_code ?? null,
-  ]);
-  return found!;
+  const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = sent;
+  const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
+  const productIds = participants.flatMap(({ products }) => products ?? []);
+  const values = [providerId, coursedate_id, at, JSON.stringify(triggers), JSON.stringify(productIds)];
+  const [found] = await run<DatesFound>(tx, findDates, values);
+  const [dates, products] = [found!.dates ?? [], found!.products ?? []];
+
+  const isPlain = campaign_code === undefined && customer_id === undefined && voucher_code === undefined;
+  if (isPlain) return { dates, products, campaigns: [], voucher: null, customer: null };
+  const courseId = dates.find(({ id }) => id === coursedate_id)?.courseId;
+  const named = [providerId, courseId, at, campaign_code, customer_id, voucher_code];
+  const [payers] = await run<PayersFound>(tx, findPayers, named);
+  return { dates, products, ...payers!, campaigns: payers!.campaigns ?? [] };
 }
 
 /** Once the terms are agreed nobody lacks a name or an address. */
