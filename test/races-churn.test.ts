@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { addDate } from './support/dates.ts';
+import { startServers } from './support/servers.ts';
+
+const workers = 50;
+const dates = 20;
+/** A minute with `CHURN_SECONDS=60`: what is asserted is the same. */
+const seconds = Number(process.env['CHURN_SECONDS'] ?? 10);
+
+/** Workers book, deregister and move participants on two servers while the counters are compared with a recount. */
+async function churn(unlocked: boolean) {
+  const servers = await startServers({ unlocked });
+  const { pool } = servers.database;
+  // Who is moved up is written down by the database itself.
+  await pool.query(`create table moves (participant_id bigint, before smallint, after smallint);
+    create function note_move() returns trigger language plpgsql as
+      $$ begin insert into moves values (new.id, old.status_id, new.status_id); return new; end $$;
+    create trigger note_move after update on participants for each row
+      when (old.status_id <> new.status_id) execute function note_move()`);
+  const me = await servers.newProvider();
+  const call = servers.callerOf(me.apiKey);
+  const courseId = await me.course();
+  const capacities = { capacityMax: 6, capacityOverbook: 2, capacityWait: 4 };
+  const ids: number[] = [];
+  for (let n = 0; n < dates; n += 1) ids.push(await addDate(me, courseId, capacities));
+
+  const until = performance.now() + seconds * 1_000;
+  const faults: unknown[] = [];
+  const bookings: { id: string; participants: number[] }[] = [];
+  const done = { booked: 0, refused: 0, deregistered: 0, moved: 0 };
+  const work = async (worker: number) => {
+    for (let n = worker; performance.now() < until; n += 7) {
+      const some = bookings[n % Math.max(1, bookings.length)];
+      if (n % 3 === 0 && some) {
+        const { status, body } = await call('PUT', `/v2/booking/${some.id}/deregister`, {});
+        if (status === 200) done.deregistered += 1;
+        else faults.push(body);
+      } else if (n % 5 === 0 && some) {
+        const idStatus = n % 2 === 0 ? 7 : 1;
+        const { status, body } = await call('PUT', `/v2/participants/${some.participants[0]}`, { idStatus });
+        if (status === 200) done.moved += 1;
+        // No seat for who was deregistered, or waits.
+        else if (status !== 400) faults.push(body);
+      } else {
+        const person = (one: number) => ({
+          firstname: 'W',
+          lastname: `${worker}-${n}-${one}`,
+          email: `${worker}@x.example`,
+        });
+        const { status, body } = await call('POST', '/v2/booking', {
+          coursedate_id: ids[n % dates],
+          payment_method: 'invoice',
+          participants: n % 4 === 0 ? [person(1), person(2)] : [person(1)],
+          config: { waiting_list_when_full: true },
+        });
+        if (status === 201) {
+          done.booked += 1;
+          const participants = body.summary.participants.map(({ id }: { id: number }) => id);
+          bookings.push({ id: body.summary.booking_id, participants });
+        } else if (status === 400 && body.errors[0].code === 'no_seats_available') done.refused += 1;
+        else faults.push(body);
+      }
+    }
+  };
+
+  let samples = 0;
+  const wrong: unknown[] = [];
+  const watch = async () => {
+    while (performance.now() < until) {
+      const { rows } = await pool.query(recount, [me.id]);
+      samples += 1;
+      wrong.push(...(rows as unknown[]));
+      await sleep(50);
+    }
+  };
+  await Promise.all([watch(), ...Array.from({ length: workers }, (_, worker) => work(worker))]);
+  wrong.push(...((await pool.query(recount, [me.id])).rows as unknown[]));
+  const { rows: twice } = await pool.query(
+    `select participant_id from moves where before = 3 and after in (1, 2) group by 1 having count(*) > 1`,
+  );
+  const { rows: promoted } = await pool.query(`select 1 from moves where before = 3 and after in (1, 2)`);
+  return { faults, wrong, twice, samples, promoted: promoted.length, done };
+}
+
+/** One statement, so one moment: counters beside a recount, what is more than there is, and who waits beside a free place. */
+const recount = `
+  select d.id, d.num_confirmed, d.num_overbooked, d.num_unconfirmed, d.num_waiting, c.*
+  from course_dates d cross join lateral (
+    select count(*) filter (where status_id = 1) as confirmed, count(*) filter (where status_id = 2) as overbooked,
+      count(*) filter (where status_id = 7) as unconfirmed, count(*) filter (where status_id = 3) as waiting
+    from participants p where p.provider_id = d.provider_id and p.course_date_id = d.id
+  ) c
+  where d.provider_id = $1 and (
+    (d.num_confirmed, d.num_overbooked, d.num_unconfirmed, d.num_waiting) is distinct from
+      (c.confirmed, c.overbooked, c.unconfirmed, c.waiting)
+    or c.confirmed + c.overbooked + c.unconfirmed > d.capacity_max + d.capacity_overbook
+    or c.waiting > d.capacity_wait
+    or (c.waiting > 0 and c.confirmed + c.overbooked + c.unconfirmed < d.capacity_max + d.capacity_overbook)
+    or (c.overbooked > 0 and c.confirmed + c.unconfirmed < d.capacity_max)
+  )`;
+
+test(
+  `${workers} workers over ${dates} dates: counters equal a recount at every sample, each is promoted once`,
+  { timeout: 180_000 },
+  async () => {
+    const { faults, wrong, twice, samples, promoted, done } = await churn(false);
+    expect({ faults, wrong, twice }).toEqual({ faults: [], wrong: [], twice: [] });
+    expect(samples).toBeGreaterThan(seconds);
+    for (const count of [promoted, ...Object.values(done)]) expect(count).toBeGreaterThan(0);
+  },
+);
+
+test(
+  'negative control: without the lock, its queue and its trigger seats are given twice',
+  { timeout: 180_000 },
+  async () => {
+    const { wrong, twice } = await churn(true);
+    expect(wrong.length + twice.length).toBeGreaterThan(0);
+  },
+);
