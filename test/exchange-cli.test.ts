@@ -44,7 +44,7 @@ test('bad lines are told on the error output, in order, and end the command with
   const file = join(temporaryFolder(), 'bad.ndjson');
   const good = { kind: 'tag', ref: 't', title: 'Tag' };
   const bytes = Buffer.concat([
-    Buffer.from(`${JSON.stringify(good)}\r\n\n{"kind":\n[1]\n`),
+    Buffer.from(`${JSON.stringify(good)}\r\n\r\n{"kind":\n[1]\n`),
     Buffer.from([0x22, 0xff, 0x22, 0x0a]),
     Buffer.from(`{"kind":"tag","ref":"p","title":"x","__proto__":{"a":1}}\n`),
     Buffer.from(`${JSON.stringify({ kind: 'tag', ref: 'long', title: 'x'.repeat(1_048_576) })}\n`),
@@ -120,11 +120,11 @@ test('a CSV file that breaks off in quotes, and a bad record, are told by their 
   const world = await sharedWorld();
   const me = await world.newProvider();
   const file = join(temporaryFolder(), 'bad.csv');
-  writeFileSync(file, 'ref,title,type\na,Good,1\nb,Bad,7\nc,"never closed,1\n');
+  writeFileSync(file, 'ref,title,type\na,Good,1\nb,Bad,7\nb2,Short\nb3,Long,1,2\nc,"never closed,1\n');
   const { code, stderr } = await run('import', file, '--kind', 'customer', '--provider', String(me.id));
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^line 3: Field\(s\) not valid: type\nline \d: The file is not CSV from here on: .*\nerror: 2 bad of 3 lines; nothing was written\n$/,
+    /^line 3: Field\(s\) not valid: type\nline 4: The record has 2 fields, not 3\nline 5: The record has 4 fields, not 3\nline \d: The file is not CSV from here on: .*\nerror: 4 bad of 5 lines; nothing was written\n$/,
   );
 });
 
@@ -135,6 +135,7 @@ test.each([
     ['import', 'x.ndjson', '--kind', 'user', '--provider', '1'],
     '--kind is for .csv files; in others each line says it',
   ],
+  [['import', 'test', '--provider', '1'], 'EISDIR: illegal operation on a directory, read'],
   [['import', 'package.json', '--provider', '999999'], 'Provider 999999 not found'],
   [['export', 'never-written.ndjson', '--provider', '999999'], 'Provider 999999 not found'],
 ])('%j fails with one line', async (args, message) => {

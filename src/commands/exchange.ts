@@ -13,7 +13,7 @@ import { settingsOf } from '../process/store.ts';
 import { command, id, run, type Answer, type Options } from './connect.ts';
 
 /** One connection, since the lines of an import wait in its session; and patience, since they may be a million. */
-const patient = { poolSize: 1, statementMs: 600_000, writeMs: 60_000 };
+const patient = { poolSize: 1, idleMs: 0, statementMs: 600_000, writeMs: 60_000 };
 
 const flatKind = (text: string) => {
   if (!flatKinds.includes(text)) throw new InvalidArgumentError(`It must be one of ${flatKinds.join(', ')}.`);

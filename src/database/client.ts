@@ -15,6 +15,8 @@ export type DatabaseOptions = {
   /** Every session's time zone, so that PostgreSQL does all arithmetic with it. */
   timezone: string;
   poolSize: number;
+  /** After how long an idle connection is closed; 0 is never. Ten seconds unless given. */
+  idleMs?: number;
   /** How long a request waits for a free connection. */
   acquireMs: number;
   statementMs: number;
@@ -39,7 +41,7 @@ const atomicKey = 7_291_543_019;
 const patiently = (text: string, values: unknown[]) => ({ text, values, query_timeout: 61_000 }) as QueryConfig;
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { connection, timezone, poolSize, acquireMs, statementMs, writeMs } = options;
+  const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs, writeMs } = options;
   const { onError = () => undefined, locking = { lock: true, queue: true } } = options;
   // By statements, not as start-up options: a transaction pooler refuses those.
   const settings = [
@@ -52,6 +54,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: 'course-booking-service',
     ...connection,
     max: poolSize,
+    idleTimeoutMillis: idleMs,
     connectionTimeoutMillis: acquireMs,
     // For a database that has gone silent: statement_timeout needs one that still hears us.
     query_timeout: statementMs + 1_000,

@@ -5,7 +5,6 @@ import { Problem } from '../core/problem.ts';
 import type { Database, Tx } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
 import { nameOf, type BulkKind, type Fields, type Item, type Part, type SingleKind } from './kind.ts';
-import type { BadLine } from './staging.ts';
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
 
@@ -43,23 +42,16 @@ async function undoneAlone<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes one line through its service; 1 when it did, 0 when the line was refused after all. */
-export async function writeSingle(
-  database: Database,
-  ctx: Ctx,
-  kind: SingleKind,
-  line: number,
-  tell: (bad: BadLine) => void,
-): Promise<number> {
+/** Writes one line through its service, or says why it was refused after all. */
+export async function writeSingle(database: Database, ctx: Ctx, kind: SingleKind, line: number) {
   const { fields, ref } = await singleLine(database, ctx.providerId, kind, line);
   try {
     const itemId = await kind.make(database, ctx, fields);
     await ctx.write((tx) => tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId }));
-    return 1;
+    return { lines: 1 };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    tell({ line, reason: error.message });
-    return 0;
+    return { lines: 0, refused: { line, reason: error.message } };
   }
 }
 

@@ -37,7 +37,7 @@ const atOnce = 1_000;
  * Reads lines into a provider. All are read and checked first, without the provider's lock; when one is bad nothing is
  * written. Then the lines are written kind by kind, a thousand at a time under the lock, and their refs are kept: a
  * line whose ref is known is passed over, so that a second run continues where the first broke off. `database` must
- * hold one connection only (`poolSize: 1`), since the lines wait in a table of its session.
+ * hold one connection only and keep it (`poolSize: 1, idleMs: 0`), since the lines wait in a table of its session.
  */
 export async function importLines(
   database: Database,
@@ -101,31 +101,39 @@ async function check({ database, ctx, summary, tell, onProgress }: Work, lines: 
 async function write({ database, ctx, summary, tell, onProgress }: Work) {
   for (const kind of kinds) {
     for (const { first, last } of await rangesOf(database, kind.kind, isBulk(kind) ? atOnce : 1)) {
-      summary.written += isBulk(kind)
-        ? await writeOrName(ctx, kind, first, last, tell)
-        : await writeSingle(database, ctx, kind, first, tell);
+      const { lines, refused } = isBulk(kind)
+        ? await writeOrName(ctx, kind, first, last)
+        : await writeSingle(database, ctx, kind, first);
+      summary.written += lines;
+      if (refused) tell(refused);
       onProgress();
       if (summary.bad > 0) return;
     }
   }
 }
 
-/** What the database refuses in spite of all checks is looked for by halves, so that its line can be named. */
-async function writeOrName(ctx: Ctx, kind: BulkKind, first: number, last: number, tell: Work['tell']): Promise<number> {
+/**
+ * What the database refuses in spite of all checks is looked for by halves, so that its line can be named. Nothing is
+ * written after it: a later line may belong to it.
+ */
+async function writeOrName(ctx: Ctx, kind: BulkKind, first: number, last: number): Promise<Written> {
   try {
-    return await writeLines(ctx, kind, first, last);
+    return { lines: await writeLines(ctx, kind, first, last) };
   } catch (error) {
     const failure = failureOf(error);
     if (failure?.kind !== 'rule' && failure?.kind !== 'input') throw error;
     if (first === last) {
       const reason = failure.kind === 'rule' ? `Refused by the rule ${failure.constraint}` : 'A value is out of range';
-      tell({ line: first, reason });
-      return 0;
+      return { lines: 0, refused: { line: first, reason } };
     }
     const middle = Math.floor((first + last) / 2);
-    return (await writeOrName(ctx, kind, first, middle, tell)) + (await writeOrName(ctx, kind, middle + 1, last, tell));
+    const left = await writeOrName(ctx, kind, first, middle);
+    if (left.refused) return left;
+    const right = await writeOrName(ctx, kind, middle + 1, last);
+    return { ...right, lines: left.lines + right.lines };
   }
 }
+type Written = { lines: number; refused?: BadLine };
 
 /** Two imports of one provider would write each other's lines twice. */
 async function alone<T>({ pool }: Database, providerId: number, work: () => Promise<T>): Promise<T> {

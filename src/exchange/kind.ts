@@ -42,6 +42,11 @@ export type Part =
 /** Lines that are many: checked by these fields, and written many at a time. Export writes the same fields. */
 export type BulkKind = Item & {
   kind: string;
+  /**
+   * What fields must hold between lines: a query over `import_rows` and the tables, `$1` being the provider, that
+   * answers the `line` of each row whose `field` does not.
+   */
+  checks?: { field: string; text: string }[];
   /** A field that no two items may share, without regard to case; `among` says among which rows, as SQL over `t`. */
   unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
   /** Moves the stamps of other items that show these, as a statement after those that made them `at` this instant. */

@@ -11,13 +11,23 @@ import type { BadLine, StagedLine } from './staging.ts';
 type Reading = { staged?: StagedLine; bad?: BadLine };
 
 const kindsByName = new Map(kinds.map((kind) => [kind.kind, kind]));
-const checkers = new Map<string, ReturnType<typeof fieldsChecker>>();
+const checkers = new Map<string, (line: Fields) => Fields>();
 
 /** Compiled when the first line of the kind is read, and once for all imports. */
 function checkerOf(kind: Kind) {
-  const check = checkers.get(kind.kind) ?? fieldsChecker(lineSchema(kind));
-  checkers.set(kind.kind, check);
-  return check;
+  const known = checkers.get(kind.kind);
+  if (known) return known;
+  const schema = lineSchema(kind);
+  const names = new Set(['kind', ...Object.keys(schema.properties)]);
+  const check = fieldsChecker(schema);
+  const checker = (line: Fields) => {
+    // Somebody who types a name wrong would miss the value later.
+    const unknown = Object.keys(line).filter((name) => !names.has(name) && line[name] !== undefined);
+    if (unknown.length > 0) throw new Problem('invalid', `Unknown field(s): ${unknown.join(',')}`);
+    return check(line);
+  };
+  checkers.set(kind.kind, checker);
+  return checker;
 }
 
 /** What turns a line into the rows that wait to be written, or says why it cannot. */

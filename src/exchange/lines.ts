@@ -15,7 +15,7 @@ export async function* jsonLines(path: string): AsyncGenerator<Line> {
   for await (const line of linesOf(path)) {
     number += 1;
     if (line === undefined) yield { number, problem: `The line is longer than ${longest} bytes` };
-    else if (line.length > 0) yield { number, ...readJson(line) };
+    else if (/\S/.test(line.toString('latin1'))) yield { number, ...readJson(line) };
   }
 }
 
@@ -63,15 +63,25 @@ async function* linesOf(path: string): AsyncGenerator<Buffer | undefined> {
   if (length > 0) yield line();
 }
 
-/** The lines of a CSV file whose first line names the fields; the numbers are those of the file's own lines. */
+/**
+ * The lines of a CSV file whose first line names the fields; the numbers are those of the file's own lines, where a
+ * record ends.
+ */
 export async function* csvLines(path: string, kind: string): AsyncGenerator<Line> {
-  const parser = createReadStream(path).pipe(
-    parseCsv({ bom: true, columns: true, info: true, skip_empty_lines: true, max_record_size: longest }),
-  );
-  type Record = { record: Fields; info: { lines: number } };
+  const parser = parseCsv({ bom: true, info: true, skip_empty_lines: true, relax_column_count: true });
+  const file = createReadStream(path).on('error', (error) => parser.destroy(error));
+  type Parsed = { record: string[]; info: { lines: number } };
+  let names: string[] | undefined;
   try {
-    for await (const { record, info } of parser as AsyncIterable<Record>) {
-      yield { number: info.lines, fields: { ...record, kind } };
+    for await (const { record, info } of file.pipe(parser) as AsyncIterable<Parsed>) {
+      if (names === undefined) names = record;
+      else if (record.length !== names.length)
+        yield { number: info.lines, problem: `The record has ${record.length} fields, not ${names.length}` };
+      else
+        yield {
+          number: info.lines,
+          fields: { ...Object.fromEntries(names.map((name, n) => [name, record[n]])), kind },
+        };
     }
   } catch (error) {
     // What follows cannot be told apart any more.

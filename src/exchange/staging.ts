@@ -57,9 +57,13 @@ export async function badLines({ pool }: Database, providerId: number, kinds: Ki
     for (const row of rows) if (!bad.has(row.line)) bad.set(row.line, reason(row));
   };
   await look(repeatedRefs, [], ({ kind, ref, first }) => `The ${kind} ${ref} is on line ${first} already`);
-  await look(danglingRefs, [providerId], ({ kind, ref }) => `No ${kind} has the ref ${ref} on this line or before it`);
+  await look(knownPartRefs, [providerId], ({ kind, ref }) => `The ${kind} ${ref} was imported before`);
+  await look(danglingRefs, [providerId], ({ kind, ref }) => `No ${kind} has the ref ${ref} before this line`);
   for (const kind of kinds) {
-    if (!isBulk(kind) || kind.unique === undefined) continue;
+    if (!isBulk(kind)) continue;
+    for (const { field, text } of kind.checks ?? [])
+      await look(text, [providerId], () => `Field(s) not valid: ${field}`);
+    if (kind.unique === undefined) continue;
     const { field } = kind.unique;
     const again = ({ first }: Found) =>
       first === null ? `Another ${kind.kind} has this ${field} already` : `Line ${first} has the same ${field}`;
@@ -78,9 +82,15 @@ const repeatedRefs = `
     from import_rows where ref is not null
   ) r where nth > 1 order by line`;
 
+/** Of parts alone: a line whose own ref is known was let go of. */
+const knownPartRefs = `
+  select r.line, r.ref_kind as kind, r.ref from import_rows r
+  join import_refs i on i.provider_id = $1 and i.kind = r.ref_kind and i.ref = r.ref
+  where r.part > 0 order by r.line`;
+
 const danglingRefs = `
   select distinct r.line, f.value->>0 as kind, f.value->>1 as ref from import_rows r, jsonb_each(r.refs) f
-  where not exists (select from import_rows b where b.ref_kind = f.value->>0 and b.ref = f.value->>1 and b.line <= r.line)
+  where not exists (select from import_rows b where b.ref_kind = f.value->>0 and b.ref = f.value->>1 and (b.line, b.part) < (r.line, r.part))
     and not exists (
       select from import_refs i where i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
     ) order by 1`;

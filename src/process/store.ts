@@ -15,7 +15,7 @@ export type Store = {
 };
 
 /** How a command's way of using the database differs from the server's. */
-export type StoreOptions = Partial<Pick<DatabaseOptions, 'poolSize' | 'statementMs' | 'writeMs'>>;
+export type StoreOptions = Partial<Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'statementMs' | 'writeMs'>>;
 
 export async function openStore(
   config: Config,

@@ -50,9 +50,23 @@ const gathering: Item = {
 const capacity = (column: string) =>
   `coalesce(v.${column}, (select l.${column} from locations l where l.provider_id = v.provider_id and l.id = v.location_id), 0)`;
 
+/** A date belongs under one of the same course, which belongs under none itself. */
+const parents = `
+  select r.line from import_rows r
+  join import_rows p on p.ref_kind = 'coursedate' and p.ref = r.refs->'parent_id'->>1 and p.bad is not true
+  where r.kind = 'coursedate' and r.part = 0
+    and (p.refs ? 'parent_id' or p.refs->'course_id' is distinct from r.refs->'course_id')
+  union
+  select r.line from import_rows r
+  join import_refs i on i.provider_id = $1 and i.kind = 'coursedate' and i.ref = r.refs->'parent_id'->>1
+  join course_dates d on d.provider_id = $1 and d.id = i.item_id
+  left join import_refs c on c.provider_id = $1 and c.kind = 'course' and c.ref = r.refs->'course_id'->>1
+  where r.kind = 'coursedate' and r.part = 0 and (d.parent_id is not null or d.course_id is distinct from c.item_id)`;
+
 export const coursedate: BulkKind = {
   kind: 'coursedate',
   table: courseDates,
+  checks: [{ field: 'parent_id', text: parents }],
   fields: {
     course_id: refersTo('course', courseDates.courseId, Ref),
     parent_id: refersTo('coursedate', courseDates.parentId),

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { sql } from 'drizzle-orm';
 import { invalidFields } from '../../core/problem.ts';
 import {
   Count,
@@ -125,10 +126,39 @@ const attendance: Item = {
   },
 };
 
+/** What both name waits as well, or is written both: a line of an order is written together with its booking. */
+const linesOfItsOrder = `
+  select l.line from import_rows l join import_rows p on p.line = l.line and p.part = 0
+  left join import_rows b on b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
+  left join import_rows o on o.ref_kind = 'order_line' and o.ref = l.refs->'order_line_id'->>1
+  left join import_refs bi on bi.provider_id = $1 and bi.kind = 'booking' and bi.ref = p.refs->'booking_id'->>1
+  left join bookings bk on bk.provider_id = $1 and bk.id = bi.item_id
+  left join import_refs oi on oi.provider_id = $1 and oi.kind = 'order_line' and oi.ref = l.refs->'order_line_id'->>1
+  left join order_lines ol on ol.provider_id = $1 and ol.id = oi.item_id
+  where l.kind = 'participant' and l."table" = 'order_line_participants' and p.bad is not true
+    and b.bad is not true and o.bad is not true
+    and (b.refs->'order_id' is distinct from o.refs->'order_id' or bk.order_id is distinct from ol.order_id)`;
+
+const gatheringsOfItsDate = `
+  select a.line from import_rows a join import_rows p on p.line = a.line and p.part = 0
+  left join import_rows g on g.ref_kind = 'gathering' and g.ref = a.refs->'gathering_id'->>1
+  left join import_refs gi on gi.provider_id = $1 and gi.kind = 'gathering' and gi.ref = a.refs->'gathering_id'->>1
+  left join gatherings t on t.provider_id = $1 and t.id = gi.item_id
+  left join import_refs di on di.provider_id = $1 and di.kind = 'coursedate' and di.ref = p.refs->'course_date_id'->>1
+  where a.kind = 'participant' and a."table" = 'attendances' and p.bad is not true and g.bad is not true
+    and (
+      g.refs->'course_date_id' is distinct from p.refs->'course_date_id' and g.line is not null
+      or t.course_date_id is distinct from di.item_id and g.line is null
+    )`;
+
 /** Takes the status that the line gives it, whatever the capacities: they are for bookings. */
 export const participant: BulkKind = {
   kind: 'participant',
   table: participants,
+  checks: [
+    { field: 'order_lines', text: linesOfItsOrder },
+    { field: 'attendance', text: gatheringsOfItsDate },
+  ],
   fields: {
     idBooking: refersTo('booking', participants.bookingId, Ref),
     coursedate_id: refersTo('coursedate', participants.courseDateId, Ref),
@@ -161,4 +191,10 @@ export const participant: BulkKind = {
     },
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
   },
+  // An order shows who it is for.
+  moves: (providerId, at) => sql`
+    update orders set updated_at = ${at} where provider_id = ${providerId} and updated_at < ${at} and id in (
+      select b.order_id from participants p join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
+      where p.provider_id = ${providerId} and p.created_at = ${at}
+    )`,
 };

@@ -66,7 +66,7 @@ async function withAncestors({ pool }: Database, table: 'places' | 'categories',
   );
   return rows.map(({ row: { id, title, country, slug, parent_id: parentId } }) => ({
     ref: String(id as number),
-    ...{ title, country, slug },
+    ...(table === 'places' ? { title, country } : { title, slug }),
     parent_id: parentId === null ? null : String(parentId as number),
   }));
 }
