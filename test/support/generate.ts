@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { newOrder } from './orders.ts';
 import { sharedWorld, type Answer, type Provider } from './world.ts';
 
 /** The three ways to send a write. */
@@ -274,6 +275,12 @@ const readListed =
     const { id } = answer.json<{ id: number }>();
     return (await provider.get(url)).json<Fields[]>().find((item) => item['id'] === id)!;
   };
+const readParticipant: Write['read'] = async (provider, answer) => {
+  const { id } = answer.json<{ id: number }>();
+  const item = (await provider.get(`/v2/participants/${id}`)).json<Fields>();
+  const names = ['idPaid', 'completed', 'passed', 'no_show', 'custom_properties', 'status', 'paid'];
+  return Object.fromEntries(names.map((name) => [name, item[name]]));
+};
 const readCourseDate: Write['read'] = async (provider, answer) => {
   const { course_id, coursedate_id } = answer.json<Record<string, number>>();
   const url = `/v2/courses/${course_id!}/coursedates/${coursedate_id!}?include=gatherings,place`;
@@ -297,6 +304,11 @@ const datesUrl = once(async (provider) => `/v2/courses/${await provider.course({
 const dateUrl = once(async (provider) => {
   const url = await datesUrl(provider);
   return `${url}/${(await provider.post(url, days)).json<{ coursedate_id: number }>().coursedate_id}`;
+});
+
+const participantUrl = once(async (provider) => {
+  const { participantIds } = await newOrder(provider, { courseId: await provider.course() });
+  return `/v2/participants/${participantIds[0]!}`;
 });
 
 export const writes: Write[] = [
@@ -403,6 +415,18 @@ export const writes: Write[] = [
     required: [],
     flag: 'is_virtual',
     read: readListed('/v2/locations'),
+  },
+  {
+    name: 'PUT /v2/participants/:id',
+    method: 'PUT',
+    url: participantUrl,
+    created: 200,
+    minimal: { idPaid: 1 },
+    full: { idStatus: 7, idPaid: 1, completed: true, passed: true, no_show: false, custom_properties: { room: 'A' } },
+    required: [],
+    title: null,
+    flag: 'completed',
+    read: readParticipant,
   },
   {
     name: 'POST /v2/customers',

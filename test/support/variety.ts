@@ -68,9 +68,9 @@ async function fill(me: Provider) {
   }
 
   const dates: number[] = [];
-  for (let n = 0; n < 16; n += 1) {
+  for (let n = 0; n < 22; n += 1) {
     const startAt = n % 3 ? `2031-0${1 + (n % 6)}-1${n % 7}` : `2020-0${1 + (n % 6)}-1${n % 7}`;
-    const date = await addDate(me, courses[n % 9]!, {
+    const date = await addDate(me, courses[n < 16 ? n % 9 : 0]!, {
       startAt,
       ...(n % 2 ? { startTimeAt: '09:00', endTimeAt: '15:00' } : {}),
       ...(n % 5 === 1 ? { timezone: 'Asia/Tokyo' } : {}),
