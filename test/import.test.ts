@@ -1,103 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { getTableColumns } from 'drizzle-orm';
+import { expect, test } from 'vitest';
 import { examine } from '../src/doctor/examine.ts';
-import { exportLines } from '../src/exchange/export.ts';
-import { importLines, type ImportOptions } from '../src/exchange/import.ts';
-import type { Line } from '../src/exchange/lines.ts';
+import { importLines } from '../src/exchange/import.ts';
+import { isBulk, nameOf, tableOf, type Item } from '../src/exchange/kind.ts';
+import { kinds } from '../src/exchange/kinds/index.ts';
 import type { BadLine } from '../src/exchange/staging.ts';
 import { differences } from './support/alike.ts';
+import { everything, exported, load } from './support/everything.ts';
+import { importFields } from './support/import-fields.ts';
 import { schoolFile } from './support/school-file.ts';
-import { openTestDatabase, settings, sharedWorld, type Provider, type World } from './support/world.ts';
+import { settings, sharedWorld, type Provider, type World } from './support/world.ts';
 
 type Fields = Record<string, unknown>;
-
-/** Imports objects as the lines of a file. */
-async function load(
-  me: Provider,
-  objects: Iterable<Fields> | AsyncIterable<Fields>,
-  options: ImportOptions = {},
-  how: { idleMs?: number } = {},
-) {
-  const database = openTestDatabase(inject('shared'), { poolSize: 1, ...how });
-  onTestFinished(() => database.close());
-  const bad: BadLine[] = [];
-  async function* lines(): AsyncGenerator<Line> {
-    let number = 0;
-    for await (const fields of objects) yield { number: (number += 1), fields };
-  }
-  const summary = await importLines(database, settings, me.id, lines(), {
-    onBadLine: (one) => bad.push(one),
-    ...options,
-  });
-  return { ...summary, reasons: bad.map(({ line, reason }) => `${line}: ${reason}`) };
-}
-
-async function exported({ database }: World, me: Provider) {
-  const lines: Fields[] = [];
-  for await (const line of exportLines(database, me.id)) lines.push(line);
-  return lines;
-}
-
-const dates = 'course,course.customer,course.products,location,gatherings,place,teaching_language,status,instructors';
-const questions = [
-  '/v2/courses?limit=250&include_deleted=1&include=products',
-  '/v2/courses?limit=250&description_language=no',
-  '/v2/courses?limit=250&include_partners=1',
-  `/v2/coursedates?limit=250&include_deleted=1&include=${dates},subinstances,bundle`,
-  '/v2/coursedates?has_participants=1',
-  '/v2/nextcoursedates?include=course.reference_internal,course.products',
-  '/v2/locations',
-  '/v2/customers?include=employees',
-  '/v2/orders/products',
-  '/v2/orders?user_data=1&include=lines.database_relations.course,lines.database_relations.participants,campaign',
-  '/v2/orders?exported=1',
-  '/v2/orders/products',
-  '/v2/participants?include=attendance',
-  '/v2/search-users?lastname=Hansen',
-  '/v2/search-users?username=siv',
-  '/v2/campaigns',
-  '/v2/instructors',
-  '/v2/admin-users',
-  '/v2/admin-roles',
-  '/v2/app-users',
-  '/v2/course-tags',
-  '/v2/schools',
-];
-
-/** Lists with the paths of their items, and what names an item. */
-const items: [string, string, string][] = [
-  ['/v2/courses', '/v2/courses/{id}', 'id'],
-  ['/v2/coursedates', '/v2/courses/{course_id}/coursedates/{id}', 'coursedate_id'],
-  ['/v2/coursedates', '/v2/courses/{course_id}/coursedates', 'coursedate_id'],
-  ['/v2/coursedates', '/v2/batch/coursedates?course_ids={course_id}', 'coursedate_id'],
-  ['/v2/orders', '/v2/orders/{id}', 'id'],
-  ['/v2/participants', '/v2/participants/{id}', 'id'],
-  ['/v2/customers', '/v2/customers/{id}', 'id'],
-  ['/v2/instructors', '/v2/instructors/{id}', 'id'],
-];
-
-/** What every endpoint answers to the provider. */
-async function everything(me: Provider) {
-  const answers: Record<string, unknown> = {};
-  for (const url of questions) {
-    const answer = await me.get(url);
-    expect(answer.status, `${url} ${answer.text.slice(0, 200)}`).toBe(200);
-    answers[url] = answer.json();
-  }
-  // By their ids, each in the order of its list.
-  for (const [list, path, id] of items) {
-    const rows = (await me.get(`${list}?limit=250`)).json<Fields[] | { items: Fields[] }>();
-    for (const [n, row] of (Array.isArray(rows) ? rows : rows.items).entries())
-      answers[`${path} ${n}`] = (
-        await me.get(path.replace('{course_id}', String(row['course_id'])).replace('{id}', String(row[id])))
-      ).json();
-  }
-  for (const code of ['GIFT-1', 'gone'])
-    answers[`voucher ${code}`] = (await me.get(`/v2/vouchers/validate/${code}`)).json();
-  const knitting = (answers['/v2/courses?limit=250&description_language=no'] as Fields[])[0]!['id'] as number;
-  answers['campaign'] = (await me.get(`/v2/campaigns/validate/sun?course_id=${knitting}`)).json();
-  return answers;
-}
 
 const clock = async ({ database }: World, me: Provider) =>
   (
@@ -163,6 +78,53 @@ test('every field of every kind survives', async () => {
       .map((name) => `${kind as string}.${name}`),
   );
   expect(lost).toEqual([]);
+});
+
+test('the file has every field that a line can hold', () => {
+  const missing = importFields.flatMap(([path, fields]) => {
+    const [kind, ...members] = path.replaceAll('[]', '').split('.');
+    const lines = schoolFile(1).filter((line) => line['kind'] === kind);
+    const found = members.reduce<Fields[]>(
+      (all, member) =>
+        all.flatMap((one) => (member === '{language}' ? Object.values(one) : [one[member] ?? []].flat()) as Fields[]),
+      lines,
+    );
+    if (fields.startsWith('a list')) return found.length > 0 ? [] : [path];
+    const names = [...fields.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
+    return names.filter((name) => !found.some((one) => name in one)).map((name) => `${path}.${name}`);
+  });
+  // An export's own form of a password.
+  expect(missing).toEqual(['user.password_hash']);
+});
+
+test('every column comes and goes with a line, but for those that follow from others', () => {
+  const written = new Map<string, Set<string>>();
+  const all = new Map<string, string[]>();
+  const visit = (item: Item, more: string[]) => {
+    const names = [...Object.values(item.fields).map(({ column }) => column), ...Object.values(item.derived ?? {})];
+    written.set(tableOf(item), new Set([...names.map(nameOf), ...more]));
+    all.set(tableOf(item), Object.values(getTableColumns(item.table)).map(nameOf));
+    for (const part of Object.values(item.parts ?? {})) {
+      if (part.form === 'links') continue;
+      visit(part.item, [nameOf(part.owner), ...(part.form === 'by-key' ? [nameOf(part.key)] : [])]);
+    }
+  };
+  for (const kind of kinds) if (isBulk(kind)) visit(kind, []);
+  const own = ['provider_id', 'id', 'created_at', 'updated_at'];
+  const left = [...all].flatMap(([table, columns]) =>
+    columns.filter((name) => !own.includes(name) && !written.get(table)!.has(name)).map((name) => `${table}.${name}`),
+  );
+  // Generated, or counted by a trigger.
+  expect(left.sort()).toEqual([
+    'course_dates.ends_at',
+    'course_dates.has_participants',
+    'course_dates.num_confirmed',
+    'course_dates.num_overbooked',
+    'course_dates.num_unconfirmed',
+    'course_dates.num_waiting',
+    'course_dates.starts_at',
+    'gatherings.starts_at',
+  ]);
 });
 
 test('seats, totals, capacities and titles follow from the lines', async () => {
