@@ -317,7 +317,7 @@ test('a page costs the same statements whatever its length, and each relation on
   };
   await me.get('/v2/coursedates'); // The first use of a key is noted.
   const names = ['', 'status', 'teaching_language', 'place', 'instructors', 'provider', 'location', 'subinstances'];
-  names.push('course', 'course.products', 'gatherings', 'bundle');
+  names.push('course', 'course.products', 'course.customer', 'gatherings', 'bundle');
   const cost = async () => {
     const costs: Record<string, number> = {};
     for (const name of names) costs[name] = await statements(`coursedates?include=${name}`);

@@ -357,7 +357,7 @@ test('what fields must hold between lines is checked, in the file and with what 
     booking: { ref: `b${n}`, coursedate_id: 'd' },
     lines: [{ ref: `l${n}`, product_id: 'c/products/1', ...line }],
   });
-  const meeting = { gathering_at: '2030-01-01 09:00', gathering_end_at: '2030-01-01 10:00' };
+  const meeting = { gathering_at: '2030-01-01T09:00', gathering_end_at: '2030-01-01 10:00' };
   const before = [
     course('c'),
     course('other'),

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
+import { readMoment } from '../../core/moment.ts';
 import { invalidFields } from '../../core/problem.ts';
 import { Count, CustomProperties, Flag, Line, Moment, Note, OneOf, Title, Url } from '../../core/schema.ts';
 import {
@@ -40,8 +41,8 @@ const gathering: Item = {
   },
   complete(fields, { timezone }, date) {
     refuseUnreal(fields, ['gathering_at', 'gathering_end_at']);
-    if (String(fields['gathering_end_at']) <= String(fields['gathering_at']))
-      throw invalidFields({ notValid: ['gathering_end_at'] });
+    const [from, to] = ['gathering_at', 'gathering_end_at'].map((name) => readMoment(fields[name] as string)!);
+    if (to! <= from!) throw invalidFields({ notValid: ['gathering_end_at'] });
     return { zone: date['timezone'] ?? timezone };
   },
 };
