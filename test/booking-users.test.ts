@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newPersons } from '../src/resources/enrolments/service.ts';
+import { named, strangersAmong } from '../src/resources/enrolments/service.ts';
 import { bookable, booked, person } from './support/booking.ts';
 import { newUser } from './support/orders.ts';
 import { sharedWorld, type Provider } from './support/world.ts';
@@ -91,8 +91,11 @@ test('a whole company under one address is found again, each by name', async () 
 
 test('names that join to one username are told apart', () => {
   const of = (firstname: string, lastname: string) => ({ firstname, lastname, email: 'a@x' });
-  const unknown = (number: number) => ({ id: null, taken: true, number });
   const people = [of('a', 'b_c'), of('a_b', 'c'), of('A', 'B_C'), of('a', 'b')];
-  const named = newPersons(people, [unknown(1), unknown(1), unknown(1), unknown(2)]).map(({ username }) => username);
-  expect(named).toEqual(['a@x_a_b_c', 'a@x_a_b_c_2', 'a@x_a_b_2']);
+  const strangers = strangersAmong(
+    people,
+    people.map(() => ({ id: null, taken: true })),
+  );
+  const usernames = named(strangers, [{ number: 1 }, { number: 1 }, { number: 2 }]).map(({ username }) => username);
+  expect(usernames).toEqual(['a@x_a_b_c', 'a@x_a_b_c_2', 'a@x_a_b_2']);
 });

@@ -1,43 +1,35 @@
 import { isForCourse } from '../campaigns/shape.ts';
-import type { CampaignFound, CustomerFound, DateFound, ProductFound, VoucherFound } from '../terms/schema.ts';
+import type { CampaignFound, CustomerFound, VoucherFound } from '../terms/schema.ts';
 
 const folded = (text: string) => `lower(${text} collate "und-x-icu")`;
 
+const product = `select p.id, p.course_id as "courseId", p.price::text as price, p.currency,
+    p.vat_percentage::text as "vatPercentage"
+  from products p where p.provider_id = $1 and p.archived_at is null`;
+
+/** A course date with its course, unless either is deleted or the course not active; $3 is the clock. */
 const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
-    d.trigger_value as "triggerValue", d.start_at as "startAt", d.end_at as "endAt", p.title as place,
+    d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
     d.status_id = 3 as "isCanceled", timezone(d.zone, $3::timestamptz)::date > d.deadline_at or d.ends_at <= $3 as "isPassed",
     d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
-    d.num_waiting as "numWaiting"
+    d.num_waiting as "numWaiting",
+    (select to_json(m) from (${product} and p.course_id = d.course_id and p.is_main_product) m) as "mainProduct"
   from course_dates d
     join courses c on c.provider_id = $1 and c.id = d.course_id and c.is_active and c.deleted_at is null
-    left join places p on p.id = d.place_id`;
+    left join places p on p.id = d.place_id
+  where d.provider_id = $1 and d.deleted_at is null`;
 
-const product = `select p.id, p.course_id as "courseId", p.is_main_product as "isMain", p.price::text as price, p.currency,
-    p.vat_percentage::text as "vatPercentage"
-  from products p`;
-
-/**
- * $2 a course date with its course, unless either is deleted or the course not active, and the children that the trigger
- * values of $4 lead to; then the course's main product and those of $5.
- */
-export const findDates = {
-  name: 'find_dates',
-  text: `with booked as materialized (
-      ${date} where d.provider_id = $1 and d.id = $2 and d.deleted_at is null)
-    select
-      (select json_agg(d order by d.id) from (select * from booked union all
-        ${date} join booked b on b.id = d.parent_id
-        where d.provider_id = $1 and d.deleted_at is null
-          and d.trigger_value in (select json_array_elements_text($4))) d) as dates,
-      (select json_agg(p) from (
-        ${product} join booked b on b."courseId" = p.course_id
-        where p.provider_id = $1 and p.is_main_product and p.archived_at is null
-        union all
-        ${product} where p.provider_id = $1 and p.archived_at is null
-          and p.id in (select json_array_elements_text($5)::bigint)) p) as products`,
+export const findDate = { name: 'find_date', text: `${date} and d.id = $2` };
+/** The children of $2 that the trigger values of $4 lead to. */
+export const findChildren = {
+  name: 'find_children',
+  text: `${date} and d.parent_id = $2 and d.trigger_value in (select json_array_elements_text($4)) order by d.id`,
 };
-export type DatesFound = { dates: DateFound[] | null; products: ProductFound[] | null };
+export const findProducts = {
+  name: 'find_products',
+  text: `${product} and p.id in (select json_array_elements_text($2)::bigint)`,
+};
 
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
     c.discount_value::text as value, coalesce(c.ends_at <= $3, false) as "isExpired",

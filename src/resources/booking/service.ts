@@ -13,11 +13,11 @@ import { recall, remember, requestKey, type AskedWithKey } from '../idempotency/
 import { detailedOrderTitle } from '../orders/schema.ts';
 import { participantShape } from '../participants/shape.ts';
 import { settleDates } from '../seats/service.ts';
-import type { BookingFound } from '../terms/schema.ts';
+import type { BookingFound, DateFound, ProductFound } from '../terms/schema.ts';
 import { agreeTerms, type Terms } from '../terms/service.ts';
 import type { DeregisterBody, SentBooking } from './body.ts';
-import { announce, findDates, findPayers, makeBooking, spendVoucher } from './query.ts';
-import type { BookingMade, DatesFound, PayersFound } from './query.ts';
+import { announce, findChildren, findDate, findPayers, findProducts, makeBooking, spendVoucher } from './query.ts';
+import type { BookingMade, PayersFound } from './query.ts';
 import { fault, refused, type BookingAnswer } from './schema.ts';
 
 /**
@@ -71,21 +71,27 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
   return { successful: true, booking_id: bookingId, participants: await participantShape.embed(ctx, rows, {}, []) };
 }
 
-/** All that the booking names, as far as it is there; campaigns, voucher and customer only when one is named. */
+/** All that the booking names, as far as it is there; looked for only when it is named. */
 async function find({ providerId }: Ctx, tx: Tx, at: string, sent: SentBooking): Promise<BookingFound> {
   const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = sent;
   const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
   const productIds = participants.flatMap(({ products }) => products ?? []);
-  const values = [providerId, coursedate_id, at, JSON.stringify(triggers), JSON.stringify(productIds)];
-  const [found] = await run<DatesFound>(tx, findDates, values);
-  const [dates, products] = [found!.dates ?? [], found!.products ?? []];
-
   const isPlain = campaign_code === undefined && customer_id === undefined && voucher_code === undefined;
-  if (isPlain) return { dates, products, campaigns: [], voucher: null, customer: null };
-  const courseId = dates.find(({ id }) => id === coursedate_id)?.courseId;
-  const named = [providerId, courseId, at, campaign_code, customer_id, voucher_code];
-  const [payers] = await run<PayersFound>(tx, findPayers, named);
-  return { dates, products, ...payers!, campaigns: payers!.campaigns ?? [] };
+
+  const [date] = await run<DateFound>(tx, findDate, [providerId, coursedate_id, at]);
+  const toChildren = [providerId, coursedate_id, at, JSON.stringify(triggers)];
+  const children = date && triggers.length > 0 ? await run<DateFound>(tx, findChildren, toChildren) : [];
+  const toProducts = [providerId, JSON.stringify(productIds)];
+  const products = productIds.length > 0 ? await run<ProductFound>(tx, findProducts, toProducts) : [];
+  const toPayers = [providerId, date?.courseId, at, campaign_code, customer_id, voucher_code];
+  const [payers] = isPlain ? [] : await run<PayersFound>(tx, findPayers, toPayers);
+  return {
+    dates: date ? [date, ...children] : [],
+    products,
+    campaigns: payers?.campaigns ?? [],
+    voucher: payers?.voucher ?? null,
+    customer: payers?.customer ?? null,
+  };
 }
 
 /** Once the terms are agreed nobody lacks a name or an address. */

@@ -11,24 +11,28 @@ function joinUser(alias: string, columns: string[], values: string[]) {
         where u.provider_id = $1 and (${its}) >= (${sought}) order by ${its} limit 1) ${alias} on ${alias}.found`;
 }
 
-/**
- * For each person, in their order, whether the provider knows them, by e-mail and name. If not, whether the e-mail is
- * somebody's already, and the first number that makes a username of e-mail and name free.
- */
+const persons = 'json_to_recordset($2) p (place int, email text, firstname text, lastname text)';
+
+/** For each person, in their order, whom the provider knows by e-mail and name, and whether the e-mail is somebody's already. */
 export const findPersons = {
   name: 'find_persons',
-  text: `select known.id, coalesce(owner.id, namesake.id) is not null as taken,
-      case when known.id is null then (
-        select n.number from generate_series(1, 100) n (number)
-          ${joinUser('holder', ['username'], ["concat_ws('_', p.email, p.firstname, p.lastname, nullif(n.number, 1))"])}
-        where holder.id is null limit 1) end as number
-    from json_to_recordset($2) p (place int, email text, firstname text, lastname text)
+  text: `select known.id, coalesce(owner.id, namesake.id) is not null as taken
+    from ${persons}
       ${joinUser('known', ['email', 'lastname', 'firstname'], ['p.email', 'p.lastname', 'p.firstname'])}
       ${joinUser('owner', ['email'], ['p.email'])}
       ${joinUser('namesake', ['username'], ['p.email'])}
     order by p.place`,
 };
-export type PersonFound = { id: number | null; taken: boolean; number: number | null };
+export type PersonFound = { id: number | null; taken: boolean };
+
+/** For each person the first number that makes a username of e-mail and name free. */
+export const findNumbers = {
+  name: 'find_numbers',
+  text: `select (select n.number from generate_series(1, 1000) n (number)
+        ${joinUser('holder', ['username'], ["concat_ws('_', p.email, p.firstname, p.lastname, nullif(n.number, 1))"])}
+        where holder.id is null limit 1) as number
+    from ${persons} order by p.place`,
+};
 
 /** New course users in the order of their places, which is then that of their ids. */
 export const makeUsers = {

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { rowsOf, run } from '../../database/statements.ts';
-import { findPersons, makeUsers, type PersonFound } from './query.ts';
+import { findNumbers, findPersons, makeUsers, type PersonFound } from './query.ts';
 
 /** Somebody who shall take part in a course. */
 export type Person = {
@@ -29,10 +29,13 @@ export async function enrol(
 ): Promise<Enrolled[]> {
   const found = await run<PersonFound>(tx, findPersons, [providerId, rowsOf(persons)]);
   const made = new Map<string, number>();
-  const strangers = newPersons(persons, found);
+  const strangers = strangersAmong(persons, found);
   if (strangers.length > 0) {
-    const rows = await run<{ id: number }>(tx, makeUsers, [providerId, at, customerId, rowsOf(strangers)]);
-    strangers.forEach((person, n) => made.set(identityOf(person), rows[n]!.id));
+    const shared = strangers.filter(({ isShared }) => isShared);
+    const numbers = shared.length > 0 ? await run<Free>(tx, findNumbers, [providerId, rowsOf(shared)]) : [];
+    const rows = rowsOf(named(strangers, numbers));
+    const ids = await run<{ id: number }>(tx, makeUsers, [providerId, at, customerId, rows]);
+    strangers.forEach((stranger, n) => made.set(stranger.identity, ids[n]!.id));
   }
   return persons.map((person, n) => {
     const known = found[n]!.id;
@@ -43,31 +46,44 @@ export async function enrol(
 const identityOf = ({ email, firstname, lastname }: Person) =>
   [email, firstname, lastname].map((text) => text.toLowerCase()).join('\n');
 
-type Stranger = Person & { username: string };
+/** `isShared`: the e-mail is another's already, in the database or before in the same booking. */
+type Stranger = Person & { identity: string; isShared: boolean };
+type Free = { number: number | null };
 
-/** Who is not known yet, each once, with the username they get: the e-mail, or more where that is somebody's already. */
-export function newPersons(persons: Person[], found: PersonFound[]): Stranger[] {
-  const [seen, emails, usernames] = [new Set<string>(), new Set<string>(), new Set<string>()];
+/** Who is not known yet, each once. */
+export function strangersAmong(persons: Person[], found: PersonFound[]): Stranger[] {
+  const [seen, emails] = [new Set<string>(), new Set<string>()];
   return persons.flatMap((person, n) => {
-    const { id, taken, number } = found[n]!;
+    const { id, taken } = found[n]!;
     const identity = identityOf(person);
     if (id !== null || seen.has(identity)) return [];
     seen.add(identity);
 
     const email = person.email.toLowerCase();
-    const isFree = !taken && !emails.has(email);
+    const isShared = taken || emails.has(email);
     emails.add(email);
-    const username = isFree ? person.email : numbered(person, number ?? 1, usernames);
-    usernames.add(username.toLowerCase());
-    return [{ ...person, username }];
+    return [{ ...person, identity, isShared }];
+  });
+}
+
+/** A username is the e-mail, or where that is shared, more: in their order, `numbers` are the first free ones for these. */
+export function named(strangers: Stranger[], numbers: Free[]) {
+  const usernames = new Set<string>();
+  let shared = 0;
+  return strangers.map((stranger) => {
+    if (!stranger.isShared) return { ...stranger, username: stranger.email };
+    const username = numbered(stranger, numbers[shared]?.number ?? 1, usernames);
+    shared += 1;
+    usernames.add(username);
+    return { ...stranger, username };
   });
 }
 
 /** `<e-mail>_<first>_<last>`, and a number from 2 on where that is taken. */
 function numbered({ email, firstname, lastname }: Person, first: number, taken: Set<string>) {
   const base = `${email}_${firstname}_${lastname}`.toLowerCase();
-  const named = (number: number) => (number === 1 ? base : `${base}_${number}`);
+  const withNumber = (number: number) => (number === 1 ? base : `${base}_${number}`);
   let number = first;
-  while (taken.has(named(number))) number += 1;
-  return named(number);
+  while (taken.has(withNumber(number))) number += 1;
+  return withNumber(number);
 }

@@ -1,5 +1,13 @@
 import type { Seats } from '../seats/schema.ts';
 
+export type ProductFound = {
+  id: number;
+  courseId: number;
+  price: string;
+  currency: string;
+  vatPercentage: string;
+};
+
 /** A course date that can be booked, or a child of it that a trigger value leads to. */
 export type DateFound = Seats & {
   id: number;
@@ -13,15 +21,10 @@ export type DateFound = Seats & {
   isCanceled: boolean;
   /** After the deadline's day in the date's zone, or after the end. */
   isPassed: boolean;
+  /** The course's, unless it is archived. */
+  mainProduct: ProductFound | null;
 };
-export type ProductFound = {
-  id: number;
-  courseId: number;
-  isMain: boolean;
-  price: string;
-  currency: string;
-  vatPercentage: string;
-};
+
 /** One that its code names, or an agreement of the customer's. */
 export type CampaignFound = {
   id: number;
@@ -40,6 +43,7 @@ export type CustomerFound = { id: number; sellerId: number | null; isActive: boo
 /** Everything that a booking names, as far as it is there. */
 export type BookingFound = {
   dates: DateFound[];
+  /** Those that participants name. */
   products: ProductFound[];
   campaigns: CampaignFound[];
   voucher: VoucherFound | null;

@@ -79,15 +79,13 @@ type Bought = { products: ProductFound[]; code?: BookingCode };
 
 /** The course's main product unless products are named, and then just one of the course: others are what goes with it. */
 function productsOf({ products }: AskedParticipant, date: DateFound | undefined, found: BookingFound): Bought {
-  const ofCourse = ({ courseId }: ProductFound) => courseId === date?.courseId;
   if (products === undefined) {
-    const main = found.products.find((product) => product.isMain && ofCourse(product));
-    if (main) return { products: [main] };
+    if (date?.mainProduct) return { products: [date.mainProduct] };
     return date ? { products: [], code: 'default_course_product_missing' } : { products: [] };
   }
   const named = products.flatMap((id) => found.products.find((product) => product.id === id) ?? []);
   if (named.length < products.length) return { products: [], code: 'participant_products_invalid' };
-  const own = named.filter(ofCourse).length;
+  const own = named.filter(({ courseId }) => courseId === date?.courseId).length;
   if (date && own === 0) return { products: named, code: 'participant_does_not_have_a_course_product' };
   if (date && own > 1) return { products: named, code: 'participant_have_multiple_course_products' };
   if (new Set(products).size < products.length) return { products: named, code: 'participant_products_invalid' };
