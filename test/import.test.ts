@@ -283,34 +283,37 @@ test('every bad line is told with its number and why, and none of the file is wr
 test('what only the database can refuse is told with its line, and nothing is written after it', async () => {
   const world = await sharedWorld();
   const me = await world.newProvider();
-  // The clock jumps from 02:00 to 03:00, so that 02:30 is half past three.
-  const gap = { start_at: '2026-03-29', end_at: '2026-03-29', start_time_at: '02:30', end_time_at: '03:15' };
-  const lines = [
-    course('c'),
-    date('d1'),
-    date('d2', gap),
-    date('d3', { parent_id: 'd2' }),
-    { kind: 'order', ref: 'o', title: 'After' },
-  ];
+  const order = (ref: string, quantity: number) => ({
+    kind: 'order',
+    ref,
+    title: 'C',
+    lines: [{ product_id: 'c/products/1', quantity, price_at_order_per_item_vat_excluded: 9_999_999_999 }],
+  });
+  const lines = [course('c'), order('o1', 1), order('o2', 2_000), order('o3', 1), order('o4', 1)];
   const { reasons, written } = await load(me, lines);
-  expect(reasons).toEqual(['3: Refused by the rule course_dates_order']);
+  expect(reasons).toEqual(['3: A value is out of range']);
   expect(written).toBe(2);
-  expect((await exported(world, me)).map(({ kind }) => kind)).toEqual(['role', 'course', 'coursedate']);
+  expect((await exported(world, me)).map(({ kind }) => kind)).toEqual(['role', 'course', 'order']);
 });
 
 test('so it is inside a larger transaction, which can go on', async () => {
   const { database, newProvider } = await sharedWorld();
   const me = await newProvider();
-  const campaign = { kind: 'campaign', discount_type: 'Value', discount_value: 5, starts_at: '2030-01-02' };
-  const fields = [{ ref: 'fine' }, { ref: 'backwards', ends_at: '2030-01-01' }].map((one) => ({ ...campaign, ...one }));
+  const line = { product_id: 'c/products/1', price_at_order_per_item_vat_excluded: 9_999_999_999 };
+  const order = { kind: 'order', title: 'C' };
+  const fields = [
+    course('c'),
+    { ...order, ref: 'fine', lines: [{ ...line, quantity: 1 }] },
+    { ...order, ref: 'much', lines: [{ ...line, quantity: 2_000 }] },
+  ];
   const reasons: string[] = [];
   const left = await database.atomically(async (within) => {
     const lines = fields.map((one, n) => ({ number: n + 1, fields: one }));
     const onBadLine = ({ line, reason }: BadLine) => reasons.push(`${line}: ${reason}`);
-    expect(await importLines(within, settings, me.id, lines, { onBadLine })).toMatchObject({ written: 1, bad: 1 });
-    return within.pool.query<Fields>('select ref from import_refs where provider_id = $1', [me.id]);
+    expect(await importLines(within, settings, me.id, lines, { onBadLine })).toMatchObject({ written: 2, bad: 1 });
+    return within.pool.query<Fields>("select ref from import_refs where provider_id = $1 and kind = 'order'", [me.id]);
   });
-  expect(reasons).toEqual(['2: Refused by the rule campaigns_window']);
+  expect(reasons).toEqual(['3: A value is out of range']);
   expect(left.rows).toEqual([{ ref: 'fine' }]);
 });
 
@@ -378,6 +381,16 @@ test('what fields must hold between lines is checked, in the file and with what 
     { ...seat, ref: 'right', order_lines: ['l1'], attendance: [{ gathering_id: 'g' }] },
     date('again', { gatherings: [{ ref: 'g2', ...meeting }] }),
     course('mistyped', { pirce_value: 5 }),
+    {
+      kind: 'campaign',
+      ref: 'w',
+      discount_type: 'Value',
+      discount_value: 5,
+      starts_at: '2030-01-02',
+      ends_at: '2030-01-01',
+    },
+    // The clock jumps from 02:00 to 03:00, so that 02:30 is half past three.
+    date('gap', { start_at: '2026-03-29', end_at: '2026-03-29', start_time_at: '02:30', end_time_at: '03:15' }),
   ];
   const faults = (first: number) => [
     `${first + 7}: Unknown field(s): pirce_value`,
@@ -388,9 +401,17 @@ test('what fields must hold between lines is checked, in the file and with what 
     `${first + 4}: Field(s) not valid: attendance`,
   ];
   const together = await load(me, [...before, ...wrong]);
-  expect(together.reasons).toEqual([...faults(9), '15: The gathering g2 is on line 5 already']);
+  const last = (first: number) => [
+    `${first + 8}: Field(s) not valid: ends_at`,
+    `${first + 9}: Field(s) not valid: end_time_at`,
+  ];
+  expect(together.reasons).toEqual([...faults(9), '15: The gathering g2 is on line 5 already', ...last(9)]);
   expect((await load(me, before)).reasons).toEqual([]);
-  expect((await load(me, wrong)).reasons).toEqual([...faults(1), '7: The gathering g2 was imported before']);
+  expect((await load(me, wrong)).reasons).toEqual([
+    ...faults(1),
+    '7: The gathering g2 was imported before',
+    ...last(1),
+  ]);
 });
 
 test('a participant of a later import moves its order', async () => {

@@ -64,10 +64,20 @@ const parents = `
   left join import_refs c on c.provider_id = $1 and c.kind = 'course' and c.ref = r.refs->'course_id'->>1
   where r.kind = 'coursedate' and r.part = 0 and (d.parent_id is not null or d.course_id is distinct from c.item_id)`;
 
+/** The database knows how clocks change: an hour that is skipped may turn an end into a time before the start. */
+const order = `
+  with own as materialized
+    (select line, data from import_rows where kind = 'coursedate' and part = 0 and bad is not true and $1::bigint > 0)
+  select line from own where timezone(data->>'zone', (data->>'end_at')::date + coalesce((data->>'end_time_at')::time, '23:59:59'))
+      <= timezone(data->>'zone', (data->>'start_at')::date + coalesce((data->>'start_time_at')::time, '00:00'))`;
+
 export const coursedate: BulkKind = {
   kind: 'coursedate',
   table: courseDates,
-  checks: [{ field: 'parent_id', text: parents }],
+  checks: [
+    { field: 'parent_id', text: parents },
+    { field: 'end_time_at', text: order },
+  ],
   fields: {
     course_id: refersTo('course', courseDates.courseId, Ref),
     parent_id: refersTo('coursedate', courseDates.parentId),
