@@ -5,14 +5,16 @@ import type { Reader } from '../database/client.ts';
 const noZones = '^(posix/|right/|(localtime|posixrules|Factory)$)';
 
 /** The server reads them from files, which takes long, and they change with its version alone. */
-const zonesOf = new WeakMap<Reader, Set<string>>();
+const known = new WeakMap<Reader, Set<string>>();
 
-/** Whether PostgreSQL, which does all arithmetic with zones, knows one by this name, as IANA writes it. */
-export async function isZone({ db }: { db: Reader }, name: string): Promise<boolean> {
-  const zones = zonesOf.get(db) ?? (await fetchZones(db));
-  zonesOf.set(db, zones);
-  return zones.has(name);
+/** The zones that PostgreSQL, which does all arithmetic with them, knows by the names that IANA gives them. */
+export async function zonesOf({ db }: { db: Reader }): Promise<Set<string>> {
+  const zones = known.get(db) ?? (await fetchZones(db));
+  known.set(db, zones);
+  return zones;
 }
+
+export const isZone = async (database: { db: Reader }, name: string) => (await zonesOf(database)).has(name);
 
 async function fetchZones(db: Reader) {
   const zones = await db

@@ -74,6 +74,15 @@ export const Ref = Type.String({ minLength: 1, maxLength: 255 });
 export const refs = Type.Array(Ref, { maxItems: 1_000 });
 
 export const field = (column: PgColumn, schema: TSchema): Field => ({ column, schema });
+/** Fields of an interface's body, each by the column that holds it. */
+export const bodyFields = <P extends Record<string, TSchema>>(
+  properties: P,
+  columns: Partial<Record<keyof P, Field['column']>>,
+) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, field(column as Field['column'], properties[name]!)]),
+  );
+
 /** A reference that may be left out; the schema says so when it may not. */
 export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Optional(Ref)): Field => ({
   column,

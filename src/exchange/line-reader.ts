@@ -1,6 +1,7 @@
 import { fieldsChecker } from '../core/check.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
+import { zonesOf } from '../core/zones.ts';
 import type { Database } from '../database/client.ts';
 import { isBulk, lineSchema, rowsOf, type Around, type Fields, type Kind } from './kind.ts';
 import { kinds } from './kinds/index.ts';
@@ -32,7 +33,7 @@ function checkerOf(kind: Kind) {
 
 /** What turns a line into the rows that wait to be written, or says why it cannot. */
 export async function lineReader(database: Database, settings: Settings) {
-  const around = await aroundOf(database, settings);
+  const around = { timezone: settings.timezone, zones: await zonesOf(database) };
 
   return async (line: Line): Promise<Reading> => {
     const bad = (reason: string) => ({ bad: { line: line.number, reason } });
@@ -84,9 +85,4 @@ function placeholder(kind: Kind, { number, fields }: Line & { fields: Fields }):
 function refOf(fields: unknown) {
   const ref = (fields as Fields | null)?.['ref'];
   return typeof ref === 'string' || typeof ref === 'number' ? String(ref) : undefined;
-}
-
-async function aroundOf({ pool }: Database, { timezone }: Settings): Promise<Around> {
-  const { rows } = await pool.query<{ name: string }>('select name from pg_timezone_names');
-  return { timezone, zones: new Set(rows.map(({ name }) => name)) };
 }

@@ -6,14 +6,13 @@ import { courseCategories, courseLabels, courseTags } from '../../database/table
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { CourseBody } from '../../resources/courses/body.ts';
+import { checkTogether, type Together } from '../../resources/courses/service.ts';
 import { descriptionMembers } from '../../resources/courses/schema.ts';
-import { field, refersTo, type BulkKind, type Field, type Fields, type Item } from '../kind.ts';
+import { bodyFields, field, refersTo, type BulkKind, type Fields, type Item } from '../kind.ts';
 import { Amount, Percentage } from './words.ts';
 
 const { Optional } = Type;
 const { properties } = CourseBody;
-
-const of = (name: keyof typeof properties, column: Field['column']) => [name, field(column, properties[name])] as const;
 
 /** What a course is sold as; without any, a course gets its main product from its own price. */
 const product: Item = {
@@ -52,42 +51,42 @@ export const course: BulkKind = {
     applies: ({ active, deleted_at: deletedAt }) => active !== false && deletedAt === undefined,
   },
   fields: {
-    ...Object.fromEntries([
-      of('title', courses.title),
-      of('active', courses.isActive),
-      of('reference', courses.reference),
-      of('is_full_time', courses.isFullTime),
-      of('is_part_time', courses.isPartTime),
-      of('level', courses.levelId),
-      of('form_of_teaching', courses.formOfTeachingId),
-      of('teaching_language', courses.teachingLanguageId),
-      of('time_of_day', courses.timeOfDayId),
-      of('duration_value', courses.durationValue),
-      of('duration_unit', courses.durationUnitId),
-      of('price_value', courses.priceValue),
-      of('price_currency', courses.priceCurrency),
-      of('price_comment', courses.priceComment),
-      of('text_lead', courses.textLead),
-      of('text_description', courses.textDescription),
-      of('text_place', courses.textPlace),
-      of('text_prerequisites', courses.textPrerequisites),
-      of('text_duration', courses.textDuration),
-      of('text_credits', courses.textCredits),
-      of('text_submissions', courses.textSubmissions),
-      of('text_hotel_info', courses.textHotelInfo),
-      of('text_audience', courses.textAudience),
-      of('email_booking', courses.emailBooking),
-      of('email_more_info', courses.emailMoreInfo),
-      of('external_booking_url', courses.externalBookingUrl),
-      of('external_more_info_url', courses.externalMoreInfoUrl),
-      of('type', courses.type),
-      of('publishing_platform', courses.publishingPlatform),
-      of('visit_address', courses.visitAddress),
-      of('visit_address2', courses.visitAddress2),
-      of('visit_zipcode', courses.visitZipcode),
-      of('visit_city', courses.visitCity),
-      of('custom_properties', courses.customProperties),
-    ]),
+    ...bodyFields(properties, {
+      title: courses.title,
+      active: courses.isActive,
+      reference: courses.reference,
+      is_full_time: courses.isFullTime,
+      is_part_time: courses.isPartTime,
+      level: courses.levelId,
+      form_of_teaching: courses.formOfTeachingId,
+      teaching_language: courses.teachingLanguageId,
+      time_of_day: courses.timeOfDayId,
+      duration_value: courses.durationValue,
+      duration_unit: courses.durationUnitId,
+      price_value: courses.priceValue,
+      price_currency: courses.priceCurrency,
+      price_comment: courses.priceComment,
+      text_lead: courses.textLead,
+      text_description: courses.textDescription,
+      text_place: courses.textPlace,
+      text_prerequisites: courses.textPrerequisites,
+      text_duration: courses.textDuration,
+      text_credits: courses.textCredits,
+      text_submissions: courses.textSubmissions,
+      text_hotel_info: courses.textHotelInfo,
+      text_audience: courses.textAudience,
+      email_booking: courses.emailBooking,
+      email_more_info: courses.emailMoreInfo,
+      external_booking_url: courses.externalBookingUrl,
+      external_more_info_url: courses.externalMoreInfoUrl,
+      type: courses.type,
+      publishing_platform: courses.publishingPlatform,
+      visit_address: courses.visitAddress,
+      visit_address2: courses.visitAddress2,
+      visit_zipcode: courses.visitZipcode,
+      visit_city: courses.visitCity,
+      custom_properties: courses.customProperties,
+    }),
     reference_internal: field(courses.referenceInternal, Optional(Line())),
     customer_id: refersTo('customer', courses.customerId),
     deleted_at: field(courses.deletedAt, Optional(Moment())),
@@ -113,30 +112,13 @@ export const course: BulkKind = {
     },
   },
   complete(fields) {
-    checkTogether(fields);
+    const { duration_value: durationValue, duration_unit: durationUnitId, customer_id: customerId } = fields;
+    checkTogether({ durationValue, durationUnitId, customerId, type: fields['type'] } as Together);
+    const products = (fields['products'] ?? []) as Fields[];
+    const mains = products.filter(({ is_main_product: isMain }) => isMain === true).length;
+    if (products.length > 0 && mains !== 1) throw invalidFields({ notValid: ['products'] });
     const { title, price_value: price = 0, price_currency: currency } = fields;
     fields['products'] ??= [{ title, price: String(price), currency, is_main_product: true }];
     return { slug: slugOf(title as string) };
   },
 };
-
-/** What can only be checked field against field. */
-function checkTogether({
-  duration_value: value,
-  duration_unit: unit,
-  type,
-  customer_id: customerId,
-  products = [],
-}: Fields) {
-  const missing = [
-    ...(value === undefined && unit !== undefined ? ['duration_value'] : []),
-    ...(value !== undefined && unit === undefined ? ['duration_unit'] : []),
-    ...(type === 'corporate' && customerId === undefined ? ['customer_id'] : []),
-  ];
-  const mains = (products as Fields[]).filter(({ is_main_product: isMain }) => isMain === true).length;
-  const notValid = [
-    ...(type !== 'corporate' && customerId !== undefined ? ['customer_id'] : []),
-    ...(products !== undefined && (products as Fields[]).length > 0 && mains !== 1 ? ['products'] : []),
-  ];
-  if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
-}

@@ -1,5 +1,5 @@
 import { hash } from '@node-rs/argon2';
-import { Type, type TSchema } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../core/problem.ts';
 import { Count, CustomProperties, Email, Flag, Line, Moment, Note, Title } from '../../core/schema.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -7,20 +7,11 @@ import { instructors, locations } from '../../database/tables/places.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { CustomerBody } from '../../resources/customers/body.ts';
 import { InstructorBody } from '../../resources/instructors/body.ts';
-import { field, refersTo, type BulkKind, type Field } from '../kind.ts';
+import { bodyFields, field, refersTo, type BulkKind } from '../kind.ts';
 import { Day } from './words.ts';
 
 const { Optional } = Type;
 const line = Optional(Line());
-
-/** Each body field by the column that holds it. */
-const bodyFields = <P extends Record<string, TSchema>>(
-  properties: P,
-  columns: Partial<Record<keyof P, Field['column']>>,
-) =>
-  Object.fromEntries(
-    Object.entries(columns).map(([name, column]) => [name, field(column as Field['column'], properties[name]!)]),
-  );
 
 export const instructor: BulkKind = {
   kind: 'instructor',

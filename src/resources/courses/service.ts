@@ -142,10 +142,10 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
   });
 }
 
-type Together = Partial<Pick<CourseRow, 'durationValue' | 'durationUnitId' | 'type' | 'customerId'>>;
+export type Together = Partial<Pick<CourseRow, 'durationValue' | 'durationUnitId' | 'type' | 'customerId'>>;
 
 /** What can only be checked field against field. */
-function checkTogether({ durationValue = null, durationUnitId = null, type, customerId = null }: Together) {
+export function checkTogether({ durationValue = null, durationUnitId = null, type, customerId = null }: Together) {
   const isCorporate = type === 'corporate';
   const missing = [
     ...(durationValue === null && durationUnitId !== null ? ['duration_value'] : []),
