@@ -1,0 +1,122 @@
+import { buildApp } from '../../src/app.ts';
+import type { Settings } from '../../src/core/context.ts';
+import { createTitledProvider } from '../../src/resources/providers/service.ts';
+import type { Subject } from './database.ts';
+import { drive } from './load.ts';
+import { pgbench, scriptOf, statementsOf } from './pgbench.ts';
+import { withServer } from './server.ts';
+
+const connections = 8;
+const settings: Settings = {
+  timezone: 'Europe/Oslo',
+  defaultLanguage: 'en',
+  publicUrl: 'http://localhost',
+  catalogUrl: null,
+};
+const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, wrongKeysPerMinute: 300 };
+
+/** One new course user on one course date of unlimited seats; `{n}` differs in each, `{id}` is the date. */
+const bodyTemplate = JSON.stringify({
+  coursedate_id: '{id}',
+  payment_method: 'invoice',
+  booker_email: 'booker@company.example',
+  invoice_address_1: 'Storgata 1',
+  invoice_zipcode: '0155',
+  invoice_city: 'Oslo',
+  participants: [{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari-{n}@company.example', phone: '99887766' }],
+});
+
+export type BookingFigures = { where: string; ours: number; pgbench: number; share: number; p50: number; p99: number };
+
+/** Bookings a second over HTTP, on one date and spread over a thousand, beside pgbench with the transaction's statements. */
+export async function measureBooking(subject: Subject, { rounds, seconds }: { rounds: number; seconds: number }) {
+  const { apiKey, dateIds } = await seed(subject);
+  const places = [
+    { where: 'one course date', ids: dateIds.slice(0, 1) },
+    { where: 'a thousand course dates', ids: dateIds },
+  ];
+  return withServer(subject, async (base) => {
+    const runs: Record<string, { ours: Awaited<ReturnType<typeof drive>>; limit: number }[]> = {};
+    const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+    const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
+    await drive({ ...ask, ids: dateIds, seconds: 3 });
+    for (let round = 0; round < rounds; round += 1) {
+      for (const { where, ids } of places) {
+        const script = await scriptFor(subject, apiKey, ids);
+        const ours = await drive({ ...ask, ids, seconds });
+        if (Object.keys(ours.statuses).some((status) => status !== '201')) {
+          throw new Error(`not all were booked: ${JSON.stringify(ours.statuses)}`);
+        }
+        const { perSecond: limit } = await pgbench(subject, script, connections, seconds);
+        (runs[where] ??= []).push({ ours, limit });
+      }
+    }
+    return Object.entries(runs).map(([where, all]): BookingFigures => {
+      const ours = median(all.map((run) => run.ours.perSecond));
+      const limit = median(all.map((run) => run.limit));
+      const share = median(all.map((run) => run.ours.perSecond / run.limit));
+      const [p50, p99] = [median(all.map((run) => run.ours.p50)), median(all.map((run) => run.ours.p99))];
+      return { where, ours, pgbench: limit, share, p50, p99 };
+    });
+  });
+}
+
+const median = (figures: number[]) => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!;
+
+/** A provider with a course of a thousand course dates, and twenty thousand course users. */
+async function seed({ database }: Subject) {
+  const { providerId, apiKey } = await createTitledProvider(database, 'The measured school', null);
+  const app = await buildApp({ database, settings, version: 'bench', limits });
+  const headers = { 'x-api-key': apiKey };
+  const payload = { title: 'First aid', price_value: 4900 };
+  const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
+  const { course_id: courseId } = course.json<{ course_id: number }>();
+  await database.write([providerId], async (tx, at) => {
+    // Ids that no other value of a statement equals, so that a script can put others in their place.
+    await tx.$client.query("select setval(pg_get_serial_sequence('course_dates', 'id'), 1000000)");
+    await tx.$client.query(
+      `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
+        select $1, $2, day, day, day, 'Europe/Oslo', 'no', $3, $3
+        from generate_series(0, 999) n, lateral (select date '2035-01-01' + n) d (day)`,
+      [providerId, courseId, at],
+    );
+    await tx.$client.query(
+      `insert into course_users (provider_id, username, email, firstname, lastname, created_at, updated_at)
+        select $1, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Kari', 'Nordmann', $2, $2
+        from generate_series(1, 20000) n`,
+      [providerId, at],
+    );
+  });
+  await database.pool.query('analyze');
+  const dates = await database.pool.query<{ id: number }>('select id from course_dates order by id');
+  await app.close();
+  return { apiKey, dateIds: dates.rows.map(({ id }) => id) };
+}
+
+let samples = 0;
+
+/** The statements of one booking's transaction as the service sends them, with another person and date each time. */
+async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
+  const app = await buildApp({ database, settings, version: 'bench', limits });
+  const person = `sample-${(samples += 1)}`;
+  const [dateId, lastDateId] = [ids[0]!, ids.at(-1)!];
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const payload = bodyTemplate.replaceAll('{n}', person).replaceAll('{id}', String(dateId));
+  const all = await statementsOf(() => app.inject({ method: 'POST', url: '/v2/booking', headers, payload }));
+  await app.close();
+
+  const from = all.findIndex(({ text }) => text.startsWith('begin'));
+  const to = all.findIndex(({ text }) => text === 'commit');
+  const rowOf = (name: string) => all.find((one) => one.name === name)?.row;
+  const [locked, made] = [rowOf('lock_provider'), rowOf('make_users')];
+  if (from < 0 || to < 0 || !locked || !made) throw new Error('the sample was not booked');
+  const variables = [
+    { sample: String(locked['at']), sql: ':at' },
+    { sample: person, sql: ':person::text' },
+    { sample: String(dateId), sql: ':date' },
+    { sample: `"person":${String(made['id'])},`, sql: `'"person":' || :id::text || ','` },
+    { sample: `"date":${dateId},`, sql: `'"date":' || :date::text || ','` },
+  ];
+  const before = ['\\set person random(1, 1000000000000000)', `\\set date random(${dateId}, ${lastDateId})`];
+  return scriptOf(all.slice(from, to + 1), variables, ['lock_provider', 'make_users'], before);
+}

@@ -1,0 +1,28 @@
+import autocannon from 'autocannon';
+import type { Figures, Load } from './load.ts';
+
+process.on('message', (load: Load) => void answer(load));
+
+async function answer({ url, method, headers, body, ids = [0], connections, seconds }: Load) {
+  const statuses: Record<string, number> = {};
+  const run = process.pid;
+  let sent = 0;
+  const setupRequest = (request: autocannon.Request) => {
+    sent += 1;
+    const id = ids[Math.floor(Math.random() * ids.length)]!;
+    return body === undefined
+      ? request
+      : { ...request, body: body.replaceAll('{n}', `${run}-${sent}`).replaceAll('{id}', String(id)) };
+  };
+  const started = performance.now();
+  const result = await new Promise<autocannon.Result>((done, failed) => {
+    const options = { url, connections, duration: seconds, requests: [{ method, headers, setupRequest }] };
+    const instance = autocannon(options, (error, ended) => (error ? failed(error as Error) : done(ended)));
+    instance.on('response', (_client, status) => (statuses[status] = (statuses[status] ?? 0) + 1));
+  });
+  if (result.errors > 0) statuses['errors'] = result.errors;
+  const took = (performance.now() - started) / 1_000;
+  const { latency, requests } = result;
+  const figures: Figures = { perSecond: requests.total / took, p50: latency.p50, p99: latency.p99, statuses };
+  process.send!(figures, () => process.exit());
+}

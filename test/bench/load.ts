@@ -1,0 +1,25 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+
+/** What one run sends: each body is made from the template by putting a number no other has for `{n}`, and an id in `{id}`. */
+export type Load = {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  ids?: number[];
+  connections: number;
+  seconds: number;
+};
+export type Figures = { perSecond: number; p50: number; p99: number; statuses: Record<string, number> };
+
+/** Sends it from a process of its own, so that the bench's own work is not in its way. */
+export async function drive(load: Load): Promise<Figures> {
+  const child = fork(new URL('driver.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
+  child.send(load);
+  const [figures] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error('the driver ended'))),
+  ])) as [Figures];
+  return figures;
+}

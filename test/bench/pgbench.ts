@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { Subject } from './database.ts';
+
+type Value = string | number | boolean | null | undefined;
+
+/** A statement as the service sent it, by name where it has one, with the first row of its answer. */
+export type Sent = {
+  name: string | undefined;
+  text: string;
+  values: Value[];
+  row?: Record<string, unknown> | undefined;
+};
+
+/** What differs from run to run of a script: a text found in a value, and the SQL that stands there instead. */
+export type Variable = { sample: string; sql: string };
+
+type Asked = string | { name?: string; text: string; values?: Value[] };
+type Answered = { rows?: Record<string, unknown>[] } | undefined;
+
+/** All statements that this process sends while the work runs, in their order. */
+export async function statementsOf(work: () => Promise<unknown>): Promise<Sent[]> {
+  const all: Sent[] = [];
+  const prototype = Client.prototype as unknown as { query: (asked: Asked, ...rest: unknown[]) => unknown };
+  const { query } = prototype;
+  prototype.query = function record(asked, ...rest) {
+    const { name, text, values = [] } = typeof asked === 'string' ? { name: undefined, text: asked } : asked;
+    const sent: Sent = { name, text, values };
+    all.push(sent);
+    const answering = query.call(this, asked, ...rest);
+    // Who hands over a callback gets no promise; a transaction's statements always do.
+    Promise.resolve(answering as Answered).then(
+      (answered) => (sent.row = answered?.rows?.[0]),
+      () => undefined,
+    );
+    return answering;
+  };
+  try {
+    await work();
+  } finally {
+    prototype.query = query;
+  }
+  return all;
+}
+
+export type Script = { script: string; constants: string[] };
+
+/**
+ * A script that sends these statements again, and the constants it needs. `before` sets its variables; the columns that
+ * the statements of these names answer become variables too.
+ */
+export function scriptOf(statements: Sent[], variables: Variable[], remembered: string[], before: string[]): Script {
+  const constants: string[] = [];
+  const valueOf = (value: Value): string => {
+    if (value === null || value === undefined) return 'null';
+    const text = String(value);
+    const whole = variables.find(({ sample }) => sample === text);
+    if (whole) return whole.sql;
+    constants.push(text);
+    const found = variables.filter(({ sample }) => text.includes(sample));
+    const sql = found.reduce((inner, one) => `replace(${inner}, '${one.sample}', ${one.sql})`, `:c${constants.length}`);
+    return found.length > 0 && text.startsWith('[') ? `(${sql})::json` : sql;
+  };
+  const lines = statements.flatMap(({ name, text, values }) => {
+    const ending = remembered.includes(name ?? '') ? ' \\gset' : ';';
+    const bound = values.map(valueOf);
+    const sql = text.replace(/\$(\d+)/g, (_all, n: string) => bound[Number(n) - 1]!);
+    // The service sends several of its own words at once; pgbench can only in a pipeline.
+    const parts = sql.split('; ');
+    const ended = parts.map((part) => `${part.replaceAll('\n', ' ')}${ending}`);
+    return parts.length > 1 ? ['\\startpipeline', ...ended, '\\endpipeline'] : ended;
+  });
+  return { script: [...before, ...lines, ''].join('\n'), constants };
+}
+export type PgbenchFigures = { perSecond: number; latencyMs: number };
+
+/** Runs the script with prepared statements for that long. */
+export async function pgbench({ socket }: Subject, { script, constants }: Script, clients: number, seconds: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'booking-pgbench-'));
+  const file = join(folder, 'script.sql');
+  writeFileSync(file, script);
+  const defined = constants.flatMap((value, n) => ['-D', `c${n + 1}=${value}`]);
+  const args = ['-n', '-M', 'prepared', '-h', socket.host, '-U', socket.user, '-f', file];
+  args.push('-c', String(clients), '-j', '1', '-T', String(seconds), ...defined, socket.name);
+  try {
+    const output = await run('pgbench', args);
+    const figure = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? NaN);
+    const figures = { perSecond: figure(/^tps = ([\d.]+)/m), latencyMs: figure(/^latency average = ([\d.]+)/m) };
+    if (figure(/^number of failed transactions: (\d+)/m) > 0) throw new Error(output);
+    return figures;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function run(command: string, args: string[]) {
+  return new Promise<string>((done, failed) => {
+    execFile(command, args, { maxBuffer: 1e8 }, (error, stdout, stderr) => {
+      if (!error) done(stdout);
+      else if (error.code === 'ENOENT') failed(new Error(`${command} is missing: apt-get install postgresql-contrib`));
+      else failed(new Error(`${command} failed: ${stderr.slice(-2_000)}`));
+    });
+  });
+}

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import type { Subject } from './database.ts';
+
+/** The real server over that database, as an operator starts it; stopped after the work. */
+export async function withServer<T>({ url }: Subject, work: (base: string) => Promise<T>): Promise<T> {
+  const port = await freePort();
+  const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url };
+  const child = spawn(process.execPath, ['dist/main.js'], {
+    env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production' },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  try {
+    const base = `http://127.0.0.1:${port}`;
+    await Promise.race([isReady(base), ended.then(() => Promise.reject(new Error('the server ended')))]);
+    return await work(base);
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+async function isReady(base: string) {
+  for (;;) {
+    const answer = await fetch(`${base}/ready`).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  return port;
+}
