@@ -5,7 +5,7 @@ export default defineConfig({
     root: `${import.meta.dirname}/..`,
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/setup.ts'],
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
   },
 });
