@@ -18,8 +18,11 @@ type Schema = {
   required?: string[];
   items?: Schema;
 };
-type Operation = { responses: Record<string, { content: Record<string, { schema: Schema }> }> };
-const document = app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
+type Operation = { tags: string[]; responses: Record<string, { content: Record<string, { schema: Schema }> }> };
+const document = app.swagger() as unknown as {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+};
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
@@ -87,6 +90,11 @@ test('there is an endpoint for each of these, and no other', () => {
     'PUT /v2/participants/{id}',
     'PUT /v2/schools',
   ]);
+});
+
+test('the reference declares the very tags that its endpoints have', () => {
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags));
+  expect([...used].sort()).toEqual(document.tags.map(({ name }) => name).sort());
 });
 
 /** A schema in the words of the transcribed tables. */

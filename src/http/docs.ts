@@ -21,6 +21,7 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
       tags: [
         { name: 'Courses' },
         { name: 'Course dates' },
+        { name: 'Instructors' },
         { name: 'School' },
         { name: 'Booking' },
         { name: 'Orders' },

@@ -35,7 +35,9 @@ const filters = {
     eq(courseDates.statusId, id),
   ),
   has_participants: filter(
-    Flag({ description: 'true: with a participant, confirmed, unconfirmed or waiting; false: without any' }),
+    Flag({
+      description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
+    }),
     (wanted) => eq(courseDates.hasParticipants, wanted),
   ),
   order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
