@@ -317,6 +317,10 @@ test('every failure of the booking endpoints is worded so', async () => {
     expect([wrongKey.status, wrongKey.json()]).toEqual([401, said('unauthorized', 'Wrong API Key')]);
     const asMain = await me.request(method)(url.replace('?', '/more?') + '/more');
     expect([asMain.status, codesIn(asMain)]).toEqual([404, ['resource_not_found']]);
+    const patched = await me.request('PATCH')(url);
+    const allow = method === 'GET' ? 'GET, HEAD' : method;
+    expect([patched.status, patched.json()]).toEqual([405, said('method_not_allowed', `This path takes ${allow}`)]);
+    expect(patched.headers).toMatchObject({ allow });
   }
   const big = await me.post('/v2/booking', { x: 'x'.repeat(1_100_000) });
   expect([big.status, big.json()]).toEqual([413, said('body_too_large', 'The body is too large')]);

@@ -10,23 +10,23 @@ declare module 'fastify' {
 
 /**
  * Notes the routes that are mounted from here on; the function it returns, called after the last of them, answers 405
- * with `Allow` where a path is known but not with that method.
+ * with `Allow` where a path is known but not with that method, each in the words of the plugin whose path it is.
  */
 export function watchMethods(app: FastifyInstance) {
   const all = app.supportedMethods as HTTPMethods[];
-  const known = new Map<string, Set<string>>();
+  const known = new Map<string, { plugin: FastifyInstance; methods: Set<string> }>();
 
-  app.addHook('onRoute', ({ url, method, config }) => {
+  app.addHook('onRoute', function (this: FastifyInstance, { url, method, config }) {
     if (config?.refusal) return;
-    const path = url.slice(app.prefix.length);
-    known.set(path, new Set([...(known.get(path) ?? []), ...[method].flat()]));
+    const { methods = new Set<string>() } = known.get(url) ?? {};
+    known.set(url, { plugin: this, methods: new Set([...methods, ...[method].flat()]) });
   });
 
   return function refuseOtherMethods() {
-    for (const [url, methods] of known) {
+    for (const [url, { plugin, methods }] of known) {
       const allow = all.filter((method) => methods.has(method)).join(', ');
-      app.route({
-        url,
+      plugin.route({
+        url: url.slice(plugin.prefix.length),
         method: all.filter((method) => !methods.has(method)),
         schema: { hide: true },
         config: { refusal: true },
