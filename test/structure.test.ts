@@ -73,6 +73,10 @@ test('only the configuration reads the environment', () => {
   ]);
 });
 
+test('how texts are compared is written in one place', () => {
+  expect(files.filter((file) => code(file).includes('und-x-icu'))).toEqual(['database/tables/columns.ts']);
+});
+
 test('there are no cycles', () => {
   const seen = new Map<string, 'open' | 'done'>();
   const cycles: string[] = [];

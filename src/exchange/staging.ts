@@ -1,4 +1,5 @@
 import type { Database } from '../database/client.ts';
+import { foldedSql } from '../database/tables/columns.ts';
 import { isBulk, nameOf, tableOf, type BulkKind, type Kind, type StagedRow } from './kind.ts';
 
 /** A line as it waits: its rows, and the text that no other item may share. Without rows it is a bad line. */
@@ -95,7 +96,7 @@ const danglingRefs = `
       select from import_refs i where i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
     ) order by 1`;
 
-const foldedText = 'lower(unique_text collate "und-x-icu")';
+const foldedText = foldedSql('unique_text');
 const repeatedTexts = `
   select * from (
     select line, min(line) over (partition by ${foldedText}) as first,
@@ -109,7 +110,7 @@ const takenTexts = (kind: BulkKind) => {
   return `select r.line, null::int as first from import_rows r
     where r.kind = $2 and r.unique_text is not null and exists (
       select from ${tableOf(kind)} t
-      where t.provider_id = $1 and lower(${column} collate "und-x-icu") = lower(r.unique_text collate "und-x-icu")
+      where t.provider_id = $1 and ${foldedSql(column)} = ${foldedSql('r.unique_text')}
         and ${among}
     ) order by 1`;
 };

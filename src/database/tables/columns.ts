@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { bigint, timestamp, type AnyPgColumn } from 'drizzle-orm/pg-core';
 
 /** Ids come from one sequence per table, so an id names one row among all providers; clients rely on their order only. */
@@ -11,5 +11,10 @@ export const instant = () => timestamp({ withTimezone: true, precision: 6, mode:
 /** Written by `write()` with the provider's clock, which follows commit order; `now()` would not. */
 export const stamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });
 
-/** For unique indexes on text that people compare without regard to case; `lower()` alone misses Å in the C locale. */
-export const folded = (column: AnyPgColumn) => sql`lower(${column} collate "und-x-icu")`;
+/**
+ * Texts as people compare them, without regard to case, here and in the unique indexes; `lower()` alone misses Å in the
+ * C locale.
+ */
+export const folded = (value: AnyPgColumn | SQL | string) => sql`lower(${value} collate "und-x-icu")`;
+/** The same of an expression in a statement that is written as text. */
+export const foldedSql = (expression: string) => `lower(${expression} collate "und-x-icu")`;

@@ -73,7 +73,7 @@ export const role: SingleKind = {
 const findOrMakeRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
   ctx.write(async (tx, at) => {
     const { providerId } = ctx;
-    const equalTitle = sql`${folded(roles.title)} = lower(${title} collate "und-x-icu")`;
+    const equalTitle = sql`${folded(roles.title)} = ${folded(title)}`;
     const [found] = await tx
       .select({ id: roles.id })
       .from(roles)

@@ -71,7 +71,7 @@ async function findPerson(tx: Tx, email: string) {
   const [person] = await tx
     .select({ id: adminUsers.id })
     .from(adminUsers)
-    .where(sql`${folded(adminUsers.email)} = lower(${email} collate "und-x-icu")`);
+    .where(sql`${folded(adminUsers.email)} = ${folded(email)}`);
   return person;
 }
 

@@ -1,7 +1,6 @@
+import { foldedSql } from '../../database/tables/columns.ts';
 import { isForCourse } from '../campaigns/shape.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from '../terms/schema.ts';
-
-const folded = (text: string) => `lower(${text} collate "und-x-icu")`;
 
 const product = `select p.id, p.course_id as "courseId", p.price::text as price, p.currency,
     p.vat_percentage::text as "vatPercentage"
@@ -46,13 +45,13 @@ export const findPayers = {
   text: `select
       (select json_agg(c order by c.id) from (
         ${campaign(true)} where c.provider_id = $1 and c.campaign_code is not null and not c.is_archived
-          and ${folded('c.campaign_code')} = ${folded('$4')}
+          and ${foldedSql('c.campaign_code')} = ${foldedSql('$4')}
         union all
         ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
         where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $5 and c.type = 'Agreement') c) as campaigns,
       (select to_json(v) from (select v.id, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
           coalesce(v.expires_at <= $3, false) as "isExpired"
-        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${folded('v.code')} = ${folded('$6')}) v) as voucher,
+        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${foldedSql('v.code')} = ${foldedSql('$6')}) v) as voucher,
       (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"
         from customers c where c.provider_id = $1 and c.id = $5) c) as customer`,
 };

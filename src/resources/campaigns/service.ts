@@ -22,7 +22,7 @@ export async function listCampaigns(ctx: Ctx) {
 /** The campaign that a code names and that is for the course; where it stands it says itself. Archived ones come last. */
 export async function validateCampaign(ctx: Ctx, code: string, asked: { coursedate_id?: number; course_id?: number }) {
   const courseId = await courseOf(ctx, asked);
-  const named = own(ctx, campaigns, sql`${folded(campaigns.campaignCode)} = lower(${code} collate "und-x-icu")`);
+  const named = own(ctx, campaigns, sql`${folded(campaigns.campaignCode)} = ${folded(code)}`);
   const forCourse = sql<boolean>`${sql.raw(isForCourse('campaigns', String(courseId)))}`;
   const [found] = await ctx.db
     .select({ campaign: campaignColumns, forCourse })

@@ -162,7 +162,7 @@ async function refuseEqualTitle(ctx: Ctx, tx: Tx, title: string, id?: number) {
   const equal = own(
     ctx,
     courses,
-    sql`${folded(courses.title)} = lower(${title} collate "und-x-icu")`,
+    sql`${folded(courses.title)} = ${folded(title)}`,
     eq(courses.isActive, true),
     isNull(courses.deletedAt),
     id === undefined ? undefined : ne(courses.id, id),

@@ -1,12 +1,12 @@
-const lower = (text: string) => `lower(${text} collate "und-x-icu")`;
+import { foldedSql } from '../../database/tables/columns.ts';
 
 /**
  * Joins the course user that has just these values, without regard to case: the first one at or after them in the order of
  * an index. A planner that knows nothing of a new table would walk all of its rows for an equality.
  */
 function joinUser(alias: string, columns: string[], values: string[]) {
-  const its = columns.map((column) => lower(`u.${column}`)).join(', ');
-  const sought = values.map(lower).join(', ');
+  const its = columns.map((column) => foldedSql(`u.${column}`)).join(', ');
+  const sought = values.map(foldedSql).join(', ');
   return `left join lateral (select u.id, (${its}) = (${sought}) as found from course_users u
         where u.provider_id = $1 and (${its}) >= (${sought}) order by ${its} limit 1) ${alias} on ${alias}.found`;
 }

@@ -28,7 +28,7 @@ async function findPlace(db: Reader, { title, country, parentId }: NewPlace): Pr
       and(
         eq(places.country, country),
         sql`coalesce(${places.parentId}, 0) = ${parentId ?? 0}`,
-        sql`${folded(places.title)} = lower(${title} collate "und-x-icu")`,
+        sql`${folded(places.title)} = ${folded(title)}`,
       ),
     );
   return found?.id;
@@ -43,7 +43,7 @@ const shortestBeginning = 3;
  * lies in`; else the shortest one that begins with the text. Of equal ones a municipality comes before its county.
  */
 export async function searchPlace(db: Reader, text: string): Promise<number | null> {
-  const sought = sql`lower(${text} collate "und-x-icu")`;
+  const sought = folded(text);
   const title = folded(places.title);
   const equal = or(sql`${title} = ${sought}`, sql`${title} || ', ' || ${folded(parents.title)} = ${sought}`);
   const begins = text.length >= shortestBeginning ? sql`starts_with(${title}, ${sought})` : undefined;

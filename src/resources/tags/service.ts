@@ -20,7 +20,7 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
       .onConflictDoNothing()
       .returning({ id: tags.id, title: tags.title });
     if (made) return { tag: made, isNew: true };
-    const equal = own(ctx, tags, sql`${folded(tags.title)} = lower(${title} collate "und-x-icu")`);
+    const equal = own(ctx, tags, sql`${folded(tags.title)} = ${folded(title)}`);
     const [found] = await tx.select({ id: tags.id, title: tags.title }).from(tags).where(equal);
     return { tag: found!, isNew: false };
   });
@@ -64,7 +64,7 @@ async function findOrMake(ctx: Ctx, tx: Tx, at: string, table: typeof tags | typ
   if (titles.length === 0) return [];
   const { providerId } = ctx;
   const stamps = { createdAt: at, updatedAt: at };
-  const wanted = sql`(select lower(title collate "und-x-icu") from unnest(${sql.param(titles)}::text[]) title)`;
+  const wanted = sql`(select ${folded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
   const find = () =>
     tx
       .select({ id: table.id, title: table.title })

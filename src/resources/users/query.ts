@@ -15,13 +15,10 @@ const wildcards = /[\\%_]/g;
 const startsWith = (column: PgColumn) =>
   filter(
     Title({ description: 'From the start of the value' }),
-    (keyword) => sql`${folded(column)} like lower(${keyword.replace(wildcards, '\\$&')} collate "und-x-icu") || '%'`,
+    (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn) =>
-  filter(
-    Title({ description: 'The whole value' }),
-    (keyword) => sql`${folded(column)} = lower(${keyword} collate "und-x-icu")`,
-  );
+  filter(Title({ description: 'The whole value' }), (keyword) => sql`${folded(column)} = ${folded(keyword)}`);
 
 export const courseUserList = defineList({
   table: courseUsers,

@@ -11,7 +11,7 @@ export async function validateVoucher(ctx: Ctx, code: string) {
   const [found] = await ctx.db
     .select({ ...getTableColumns(vouchers), isExpired: sql<boolean>`coalesce(now() >= ${vouchers.expiresAt}, false)` })
     .from(vouchers)
-    .where(own(ctx, vouchers, sql`${folded(vouchers.code)} = lower(${code} collate "und-x-icu")`))
+    .where(own(ctx, vouchers, sql`${folded(vouchers.code)} = ${folded(code)}`))
     .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
     .limit(1);
   if (!found) throw notFound('Voucher');
