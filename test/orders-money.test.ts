@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amount, amountText, minorOf, percentOf } from '../src/core/money.ts';
-import { agreedTotals, detailedOrderTitle, orderTitle } from '../src/resources/orders/schema.ts';
+import { detailedOrderTitle } from '../src/resources/booking/schema.ts';
+import { agreedTotals } from '../src/resources/prices/service.ts';
 
 test.each([
   ['0', 0n, '0.00'],
@@ -49,8 +50,7 @@ test('the totals of an order: discounts first, then VAT, rounded for each line',
   expect(agreedTotals([])).toEqual({ totalBeforeDiscounts: '0.00', totalDiscounts: '0.00', totalVat: '0.00' });
 });
 
-test('the titles of an order', () => {
-  expect(orderTitle('First aid', 12)).toBe('First aid #12');
+test('the detailed title of an order', () => {
   expect(detailedOrderTitle('2026-12-31', '2027-01-02', 'Bergen')).toBe('31.12.2026 - 02.01.2027 - Bergen');
   expect(detailedOrderTitle('2026-12-31', '2027-01-02', null)).toBe('31.12.2026 - 02.01.2027');
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Environment } from '../src/config.ts';
 import { importFields } from './support/import-fields.ts';
@@ -35,6 +35,11 @@ test('the README names every folder of src', () => {
   ]) {
     expect(readme).toContain(`  ${folder}/`);
   }
+});
+
+test('the README says what the rooms without routes are for', () => {
+  const rooms = readdirSync('src/resources').filter((room) => !existsSync(`src/resources/${room}/routes.ts`));
+  expect(rooms.filter((room) => !readme.includes(`\`${room}\``))).toEqual([]);
 });
 
 test('the README gives a reason for every library that runs', () => {

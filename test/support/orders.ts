@@ -7,7 +7,8 @@ import { bookings, orderLines, orders } from '../../src/database/tables/orders.t
 import { attendances, orderLineParticipants, participants } from '../../src/database/tables/participants.ts';
 import { locations, places } from '../../src/database/tables/places.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
-import { agreedTotals, detailedOrderTitle, orderTitle } from '../../src/resources/orders/schema.ts';
+import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
+import { agreedTotals } from '../../src/resources/prices/service.ts';
 import type { Tx } from '../../src/database/client.ts';
 import type { Provider, World } from './world.ts';
 
@@ -147,7 +148,7 @@ export async function newOrder(
     const orderId = inserted!.id;
     await tx
       .update(orders)
-      .set({ title: orderTitle(course!.title, orderId) })
+      .set({ title: `${course!.title} #${orderId}` })
       .where(eq(orders.id, orderId));
     const [booked] = await tx
       .insert(bookings)

@@ -1,6 +1,6 @@
 import { amountText, minorOf } from '../../core/money.ts';
 import type { Fields } from '../../exchange/kind.ts';
-import { detailedOrderTitle } from '../../resources/orders/schema.ts';
+import { detailedOrderTitle } from '../../resources/booking/schema.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { campaignOf, discountOf } from './campaigns.ts';

@@ -17,8 +17,8 @@ import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
-import { agreedTotals, type AgreedLine } from '../../resources/orders/schema.ts';
 import { paidStates, participantStatuses } from '../../resources/participants/schema.ts';
+import { agreedTotals, type AgreedLine } from '../../resources/prices/service.ts';
 import { field, Ref, refersTo, type BulkKind, type Fields, type Item } from '../kind.ts';
 import { Amount, Day, Percentage } from './words.ts';
 

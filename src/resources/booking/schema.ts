@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { TObject } from '@sinclair/typebox';
 import { Problem, type Fault } from '../../core/problem.ts';
+import { dayText } from '../order-lines/schema.ts';
 
 /** What can be wrong with a booking; `of` words the fault of one participant, who is named by their place. */
 const sayings = {
@@ -59,6 +60,10 @@ export const BookingAnswer = Type.Object({
     participants: Type.Array(Type.Object({ id: Type.Integer(), status_id: Type.Integer() })),
   }),
 });
+
+/** The days and the place of a course date, as its order keeps them. */
+export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>
+  [dayText(startAt), dayText(endAt), ...(place ? [place] : [])].join(' - ');
 
 /** PUT /v2/booking/:id/deregister. */
 export const DeregisterAnswer = <P extends TObject>(participant: P) =>

@@ -10,7 +10,6 @@ import { own } from '../../lists/reach.ts';
 import { hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
 import { enrol, type Enrolled, type Person } from '../enrolments/service.ts';
 import { recall, remember, requestKey, type AskedWithKey } from '../idempotency/service.ts';
-import { detailedOrderTitle } from '../orders/schema.ts';
 import { participantShape } from '../participants/shape.ts';
 import { settleDates } from '../seats/service.ts';
 import type { BookingFound, DateFound, ProductFound } from '../terms/schema.ts';
@@ -18,7 +17,7 @@ import { agreeTerms, type Terms } from '../terms/service.ts';
 import type { DeregisterBody, SentBooking } from './body.ts';
 import { announce, findChildren, findDate, findPayers, findProducts, makeBooking, spendVoucher } from './query.ts';
 import type { BookingMade, PayersFound } from './query.ts';
-import { fault, refused, type BookingAnswer } from './schema.ts';
+import { detailedOrderTitle, fault, refused, type BookingAnswer } from './schema.ts';
 
 /**
  * Books: all of it or nothing, in one transaction under the provider's lock. `faults` is what was found wrong before.

@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
-import { amount, minorOf, percentOf, amountText } from '../../core/money.ts';
+import { amount, minorOf } from '../../core/money.ts';
 import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
 import type { orders } from '../../database/tables/orders.ts';
-import { dayText, OrderUser } from '../order-lines/schema.ts';
+import { OrderUser } from '../order-lines/schema.ts';
 
 const text = Nullable(Type.String());
 
@@ -74,7 +74,7 @@ export const toOrder = (row: OrderRow, { first_user }: { first_user: OrderUser |
 });
 
 /** From the three that were agreed; the others follow. */
-function toTotals(row: Agreed): Static<typeof Totals> {
+function toTotals(row: OrderRow): Static<typeof Totals> {
   const before = minorOf(row.totalBeforeDiscounts);
   const discounts = minorOf(row.totalDiscounts);
   const vat = minorOf(row.totalVat);
@@ -86,34 +86,3 @@ function toTotals(row: Agreed): Static<typeof Totals> {
     total_amount_incl_discounts_and_vat: amount(before - discounts + vat),
   };
 }
-
-type Agreed = Pick<OrderRow, 'totalBeforeDiscounts' | 'totalDiscounts' | 'totalVat'>;
-/** A line as it is agreed; its discount is that of all its items together. */
-export type AgreedLine = {
-  quantity: number;
-  priceAtOrder: string;
-  discountCalculatedAtOrder: string;
-  vatPercentage: string;
-};
-
-/** What an order keeps of its lines: discounts first, then VAT, rounded half up for each line. */
-export function agreedTotals(lines: AgreedLine[]): Agreed {
-  let [before, discounts, vat] = [0n, 0n, 0n];
-  for (const line of lines) {
-    const price = BigInt(line.quantity) * minorOf(line.priceAtOrder);
-    const discount = minorOf(line.discountCalculatedAtOrder);
-    before += price;
-    discounts += discount;
-    vat += percentOf(price - discount, line.vatPercentage);
-  }
-  return {
-    totalBeforeDiscounts: amountText(before),
-    totalDiscounts: amountText(discounts),
-    totalVat: amountText(vat),
-  };
-}
-
-/** The stored titles of an order. */
-export const orderTitle = (courseTitle: string, orderId: number) => `${courseTitle} #${orderId}`;
-export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>
-  [dayText(startAt), dayText(endAt), ...(place ? [place] : [])].join(' - ');

@@ -1,5 +1,29 @@
 import { amountText, minorOf, percentOf, type Minor } from '../../core/money.ts';
-import { agreedTotals, type AgreedLine } from '../orders/schema.ts';
+
+/** A line as it is agreed; its discount is that of all its items together. */
+export type AgreedLine = {
+  quantity: number;
+  priceAtOrder: string;
+  discountCalculatedAtOrder: string;
+  vatPercentage: string;
+};
+
+/** What an order keeps of its lines: discounts first, then VAT, rounded half up for each line. */
+export function agreedTotals(lines: AgreedLine[]) {
+  let [before, discounts, vat] = [0n, 0n, 0n];
+  for (const line of lines) {
+    const price = BigInt(line.quantity) * minorOf(line.priceAtOrder);
+    const discount = minorOf(line.discountCalculatedAtOrder);
+    before += price;
+    discounts += discount;
+    vat += percentOf(price - discount, line.vatPercentage);
+  }
+  return {
+    totalBeforeDiscounts: amountText(before),
+    totalDiscounts: amountText(discounts),
+    totalVat: amountText(vat),
+  };
+}
 
 /** What a campaign takes off each item: so many percent, or an amount in the order's currency. */
 export type Discount = { campaignId: number; type: 'Percent' | 'Value'; value: string };
