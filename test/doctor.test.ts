@@ -95,7 +95,7 @@ test('differences made by hand are found, mended and found no more', async () =>
   const found = await doctor('--json');
   expect(found).toMatchObject({
     code: 1,
-    stderr: 'error: 6 stored figures differ from the recount; `doctor --fix` mends them\n',
+    stderr: 'error: 6 stored figures differ from the recount; `doctor --fix` mends that\n',
   });
   expect(found.json()).toEqual({ checked: { course_dates: 6, orders: 6, vouchers: 0 }, differences, fixed: false });
   const words = (await doctor()).stdout.split('\n');
@@ -241,25 +241,31 @@ test('a provider that is not there is one line', async () => {
   expect(await doctor('--provider', 'x')).toMatchObject({ code: 2, stdout: '' });
 });
 
+/** A voucher of 100 by hand, and what orders took of it. */
+async function vouchersOf({ pool }: Database, me: Provider) {
+  for (const table of ['vouchers', 'voucher_redemptions'])
+    await pool.query(`alter table ${table} disable trigger user`);
+  const voucher = async (code: string, balance: number) =>
+    (
+      await pool.query<{ id: number }>(
+        `insert into vouchers (provider_id, code, amount, balance, created_at, updated_at) values (${me.id}, '${code}', 100, ${balance}, now(), now()) returning id`,
+      )
+    ).rows[0]!.id;
+  const redeem = (voucherId: number, orderId: number, amount: number) =>
+    pool.query(
+      `insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at) values (${me.id}, ${voucherId}, ${orderId}, ${amount}, now())`,
+    );
+  return { voucher, redeem };
+}
+
 test('a balance is what orders left of its voucher', async () => {
   const { database, newProvider } = await ownWorld();
   const me = await newProvider();
   const [first, second] = [await school(me), await school(me)];
-  const voucher = async (code: string, balance: number) =>
-    (
-      await database.pool.query<{ id: number }>(
-        `insert into vouchers (provider_id, code, amount, balance, created_at, updated_at) values (${me.id}, '${code}', 100, ${balance}, now(), now()) returning id`,
-      )
-    ).rows[0]!.id;
-  for (const table of ['vouchers', 'voucher_redemptions'])
-    await database.pool.query(`alter table ${table} disable trigger user`);
+  const { voucher, redeem } = await vouchersOf(database, me);
   const spent = await voucher('A', 59.5);
   await voucher('B', 100);
   const wrong = await voucher('C', 100);
-  const redeem = (voucherId: number, orderId: number, amount: number) =>
-    database.pool.query(
-      `insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at) values (${me.id}, ${voucherId}, ${orderId}, ${amount}, now())`,
-    );
   await redeem(spent, first.orderId, 10.5);
   await redeem(spent, second.orderId, 30);
   await redeem(wrong, first.orderId, 0.01);
@@ -273,4 +279,52 @@ test('a balance is what orders left of its voucher', async () => {
   };
   expect((await examine(database, { fix: true })).differences).toEqual([difference]);
   expect(await examine(database, {})).toMatchObject({ checked: { vouchers: 3 }, differences: [] });
+});
+
+test('a voucher that orders took more of than it held is spent', async () => {
+  const { database, newProvider, doctor } = await ownWorld();
+  const me = await newProvider();
+  const { orderId } = await school(me);
+  const { voucher, redeem } = await vouchersOf(database, me);
+  await redeem(await voucher('A', 1), orderId, 100.01);
+  await redeem(await voucher('B', 0), orderId, 250);
+  const told = 'Checked 2 course dates, 2 orders, 2 vouchers: 1 figure';
+  expect(await doctor()).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(new RegExp(` 1\\.00 +0\\.00\n${told} differs\n$`)) as string,
+    stderr: 'error: 1 stored figure differs from the recount; `doctor --fix` mends that\n',
+  });
+  expect(await doctor('--fix')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`\n${told} differed, and is mended\n$`)) as string,
+    stderr: '',
+  });
+  expect((await examine(database, {})).differences).toEqual([]);
+});
+
+test('what the database refuses to store is told with the whole report, and the rest is mended', async () => {
+  const { database, newProvider, doctor } = await ownWorld();
+  const [me, other] = [await newProvider(), await newProvider()];
+  const [mine, theirs] = [await school(me), await school(other)];
+  // More than a total can hold.
+  await byHand(
+    database,
+    'order_lines',
+    `update order_lines set price_at_order = 9999999999 where order_id = ${mine.orderId}`,
+  );
+  await byHand(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
+  const failed = await doctor('--fix', '--json');
+  expect(failed).toMatchObject({
+    code: 1,
+    stderr:
+      'error: not all of it could be mended: the database refused it (SQLSTATE 22003); `doctor` tells what is left\n',
+  });
+  const ofMine = { id: mine.orderId, figure: 'total_before_discounts', stored: '199.98', counted: '59999999994.00' };
+  const ofTheirs = { id: theirs.orderId, figure: 'total_vat', stored: '0.01', counted: '33.71' };
+  expect(failed.json()).toMatchObject({
+    checked: { course_dates: 4, orders: 4, vouchers: 0 },
+    differences: [ofMine, { id: mine.orderId, figure: 'total_vat' }, ofTheirs],
+    fixed: false,
+  });
+  expect((await examine(database, {})).differences).toMatchObject([ofMine, { figure: 'total_vat' }]);
 });

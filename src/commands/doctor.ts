@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { examine, type Report } from '../doctor/examine.ts';
+import { explain } from '../process/explain.ts';
 import { command, id, run, table, type Options } from './connect.ts';
 
 /** Stored figures against a recount. */
@@ -10,10 +11,16 @@ export function doctorCommand(program: Command) {
     .action((options: Options & { provider?: number; fix?: boolean }) =>
       run(options, async ({ database, ctxOf }) => {
         if (options.provider !== undefined) await ctxOf(options.provider);
-        const report = await examine(database, { providerId: options.provider, fix: options.fix });
-        const { differences, fixed } = report;
-        const failure = `${differences.length} stored figures differ from the recount; \`doctor --fix\` mends them`;
-        return { json: report, text: diagnosis(report), ...(differences.length > 0 && !fixed ? { failure } : {}) };
+        const asked = { providerId: options.provider, fix: options.fix };
+        const { failure: refusal, ...report } = await examine(database, asked);
+        const answer = { json: report, text: diagnosis(report) };
+        if (report.differences.length === 0 || report.fixed) return answer;
+        const differ = counted(report.differences, 'stored figure differs', 'stored figures differ');
+        const failure =
+          refusal === undefined
+            ? `${differ} from the recount; \`doctor --fix\` mends that`
+            : `not all of it could be mended: ${explain(refusal)}; \`doctor\` tells what is left`;
+        return { ...answer, failure };
       }),
     );
 }
@@ -22,5 +29,10 @@ function diagnosis({ checked, differences, fixed }: Report) {
   const counts = Object.entries(checked).map(([items, count]) => `${count} ${items.replaceAll('_', ' ')}`);
   const told = `Checked ${counts.join(', ')}`;
   if (differences.length === 0) return `${told}: no difference`;
-  return `${table(differences, '')}\n${told}: ${differences.length} figures ${fixed ? 'differed, and are mended' : 'differ'}`;
+  const differ = fixed
+    ? counted(differences, 'figure differed, and is mended', 'figures differed, and are mended')
+    : counted(differences, 'figure differs', 'figures differ');
+  return `${table(differences, '')}\n${told}: ${differ}`;
 }
+
+const counted = ({ length }: unknown[], one: string, more: string) => `${length} ${length === 1 ? one : more}`;

@@ -27,24 +27,37 @@ export type Report = {
   /** Whether what was counted is now stored. */
   fixed: boolean;
 };
+/** With why some of it could not be stored, the first time that happened. */
+export type Examined = Report & { failure?: unknown };
 
 /** Compares stored figures with a recount, of all providers or one; with `fix` what was counted is stored where it differs. */
 export async function examine(
   database: Database,
   { providerId, fix = false }: { providerId?: number; fix?: boolean },
-): Promise<Report> {
-  const report: Report = { checked: {}, differences: [], fixed: fix };
+): Promise<Examined> {
+  const report: Examined = { checked: {}, differences: [], fixed: false };
   for (const check of checks) {
     report.checked[check.items] = 0;
     for await (const items of pagesOf(database.db, check, providerId)) {
       const wrong = items.filter((item) => differencesOf(check, item).length > 0);
-      if (fix) await mend(database, check, wrong);
       report.checked[check.items]! += items.length;
       report.differences.push(...wrong.flatMap((item) => differencesOf(check, item)));
+      if (!fix) continue;
+      // One that cannot be mended hinders neither the others nor the report.
+      for (const [provider, ids] of idsByProvider(wrong))
+        await mend(database, check, provider, ids).catch((error: unknown) => (report.failure ??= error));
     }
   }
+  report.fixed = fix && report.failure === undefined;
   return report;
 }
+
+const idsByProvider = (items: Recounted[]) =>
+  grouped(
+    items,
+    ({ providerId }) => providerId,
+    ({ id }) => id,
+  );
 
 const differencesOf = ({ items }: Check, { providerId, id, stored, counted }: Recounted): Difference[] =>
   Object.keys(counted)
@@ -70,23 +83,15 @@ function recount(db: Reader, check: Check, condition: SQL, limit: number) {
   return check.recount(db, pageIds({ db }, check.table, condition, [asc(providerId), asc(id)], limit, 0));
 }
 
-/** Counts once more under each provider's lock, since others may have written meanwhile, and stores what it finds. */
-async function mend(database: Database, check: Check, wrong: Recounted[]) {
-  const { table } = check;
-  const idsOf = grouped(
-    wrong,
-    ({ providerId }) => providerId,
-    ({ id }) => id,
-  );
-  for (const [providerId, ids] of idsOf) {
-    await database.write([providerId], async (tx, at) => {
-      const named = and(eq(table.providerId, providerId), sql`${table.id} = any(${sql.param(ids)}::bigint[])`)!;
-      const found = await recount(tx, check, named, ids.length);
-      const different = found.filter((item) => differencesOf(check, item).length > 0);
-      if (different.length > 0) await store(tx, at, check, different);
-    });
-  }
-}
+/** Counts once more under a provider's lock, since others may have written meanwhile, and stores what it finds. */
+const mend = (database: Database, check: Check, providerId: number, ids: number[]) =>
+  database.write([providerId], async (tx, at) => {
+    const { table } = check;
+    const named = and(eq(table.providerId, providerId), sql`${table.id} = any(${sql.param(ids)}::bigint[])`)!;
+    const found = await recount(tx, check, named, ids.length);
+    const different = found.filter((item) => differencesOf(check, item).length > 0);
+    if (different.length > 0) await store(tx, at, check, different);
+  });
 
 /** Readers see the figures change, so `updated_at` moves with them. */
 function store(tx: Tx, at: string, { table }: Check, items: Recounted[]) {

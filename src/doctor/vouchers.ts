@@ -5,7 +5,8 @@ import { onPage } from '../lists/list.ts';
 import type { Check } from './check.ts';
 
 const taken = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
-const left = sql<string>`(${vouchers.amount} - ${vouchers.spentBefore} - ${taken})::text`;
+/** One that orders took more of than it held is spent: no balance is below 0. */
+const left = sql<string>`greatest(0.00, ${vouchers.amount} - ${vouchers.spentBefore} - ${taken})::text`;
 
 /** What is left of vouchers, from what was spent before they came here and what orders took of them. */
 export const balances: Check = {
