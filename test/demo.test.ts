@@ -412,7 +412,7 @@ test('whatever the day, all but the running dates are past or coming, and none i
   }
 });
 
-test.each(['2027-03-28', '2028-02-29', '2027-10-31', '2028-12-31'])('it can be loaded on %s', async (day) => {
+test.each(['2026-03-29', '2024-02-29', '2025-10-26', '2025-12-31'])('it can be loaded on %s', async (day) => {
   const database = await empty();
   expect(await loadDemo(database, settings, () => key, day)).toBe(key);
   const counts = await rowCounts(database);

@@ -414,6 +414,29 @@ test('what fields must hold between lines is checked, in the file and with what 
   ]);
 });
 
+test('a status that is from the future is refused, since who has it would never be next', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  const order = { kind: 'order', ref: 'o', title: 'C', booking: { ref: 'b', coursedate_id: 'd' } };
+  const people = ['u', 'v', 'w', 'x'].map((ref) => ({ kind: 'user', ref, username: ref }));
+  const hour = 3_600_000;
+  const waiting = (user: string, status_updated_at: string) => ({
+    ...{ kind: 'participant', ref: user, idBooking: 'b', coursedate_id: 'd', user_id: user },
+    ...{ idStatus: 3, status_updated_at },
+  });
+  const moment = (ms: number) => new Date(Date.now() + ms).toISOString();
+  const lines = [
+    ...[course('c'), date('d'), order, ...people],
+    waiting('u', '2062-01-01'),
+    waiting('v', moment(hour)),
+    waiting('w', moment(-hour)),
+    waiting('x', `${moment(hour).slice(0, 19)}+14:00`),
+  ];
+  const refused = ['8: Field(s) not valid: status_updated_at', '9: Field(s) not valid: status_updated_at'];
+  expect((await load(me, lines, { dryRun: true })).reasons).toEqual(refused);
+  expect(await load(me, lines)).toMatchObject({ written: 0, reasons: refused });
+});
+
 test('a participant of a later import moves its order', async () => {
   const world = await sharedWorld();
   const me = await world.newProvider();

@@ -151,6 +151,12 @@ const gatheringsOfItsDate = `
       or t.course_date_id is distinct from di.item_id and g.line is null
     )`;
 
+/** Who is next is told by this moment, so one that is still to come would keep its participant from moving up. */
+const statusInTheFuture = `
+  with own as materialized
+    (select line, data from import_rows where kind = 'participant' and part = 0 and bad is not true and $1::bigint > 0)
+  select line from own where (data->>'status_updated_at')::timestamptz > now()`;
+
 /** Takes the status that the line gives it, whatever the capacities: they are for bookings. */
 export const participant: BulkKind = {
   kind: 'participant',
@@ -158,6 +164,7 @@ export const participant: BulkKind = {
   checks: [
     { field: 'order_lines', text: linesOfItsOrder },
     { field: 'attendance', text: gatheringsOfItsDate },
+    { field: 'status_updated_at', text: statusInTheFuture },
   ],
   fields: {
     idBooking: refersTo('booking', participants.bookingId, Ref),
