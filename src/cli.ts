@@ -42,12 +42,16 @@ command(program, 'migrate', "Bring the database's tables up to date").action(asy
 });
 
 command(program, 'demo', 'Load the demo data into an empty database').action((options: Options) =>
-  run(options, async ({ config, database }) => {
-    const apiKey = await makeDemo(config, database);
-    if (apiKey === null)
-      throw new Problem('invalid', 'The demo data goes into an empty database only; this one has providers');
-    return { json: { api_key: apiKey }, text: `Loaded the demo data. API key of the demo school: ${apiKey}` };
-  }),
+  run(
+    options,
+    async ({ config, database }) => {
+      const apiKey = await makeDemo(config, database);
+      if (apiKey === null)
+        throw new Problem('invalid', 'The demo data goes into an empty database only; this one has providers');
+      return { json: { api_key: apiKey }, text: `Loaded the demo data. API key of the demo school: ${apiKey}` };
+    },
+    { mayCreate: true },
+  ),
 );
 
 const provider = program.command('provider').description('Schools and companies, each with data and keys of its own');
@@ -56,15 +60,19 @@ command(provider, 'create', 'Make a provider with its first key, which is shown 
   .requiredOption('--title <title>', 'its title', title)
   .option('--parent <id>', 'the provider it is a sub-school of', id)
   .action((options: Options & { title: string; parent?: number }) =>
-    run(options, async ({ config, database }) => {
-      const made = await createTitledProvider(database, options.title, options.parent ?? null);
-      const text = [
-        `Provider ${made.providerId} with the key ${made.apiKey}`,
-        'The key is shown only now. Try it:',
-        `  curl -H 'X-API-Key: ${made.apiKey}' ${config.PUBLIC_URL}/v2/schools`,
-      ].join('\n');
-      return { json: { provider_id: made.providerId, api_key: made.apiKey }, text };
-    }),
+    run(
+      options,
+      async ({ config, database }) => {
+        const made = await createTitledProvider(database, options.title, options.parent ?? null);
+        const text = [
+          `Provider ${made.providerId} with the key ${made.apiKey}`,
+          'The key is shown only now. Try it:',
+          `  curl -H 'X-API-Key: ${made.apiKey}' ${config.PUBLIC_URL}/v2/schools`,
+        ].join('\n');
+        return { json: { provider_id: made.providerId, api_key: made.apiKey }, text };
+      },
+      { mayCreate: true },
+    ),
   );
 
 command(provider, 'list', 'All providers, by id').action((options: Options) =>

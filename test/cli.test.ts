@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import {
   asAdmin,
@@ -236,6 +238,30 @@ test('the demo data goes into an empty database', async () => {
   const providers = (await cli(['provider', 'list', '--json'], own)).json();
   expect(providers).toHaveLength(5);
   expect(providers[0]).toMatchObject({ title: 'Fjordkurs Bergen', parent_id: null });
+});
+
+test('where no database was made before, only what begins one makes it', async () => {
+  const folder = temporaryFolder();
+  const own = { DATA_DIR: join(folder, 'nowhere') };
+  const provider = ['--provider', '1'];
+  for (const args of [
+    ...[['doctor'], ['provider', 'list'], ['key', 'list', ...provider], ['key', 'revoke', '1'], ['partner', 'list']],
+    ...[
+      ['category', 'add', '--title', 'X'],
+      ['import', 'package.json', ...provider],
+      ['export', ...provider],
+    ],
+  ]) {
+    expect(await cli(args, own)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `error: there is no database under ${own.DATA_DIR}: start the server once, or set DATA_DIR or DATABASE_URL\n`,
+    });
+  }
+  expect(readdirSync(folder)).toEqual([]);
+  expect((await cli(['migrate'], own)).code).toBe(0);
+  expect(await cli(['doctor'], own)).toMatchObject({ code: 0 });
+  expect(await cli(['demo'], { DATA_DIR: join(folder, 'demo') })).toMatchObject({ code: 0 });
 });
 
 test('with the embedded database it works without a server, beside one, and after it', async () => {

@@ -19,10 +19,13 @@ export const command = (parent: Command, name: string, description: string) =>
 
 export type Options = { json?: boolean };
 
-/** Runs work with the database up and migrated; where no server runs, the embedded one is started for it. */
+/**
+ * Runs work with the database up and migrated; where no server runs, the embedded one is started for it. It is not made:
+ * with a wrong environment an empty one would be asked, and all would seem to be well.
+ */
 export async function run({ json }: Options, work: (connected: Connected) => Promise<Answer>, how: StoreOptions = {}) {
   const config = readConfig(process.env);
-  const store = await openStore(config, () => undefined, how);
+  const store = await openStore(config, () => undefined, { mayCreate: false, ...how });
   try {
     const { database } = store;
     await whenReachable(database, config.STARTUP_WAIT_MS);

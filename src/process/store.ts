@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { resolve } from 'node:path';
 import type { PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Settings } from '../core/context.ts';
+import { Problem } from '../core/problem.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
 import { failureOf } from '../database/errors.ts';
 
@@ -15,14 +17,17 @@ export type Store = {
 };
 
 /** How a command's way of using the database differs from the server's. */
-export type StoreOptions = Partial<Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'statementMs' | 'writeMs'>>;
+export type StoreOptions = Partial<Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'statementMs' | 'writeMs'>> & {
+  /** Whether the embedded database is made where there is none; true unless said otherwise. */
+  mayCreate?: boolean;
+};
 
 export async function openStore(
   config: Config,
   onError: (error: Error) => void,
-  how: StoreOptions = {},
+  { mayCreate = true, ...how }: StoreOptions = {},
 ): Promise<Store> {
-  const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config) : undefined;
+  const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config, mayCreate) : undefined;
   const connection: PoolConfig = embedded?.connection ?? { connectionString: config.DATABASE_URL };
   const database = openDatabase({
     connection,
@@ -46,8 +51,13 @@ export async function openStore(
 }
 
 /** Loaded only where it is used: an installation for an operator's own database has no embedded one. */
-async function openEmbedded({ DATA_DIR }: Config) {
-  const { openEmbeddedDatabase } = await import('../database/embedded/index.ts');
+async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
+  const { isMade, openEmbeddedDatabase } = await import('../database/embedded/index.ts');
+  if (!mayCreate && !isMade(DATA_DIR)) {
+    const folder = resolve(DATA_DIR);
+    const advice = 'start the server once, or set DATA_DIR or DATABASE_URL';
+    throw new Problem('invalid', `there is no database under ${folder}: ${advice}`);
+  }
   return openEmbeddedDatabase({ dataDir: DATA_DIR });
 }
 

@@ -2,10 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { connectionOf, failureOf, waitForAnswer } from './answers.ts';
 import { alone } from './lock.ts';
-import { checkSocketFolder, findPlace, type Place } from './place.ts';
+import { checkSocketFolder, findPlace, isMade, type Place } from './place.ts';
 import { isAlive, until } from './processes.ts';
 import { greet, hasUsers, join } from './users.ts';
 import { startWatchdog, watchdogOf, type Tuning } from './watchdog.ts';
+
+export { isMade };
 
 export type EmbeddedDatabase = {
   connection: ReturnType<typeof connectionOf>;

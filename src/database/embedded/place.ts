@@ -36,6 +36,16 @@ export async function findPlace(dataDir: string): Promise<Place> {
   return describe(ownFolder(away, note), noteFor(away, folder));
 }
 
+/** Whether a database was made under DATA_DIR before; what hinders the look is for `findPlace` to explain. */
+export function isMade(dataDir: string) {
+  try {
+    const traces = ['postgres/data', 'database-location'];
+    return traces.some((trace) => statIfThere(path.join(dataDir, trace)) !== undefined);
+  } catch {
+    return true;
+  }
+}
+
 const noteFor = (home: string, dataDir: string) => [
   `The database's files are in ${home}: PostgreSQL does not run as root, and the user it runs as cannot enter ${dataDir}.`,
 ];
