@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { readMoment } from '../../core/moment.ts';
 import { invalidFields } from '../../core/problem.ts';
-import { Count, CustomProperties, Flag, Line, Moment, Note, OneOf, Title, Url } from '../../core/schema.ts';
+import { Moment, Note, Title } from '../../core/schema.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -10,12 +10,13 @@ import {
   gatheringInstructors,
   gatherings,
 } from '../../database/tables/coursedates.ts';
-import { teachingLanguageCodes } from '../../reference/courses.ts';
-import { courseDateStatuses } from '../../reference/statuses.ts';
-import { field, Ref, refersTo, type BulkKind, type Item } from '../kind.ts';
+import { CourseDateBody } from '../../resources/coursedates/body.ts';
+import { GatheringField } from '../../resources/gatherings/schema.ts';
+import { bodyFields, field, Ref, refersTo, type BulkKind, type Item } from '../kind.ts';
 import { Day, LocalTime, refuseUnreal, TimeOfDay } from './words.ts';
 
 const { Optional } = Type;
+const { properties } = CourseDateBody;
 
 export const bundle: BulkKind = { kind: 'bundle', table: bundles, fields: { title: field(bundles.title, Title()) } };
 
@@ -25,9 +26,11 @@ const gathering: Item = {
     gathering_at: field(gatherings.gatheringAt, LocalTime),
     gathering_end_at: field(gatherings.gatheringEndAt, LocalTime),
     idLocation: refersTo('location', gatherings.locationId),
-    description: field(gatherings.description, Optional(Note())),
-    theme: field(gatherings.theme, Optional(Line())),
-    event_url: field(gatherings.eventUrl, Optional(Url())),
+    ...bodyFields(GatheringField.properties, {
+      description: gatherings.description,
+      theme: gatherings.theme,
+      event_url: gatherings.eventUrl,
+    }),
     deleted_at: field(gatherings.deletedAt, Optional(Moment())),
   },
   derived: { zone: gatherings.zone },
@@ -84,29 +87,33 @@ export const coursedate: BulkKind = {
     bundle_id: refersTo('bundle', courseDates.bundleId),
     location_id: refersTo('location', courseDates.locationId),
     place_id: refersTo('place', courseDates.placeId),
-    title: field(courseDates.title, Optional(Title())),
+    title: field(courseDates.title, properties.title),
     start_at: field(courseDates.startAt, Day),
     end_at: field(courseDates.endAt, Day),
     deadline_at: field(courseDates.deadlineAt, Optional(Day)),
     start_time_at: field(courseDates.startTimeAt, Optional(TimeOfDay)),
     end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
-    timezone: field(courseDates.timezone, Optional(Line())),
-    event_url: field(courseDates.eventUrl, Optional(Url())),
-    external_booking_url: field(courseDates.externalBookingUrl, Optional(Url())),
-    is_virtual: field(courseDates.isVirtual, Optional(Flag())),
-    is_visible: field(courseDates.isVisible, Optional(Flag())),
-    visible_when_passed_deadline: field(courseDates.visibleWhenPassedDeadline, Optional(Flag())),
-    reference: field(courseDates.reference, Optional(Line())),
-    trigger_value: field(courseDates.triggerValue, Optional(Line())),
-    teaching_language: field(courseDates.teachingLanguageId, Optional(OneOf(teachingLanguageCodes))),
-    place_additional_info: field(courseDates.placeAdditionalInfo, Optional(Line())),
+    ...bodyFields(properties, {
+      timezone: courseDates.timezone,
+      event_url: courseDates.eventUrl,
+      external_booking_url: courseDates.externalBookingUrl,
+      is_virtual: courseDates.isVirtual,
+      is_visible: courseDates.isVisible,
+      visible_when_passed_deadline: courseDates.visibleWhenPassedDeadline,
+      reference: courseDates.reference,
+      trigger_value: courseDates.triggerValue,
+      teaching_language: courseDates.teachingLanguageId,
+      place_additional_info: courseDates.placeAdditionalInfo,
+    }),
     internal_note: field(courseDates.internalNote, Optional(Note())),
-    status_id: field(courseDates.statusId, Optional(OneOf([...courseDateStatuses.keys()]))),
-    capacity_max: field(courseDates.capacityMax, Optional(Count())),
-    capacity_min: field(courseDates.capacityMin, Optional(Count())),
-    capacity_overbook: field(courseDates.capacityOverbook, Optional(Count())),
-    capacity_wait: field(courseDates.capacityWait, Optional(Count())),
-    custom_properties: field(courseDates.customProperties, Optional(CustomProperties)),
+    ...bodyFields(properties, {
+      status_id: courseDates.statusId,
+      capacity_max: courseDates.capacityMax,
+      capacity_min: courseDates.capacityMin,
+      capacity_overbook: courseDates.capacityOverbook,
+      capacity_wait: courseDates.capacityWait,
+      custom_properties: courseDates.customProperties,
+    }),
     deleted_at: field(courseDates.deletedAt, Optional(Moment())),
   },
   derived: { zone: courseDates.zone },

@@ -1,28 +1,19 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { invalidFields } from '../../core/problem.ts';
-import {
-  Count,
-  CustomProperties,
-  Email,
-  Flag,
-  Line,
-  Moment,
-  Note,
-  OneOf,
-  Title,
-  UpperCode,
-} from '../../core/schema.ts';
+import { Count, CustomProperties, Flag, Line, Moment, OneOf, Title, UpperCode } from '../../core/schema.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
+import { BookingBody, ParticipantBody } from '../../resources/booking/body.ts';
 import { paidStates, participantStatuses } from '../../resources/participants/schema.ts';
 import { agreedTotals, type AgreedLine } from '../../resources/prices/service.ts';
-import { field, Ref, refersTo, type BulkKind, type Fields, type Item } from '../kind.ts';
+import { bodyFields, field, Ref, refersTo, type BulkKind, type Fields, type Item } from '../kind.ts';
 import { Amount, Day, Percentage } from './words.ts';
 
 const { Optional } = Type;
+const { properties } = BookingBody;
 const line = Optional(Line());
 
 /** Who booked, on which date; participants name it. */
@@ -30,9 +21,11 @@ const booking: Item = {
   table: bookings,
   fields: {
     coursedate_id: refersTo('coursedate', bookings.courseDateId, Ref),
-    booker_name: field(bookings.bookerName, line),
-    booker_email: field(bookings.bookerEmail, Optional(Email())),
-    booker_phone: field(bookings.bookerPhone, line),
+    ...bodyFields(properties, {
+      booker_name: bookings.bookerName,
+      booker_email: bookings.bookerEmail,
+      booker_phone: bookings.bookerPhone,
+    }),
     booker_language_id: field(bookings.bookerLanguageId, Optional(OneOf(teachingLanguageCodes))),
   },
 };
@@ -67,19 +60,22 @@ export const order: BulkKind = {
     idCampaign: refersTo('campaign', orders.campaignId),
     seller_id: refersTo('admin_user', orders.sellerId),
     title: field(orders.title, Title()),
-    title_detailed: field(orders.titleDetailed, line),
+    // Two days and the title of a place.
+    title_detailed: field(orders.titleDetailed, Optional(Line({ maxLength: 300 }))),
     currency: field(orders.currency, Optional(UpperCode(currencyCodes, { default: 'NOK' }))),
     is_paid: field(orders.isPaid, Optional(Flag())),
     payment_method: field(orders.paymentMethod, line),
-    your_reference: field(orders.yourReference, line),
-    booker: field(orders.booker, line),
-    gln_number: field(orders.glnNumber, line),
-    invoice_address_1: field(orders.invoiceAddress, line),
-    invoice_address_2: field(orders.invoiceAddress2, line),
-    invoice_address_3: field(orders.invoiceAddress3, line),
-    invoice_zipcode: field(orders.invoiceZipcode, line),
-    invoice_city: field(orders.invoiceCity, line),
-    invoice_email: field(orders.invoiceEmail, Optional(Email())),
+    your_reference: field(orders.yourReference, properties.invoice_reference),
+    booker: field(orders.booker, properties.booker_name),
+    ...bodyFields(properties, {
+      gln_number: orders.glnNumber,
+      invoice_address_1: orders.invoiceAddress,
+      invoice_address_2: orders.invoiceAddress2,
+      invoice_address_3: orders.invoiceAddress3,
+      invoice_zipcode: orders.invoiceZipcode,
+      invoice_city: orders.invoiceCity,
+      invoice_email: orders.invoiceEmail,
+    }),
     custom_properties: field(orders.customProperties, Optional(CustomProperties)),
     invoiced_at: field(orders.invoicedAt, Optional(Moment())),
     exported_at: field(orders.exportedAt, Optional(Moment())),
@@ -178,8 +174,8 @@ export const participant: BulkKind = {
     no_show: field(participants.noShow, Optional(Flag())),
     passed: field(participants.passed, Optional(Flag())),
     certificate_issued_at: field(participants.certificateIssuedAt, Optional(Day)),
-    user_comment: field(participants.userComment, Optional(Note())),
-    invoice_reference: field(participants.invoiceReference, line),
+    user_comment: field(participants.userComment, ParticipantBody.properties.comment),
+    invoice_reference: field(participants.invoiceReference, properties.invoice_reference),
     custom_properties: field(participants.customProperties, Optional(CustomProperties)),
     archived_at: field(participants.archivedAt, Optional(Moment())),
   },

@@ -1,12 +1,14 @@
 import { hash } from '@node-rs/argon2';
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../core/problem.ts';
-import { Count, CustomProperties, Email, Flag, Line, Moment, Note, Title } from '../../core/schema.ts';
+import { CustomProperties, Email, Flag, Line, Moment, Note, Title } from '../../core/schema.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
 import { courseUsers } from '../../database/tables/users.ts';
+import { BookingBody, ParticipantBody } from '../../resources/booking/body.ts';
 import { CustomerBody } from '../../resources/customers/body.ts';
 import { InstructorBody } from '../../resources/instructors/body.ts';
+import { LocationBody } from '../../resources/locations/body.ts';
 import { bodyFields, field, refersTo, type BulkKind } from '../kind.ts';
 import { Day } from './words.ts';
 
@@ -33,43 +35,47 @@ export const instructor: BulkKind = {
   },
 };
 
-const days = Optional(Count());
-
 export const location: BulkKind = {
   kind: 'location',
   table: locations,
   fields: {
     title: field(locations.title, Optional(Title())),
-    custom_title: field(locations.customTitle, line),
-    address: field(locations.address, line),
-    address2: field(locations.address2, line),
-    address3: field(locations.address3, line),
-    zipcode: field(locations.zipcode, line),
-    city: field(locations.city, line),
-    state: field(locations.state, line),
-    county: field(locations.county, line),
-    country: field(locations.country, CustomerBody.properties.country),
+    ...bodyFields(LocationBody.properties, {
+      custom_title: locations.customTitle,
+      address: locations.address,
+      address2: locations.address2,
+      address3: locations.address3,
+      zipcode: locations.zipcode,
+      city: locations.city,
+      state: locations.state,
+      county: locations.county,
+      country: locations.country,
+    }),
     place_id: refersTo('place', locations.placeId),
-    lat: field(locations.lat, Optional(Type.Number({ minimum: -90, maximum: 90 }))),
-    lng: field(locations.lng, Optional(Type.Number({ minimum: -180, maximum: 180 }))),
-    timezone: field(locations.timezone, line),
-    long_text: field(locations.longText, Optional(Note())),
-    short_text: field(locations.shortText, Optional(Note())),
-    short_text_2: field(locations.shortText2, Optional(Note())),
+    ...bodyFields(LocationBody.properties, {
+      lat: locations.lat,
+      lng: locations.lng,
+      timezone: locations.timezone,
+      long_text: locations.longText,
+      short_text: locations.shortText,
+      short_text_2: locations.shortText2,
+    }),
     idInstructor: refersTo('instructor', locations.instructorId),
-    email_booking: field(locations.emailBooking, Optional(Email())),
-    email_moreinfo: field(locations.emailMoreinfo, Optional(Email())),
-    cancellation_days: field(locations.cancellationDays, days),
-    capacity_budget: field(locations.capacityBudget, days),
-    capacity_max: field(locations.capacityMax, days),
-    capacity_min: field(locations.capacityMin, days),
-    capacity_overbook: field(locations.capacityOverbook, days),
-    capacity_wait: field(locations.capacityWait, days),
-    notification_days: field(locations.notificationDays, days),
-    is_archived: field(locations.isArchived, Optional(Flag())),
-    is_default: field(locations.isDefault, Optional(Flag())),
-    is_notification_enabled: field(locations.isNotificationEnabled, Optional(Flag())),
-    is_virtual: field(locations.isVirtual, Optional(Flag())),
+    ...bodyFields(LocationBody.properties, {
+      email_booking: locations.emailBooking,
+      email_moreinfo: locations.emailMoreinfo,
+      cancellation_days: locations.cancellationDays,
+      capacity_budget: locations.capacityBudget,
+      capacity_max: locations.capacityMax,
+      capacity_min: locations.capacityMin,
+      capacity_overbook: locations.capacityOverbook,
+      capacity_wait: locations.capacityWait,
+      notification_days: locations.notificationDays,
+      is_archived: locations.isArchived,
+      is_default: locations.isDefault,
+      is_notification_enabled: locations.isNotificationEnabled,
+      is_virtual: locations.isVirtual,
+    }),
   },
   complete({ timezone }, { zones }) {
     if (timezone !== undefined && !zones.has(timezone as string)) throw invalidFields({ notValid: ['timezone'] });
@@ -122,19 +128,23 @@ export const customer: BulkKind = {
   },
 };
 
+const { properties } = ParticipantBody;
+/** A booking may make it of an e-mail address and two names, and in lower case a letter may become two. */
+const Username = Title({ maxLength: 1_600 });
+
 export const user: BulkKind = {
   kind: 'user',
   table: courseUsers,
   unique: { field: 'username', among: 'true', applies: () => true },
   fields: {
-    username: field(courseUsers.username, Optional(Title())),
+    username: field(courseUsers.username, Optional(Username)),
     firstname: field(courseUsers.firstname, line),
     lastname: field(courseUsers.lastname, line),
     email: field(courseUsers.email, Optional(Email())),
-    phone: field(courseUsers.phone, line),
-    company: field(courseUsers.company, line),
-    orgnr: field(courseUsers.orgnr, line),
-    position: field(courseUsers.position, line),
+    phone: field(courseUsers.phone, properties.phone),
+    company: field(courseUsers.company, properties.company),
+    orgnr: field(courseUsers.orgnr, BookingBody.properties.company_number),
+    position: field(courseUsers.position, properties.position),
     department: field(courseUsers.department, line),
     legaldepartment: field(courseUsers.legaldepartment, line),
     date_of_birth: field(courseUsers.dateOfBirth, Optional(Day)),
@@ -144,19 +154,19 @@ export const user: BulkKind = {
     invoice_address_3: field(courseUsers.invoiceAddress3, line),
     invoice_zipcode: field(courseUsers.invoiceZipcode, line),
     invoice_city: field(courseUsers.invoiceCity, line),
-    invoice_phone: field(courseUsers.invoicePhone, line),
+    invoice_phone: field(courseUsers.invoicePhone, Optional(Note())),
     home_address_1: field(courseUsers.homeAddress, line),
     home_address_2: field(courseUsers.homeAddress2, line),
     home_address_3: field(courseUsers.homeAddress3, line),
     home_zipcode: field(courseUsers.homeZipcode, line),
     home_city: field(courseUsers.homeCity, line),
-    home_phone: field(courseUsers.homePhone, line),
+    home_phone: field(courseUsers.homePhone, Optional(Note())),
     work_address_1: field(courseUsers.workAddress, line),
     work_address_2: field(courseUsers.workAddress2, line),
     work_address_3: field(courseUsers.workAddress3, line),
     work_zipcode: field(courseUsers.workZipcode, line),
     work_city: field(courseUsers.workCity, line),
-    work_phone: field(courseUsers.workPhone, line),
+    work_phone: field(courseUsers.workPhone, Optional(Note())),
     external_id: field(courseUsers.externalId, line),
     company_employee_number: field(courseUsers.companyEmployeeNumber, line),
     custom_properties: field(courseUsers.customProperties, Optional(CustomProperties)),

@@ -6,7 +6,7 @@ import { fault, faultOf, fieldFault, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
-const ParticipantBody = Type.Object({
+export const ParticipantBody = Type.Object({
   firstname: Title(),
   lastname: Title(),
   email: { ...Email(), [Read]: 'title' as const },
@@ -17,7 +17,7 @@ const ParticipantBody = Type.Object({
   comment: Optional(Note()),
   status_id: Optional(OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
   products: Optional(JsonList(Id, { description: "Ids of products; the course's main product unless sent" })),
-  trigger_value: Optional(Line({ description: 'Routes the participant to the child course date of this value' })),
+  trigger_value: Optional(Note({ description: 'Routes the participant to the child course date of this value' })),
 });
 
 const json = { [Read]: 'json' as const };
