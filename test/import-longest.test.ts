@@ -23,7 +23,7 @@ type Schemas = Record<string, TSchema>;
 function fieldsOf(path: string): Schemas {
   const [name, ...members] = path.split('.');
   const kind = kinds.find((one) => one.kind === name)!;
-  if (!isBulk(kind)) return kind.schema.properties as Schemas;
+  if (!isBulk(kind)) return kind.schema.properties;
   const item = members.reduce<Item>((owner, member) => (owner.parts![member] as { item: Item }).item, kind);
   return Object.fromEntries(Object.entries(item.fields).map(([field, { schema }]) => [field, schema]));
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Environment } from '../src/config.ts';
 import { importFields } from './support/import-fields.ts';
+import { sharedWorld } from './support/world.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 
@@ -45,6 +46,42 @@ test('the README says what the rooms without routes are for', () => {
 test('the README gives a reason for every library that runs', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
   expect(Object.keys(dependencies).filter((name) => !readme.includes(name))).toEqual([]);
+});
+
+const guide = readFileSync('docs/interface.md', 'utf8');
+
+test('the guide names every path of the reference once', async () => {
+  const { app } = await sharedWorld();
+  const paths = (app.swagger() as { paths: Record<string, object> }).paths;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const table = guide.slice(0, guide.indexOf('The examples need'));
+  const named = [...table.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`(?:([A-Z]+) )?(\/.*?)`/g)].map(([, method = 'GET', path]) => `${method} ${path!}`),
+  );
+  // The reference does not hold itself.
+  const others = ['GET /', 'GET /docs', 'GET /openapi.json'];
+  const words = operations.map((one) => one.replaceAll(/\{(course_)?(\w+)\}/g, ':$2'));
+  expect([...named].sort()).toEqual([...words, ...others].sort());
+});
+
+test('the guide says nothing twice, and leads nowhere that is not there', () => {
+  const text = guide.replaceAll(/^```[^]*?^```$/gm, '');
+  const beginnings = text
+    .split('\n')
+    .filter((line) => line.length > 60 && !/^\|[ -|]*\|$/.test(line))
+    .map((line) => line.replaceAll(/ +/g, ' ').slice(0, 40));
+  expect(beginnings.filter((one, n) => beginnings.indexOf(one) < n)).toEqual([]);
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  expect(headings.filter((one, n) => headings.indexOf(one) < n)).toEqual([]);
+  const links = [...text.matchAll(/\]\(#([^)]*)\)/g)].map(([, link]) => link!);
+  expect(links.filter((link) => !headings.includes(link))).toEqual([]);
 });
 
 test('the documentation of imports lists every kind and field, as lines are checked', () => {
