@@ -77,7 +77,7 @@ test.each([
 test.each(each(['text/plain', 'text/xml', 'application/octet-stream', 'application/jsonp', 'text/json', 'nonsense']))(
   '%s refuses a body of type %s',
   async (_name, type, way) => {
-    const answer = await writeRaw(me, way, type, encoded('form', way.minimal));
+    const answer = await writeRaw(me, way, type, encoded('form', way.full));
     expect(answer.status).toBe(415);
     expect(answer.json()).toHaveProperty('error');
   },

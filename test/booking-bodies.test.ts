@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bookable, bookingOf, booked, person } from './support/booking.ts';
-import { contentTypes, dialects, encoded, poison, typed, type Fields } from './support/generate.ts';
+import { contentTypes, dialects, encoded, poison, stateOf, typed, type Fields } from './support/generate.ts';
 import { sharedWorld, type Answer } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -82,6 +82,15 @@ test.each(dialects)(
   },
   60_000,
 );
+
+test('POST /v2/booking writes nothing of what it refuses', async () => {
+  const send = async (body: Fields, dialect: (typeof dialects)[number]) => {
+    const before = await stateOf(me);
+    const { status } = await me.post('/v2/booking', encoded(dialect, body), typed(dialect));
+    expect((await stateOf(me)) === before).toBe(status !== 201);
+  };
+  await fc.assert(fc.asyncProperty(anyBody, fc.constantFrom(...dialects), send), { numRuns: 100 });
+}, 60_000);
 
 test('any text means the same in every dialect', async () => {
   const texts = fc.oneof(

@@ -281,6 +281,11 @@ const readParticipant: Write['read'] = async (provider, answer) => {
   const names = ['idPaid', 'completed', 'passed', 'no_show', 'custom_properties', 'status', 'paid'];
   return Object.fromEntries(names.map((name) => [name, item[name]]));
 };
+const readDeregistered: Write['read'] = async (provider, answer) => {
+  const { participants } = answer.json<{ participants: { id: number }[] }>();
+  const { status } = (await provider.get(`/v2/participants/${participants[0]!.id}`)).json<Fields>();
+  return { status };
+};
 const readCourseDate: Write['read'] = async (provider, answer) => {
   const { course_id, coursedate_id } = answer.json<Record<string, number>>();
   const url = `/v2/courses/${course_id!}/coursedates/${coursedate_id!}?include=gatherings,place`;
@@ -309,6 +314,10 @@ const dateUrl = once(async (provider) => {
 const participantUrl = once(async (provider) => {
   const { participantIds } = await newOrder(provider, { courseId: await provider.course() });
   return `/v2/participants/${participantIds[0]!}`;
+});
+const deregisterUrl = once(async (provider) => {
+  const { bookingId } = await newOrder(provider, { courseId: await provider.course() });
+  return `/v2/booking/${bookingId}/deregister`;
 });
 
 export const writes: Write[] = [
@@ -429,6 +438,18 @@ export const writes: Write[] = [
     read: readParticipant,
   },
   {
+    name: 'PUT /v2/booking/:id/deregister',
+    method: 'PUT',
+    url: deregisterUrl,
+    created: 200,
+    minimal: {},
+    full: { config: { with_fee: true, send_receipt_email_to_participant: true } },
+    required: [],
+    title: null,
+    flag: null,
+    read: readDeregistered,
+  },
+  {
     name: 'POST /v2/customers',
     method: 'POST',
     url: '/v2/customers',
@@ -512,9 +533,9 @@ export type Faults = { missing: string[]; notValid: string[] };
 
 /** The fields that an answer names, however its interface words them. */
 export function faultsIn({ text }: { text: string }): Faults {
-  type Told = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } };
+  type Told = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } | object[] };
   const { error = '', errors } = JSON.parse(text) as Told;
-  if (errors) return { missing: errors.missing_fields, notValid: errors.not_valid };
+  if (errors && !Array.isArray(errors)) return { missing: errors.missing_fields, notValid: errors.not_valid };
   const after = (words: string) => error.split(`${words}: `)[1]?.split('. ')[0]?.split(',') ?? [];
   return { missing: after('Missing field(s)'), notValid: after('Field(s) not valid') };
 }
