@@ -1,6 +1,7 @@
-// The server with the provider's lock and its queue off, for the negative controls of race tests. No configuration
-// of the service reaches this: it exists in the tests alone.
+// The server with the provider's lock, its queue and the guard of a voucher's balance off, for the negative controls of
+// race tests. No configuration of the service reaches this: it exists in the tests alone.
 import { buildApp } from '../../dist/app.js';
+import { allGuards } from '../../dist/core/context.js';
 import { openDatabase } from '../../dist/database/client.js';
 
 const [connectionString, port] = process.argv.slice(2);
@@ -17,6 +18,7 @@ const app = await buildApp({
   database,
   settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
   version: 'test',
+  guards: { ...allGuards, voucherBalance: false },
   limits: { bodyBytes: 1e6, headersMs: 20_000, requestMs: 20_000, keepAliveMs: 20_000, wrongKeysPerMinute: 100 },
 });
 await app.listen({ host: '127.0.0.1', port: Number(port) });
