@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import { CourseBody, CourseChange } from '../src/resources/courses/body.ts';
+import { addCategory } from '../src/resources/categories/service.ts';
+import { categorizeCourse } from '../src/resources/courses/service.ts';
+import { addDate } from './support/dates.ts';
 import { newCustomer, newProduct, write } from './support/orders.ts';
 import { dialects, encoded, fullCourse, typed, type Fields } from './support/generate.ts';
 import { sharedWorld, type Provider } from './support/world.ts';
 
-const { newProvider } = await sharedWorld();
+const { database, newProvider } = await sharedWorld();
 
 const everything = '?include=products,labels';
 const read = async (me: Provider, id: number, query = everything) =>
@@ -302,6 +305,44 @@ test('a sync by updated_at_min sees the change', async () => {
   const through = encodeURIComponent(String(first.headers['x-updated-through']));
   const next = (await me.get(`/v2/courses?updated_at_min=${through}`)).json<{ id: number }[]>();
   expect(next.map(({ id }) => id)).toContain(a);
+});
+
+/** The dates that a sync has after this work. */
+async function datesAfter(me: Provider, work: () => Promise<unknown>) {
+  // From a change of something else on, so that no date comes again for an earlier one.
+  await me.course();
+  const list = (from: string) => me.get(`/v2/coursedates?include_deleted=1&updated_at_min=${encodeURIComponent(from)}`);
+  const through = String((await list('2020-01-01')).headers['x-updated-through']);
+  await work();
+  return (await list(through)).json<{ items: Fields[] }>().items.map((date) => date['coursedate_id']);
+}
+
+test('dates that show a new title or address of the course as their own are synced', async () => {
+  const me = await newProvider();
+  const id = await me.course({ title: 'Knitting' });
+  const follows = await addDate(me, id);
+  const named = await addDate(me, id, { title: 'Its own' });
+  const gone = await addDate(me, id, { deletedAt: '2026-01-01' });
+  await addDate(me, await me.course());
+  const after = (fields: object) => datesAfter(me, () => put(me, id, fields));
+
+  expect(await after({ text_lead: 'x', active: 0, price_value: 9 })).toEqual([]);
+  expect(await after({ title: 'KNITTING' })).toEqual([follows, gone]);
+  expect(await after({ title: 'Crochet' })).toEqual([follows, named, gone]);
+  expect(await after({ title: 'Crochet' })).toEqual([]);
+});
+
+test("a course's dates are synced when its category makes another address", async () => {
+  const me = await newProvider();
+  const id = await me.course();
+  const date = await addDate(me, id);
+  const category = (n: number) => addCategory(database, { title: `Category ${n} of ${me.title}` });
+  const [first, second, third] = [await category(1), await category(2), await category(3)];
+  const after = (categoryId: number) => datesAfter(me, async () => categorizeCourse(await me.ctx(), id, categoryId));
+  expect(await after(second)).toEqual([date]);
+  expect(await after(third)).toEqual([]);
+  expect(await after(first)).toEqual([date]);
+  expect(await after(first)).toEqual([]);
 });
 
 const refused = { error: 'An active course with an equal title exists already' };

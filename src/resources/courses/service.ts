@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, lt, ne, sql, type SQL } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import { slugOf } from '../../core/catalog.ts';
 import { cleared } from '../../core/change.ts';
@@ -96,7 +96,10 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const retagged = tagIds !== undefined && (await setTags(ctx, tx, id, tagIds ?? []));
     const moved = await moveMainProduct(ctx, tx, at, id, columns);
     const customProperties = mergedProperties(before.customProperties, body.custom_properties);
-    const stamps = { updatedAt: at, relatedItemsUpdatedAt: retagged || moved ? at : undefined };
+    const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
+    const showing = hasOtherUrl ? undefined : isNull(courseDates.title);
+    const renamed = after.title !== before.title && (await stampDates(ctx, tx, at, id, showing));
+    const stamps = { updatedAt: at, relatedItemsUpdatedAt: retagged || moved || renamed ? at : undefined };
     await tx
       .update(courses)
       .set({ ...columns, customProperties, ...stamps })
@@ -138,8 +141,19 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
     if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0) throw notFound('Category');
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
-    if (added.length > 0) await tx.update(courses).set({ updatedAt: at, relatedItemsUpdatedAt: at }).where(course);
+    if (added.length === 0) return;
+    await tx.update(courses).set({ updatedAt: at, relatedItemsUpdatedAt: at }).where(course);
+    const before = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));
+    const isFirst = (await tx.$count(courseCategories, own(ctx, courseCategories, before))) === 0;
+    if (isFirst && ctx.settings.catalogUrl !== null) await stampDates(ctx, tx, at, courseId);
   });
+}
+
+/** For what dates show of their course as their own, deleted ones too; tells whether there are any. */
+async function stampDates(ctx: Ctx, tx: Tx, at: string, courseId: number, which?: SQL): Promise<boolean> {
+  const dates = own(ctx, courseDates, eq(courseDates.courseId, courseId), which);
+  const { rowCount } = await tx.update(courseDates).set({ updatedAt: at }).where(dates);
+  return rowCount !== 0;
 }
 
 export type Together = Partial<Pick<CourseRow, 'durationValue' | 'durationUnitId' | 'type' | 'customerId'>>;
