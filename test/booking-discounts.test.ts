@@ -183,6 +183,23 @@ test('a voucher pays what it can, and leaves lines and totals as they are', asyn
   expect(validated['voucher'].balance).toBe('0.00');
 });
 
+test('an order tells which voucher paid how much, when one did', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me, { capacityWait: 1 });
+  const { code } = await newVoucher(me, { amount: '1200.50' });
+  const told = async (fields: object) => {
+    await booked(me, dateId, { voucher_code: code.toLowerCase(), ...fields });
+    return (await lastOrder(me))['custom_properties'] as unknown;
+  };
+  expect(await told({})).toEqual({ voucher_code: code, voucher_amount: '1000.00' });
+  expect(await told({ company: 'Fjord AS', participants: [person({ status_id: 3 })] })).toEqual({
+    company: 'Fjord AS',
+    voucher_code: code,
+    voucher_amount: '200.50',
+  });
+  expect(await told({})).toBeNull();
+});
+
 test('a voucher pays VAT too, after the discount', async () => {
   const me = await newProvider();
   const { dateId, courseId } = await bookable(me);

@@ -49,7 +49,7 @@ export const findPayers = {
         union all
         ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
         where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $5 and c.type = 'Agreement') c) as campaigns,
-      (select to_json(v) from (select v.id, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
+      (select to_json(v) from (select v.id, v.code, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
           coalesce(v.expires_at <= $3, false) as "isExpired"
         from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${foldedSql('v.code')} = ${foldedSql('$6')}) v) as voucher,
       (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"

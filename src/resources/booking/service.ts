@@ -139,13 +139,15 @@ const orderColumns = (sent: SentBooking, terms: Terms) => [
   terms.totals.agreed.totalBeforeDiscounts,
   terms.totals.agreed.totalDiscounts,
   terms.totals.agreed.totalVat,
-  toCustomProperties(sent),
+  toCustomProperties(sent, terms),
 ];
 
-/** Who is invoiced is told by the order, even where no new course user carries it. */
-function toCustomProperties({ company, company_number }: SentBooking) {
-  if (company === undefined && company_number === undefined) return null;
-  return JSON.stringify({ company, company_number });
+/** Who is invoiced is told by the order, even where no new course user carries it, and what is paid by a voucher. */
+function toCustomProperties({ company, company_number }: SentBooking, { voucher }: Terms) {
+  const isSpent = voucher !== null && voucher.pays > 0n;
+  const spent = isSpent ? { voucher_code: voucher.code, voucher_amount: amountText(voucher.pays) } : {};
+  const told = JSON.stringify({ company, company_number, ...spent });
+  return told === '{}' ? null : told;
 }
 
 const lineRows = ({ lines }: Terms) =>

@@ -37,7 +37,14 @@ export type CampaignFound = {
   type: 'Percent' | 'Value';
   value: string;
 };
-export type VoucherFound = { id: number; currency: string; balance: string; isArchived: boolean; isExpired: boolean };
+export type VoucherFound = {
+  id: number;
+  code: string;
+  currency: string;
+  balance: string;
+  isArchived: boolean;
+  isExpired: boolean;
+};
 export type CustomerFound = { id: number; sellerId: number | null; isActive: boolean };
 
 /** Everything that a booking names, as far as it is there. */

@@ -14,6 +14,7 @@ export type Terms = ReturnType<typeof agreeTerms>;
  */
 export function agreeTerms(asked: Asked, found: BookingFound, faults: Fault[]) {
   const { participants = [], config = {} } = asked;
+  const { voucher } = found;
   const date = found.dates.find(({ id }) => id === asked.coursedate_id);
   const currency = asked.currency ?? date?.courseCurrency;
 
@@ -51,7 +52,7 @@ export function agreeTerms(asked: Asked, found: BookingFound, faults: Fault[]) {
     totals,
     campaignId: discount?.campaignId ?? null,
     customer: found.customer,
-    voucher: found.voucher && { id: found.voucher.id, pays: voucherPays(found.voucher.balance, totals.inclVat) },
+    voucher: voucher && { id: voucher.id, code: voucher.code, pays: voucherPays(voucher.balance, totals.inclVat) },
   };
 }
 
