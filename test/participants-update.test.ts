@@ -161,6 +161,32 @@ test('between confirmed and unconfirmed the seat stays, however full the date is
   expect(await countersOf(me, dateId)).toEqual([3, 0, 0, 0]);
 });
 
+test.each([
+  ['canceled', { statusId: 3 }],
+  ['deleted', { deletedAt: '2026-01-01' }],
+])('on a %s date nobody takes a place, but who has a seat keeps it', async (_name, closed) => {
+  const { me, dateId, ids } = await stage({ capacityMax: 3, capacityWait: 3 }, 3);
+  const [seated, waiting, gone] = ids as [number, number, number];
+  await update(me, gone, { idStatus: 4 });
+  await update(me, waiting, { idStatus: 3 });
+  await changeDate(me, dateId, closed);
+  for (const [id, idStatus] of [
+    ...[1, 7].map((idStatus) => [waiting, idStatus] as const),
+    ...[1, 3, 7].map((idStatus) => [gone, idStatus] as const),
+  ]) {
+    const answer = await update(me, id, { idStatus });
+    expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: idStatus' }]);
+  }
+  for (const [id, idStatus] of [
+    [seated, 7],
+    [waiting, 3],
+    [waiting, 8],
+    [seated, 4],
+  ] as const)
+    expect((await update(me, id, { idStatus })).json()).toMatchObject({ status: { id: idStatus } });
+  expect(await statusesOn(me, dateId)).toEqual([4, 8, 4]);
+});
+
 test('who was deregistered with the booking may come back', async () => {
   const { me, dateId, ids, booking_id } = await stage({ capacityMax: 1 });
   await deregister(me, booking_id);

@@ -6,7 +6,7 @@ import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { own } from '../../lists/reach.ts';
-import { hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
+import { canceled, hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
 import { decideSeats, settleDates } from '../seats/service.ts';
 import type { ParticipantChange } from './body.ts';
 import { participantList } from './query.ts';
@@ -52,6 +52,8 @@ async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, wanted: number):
     .select()
     .from(courseDates)
     .where(own(ctx, courseDates, eq(courseDates.id, row.courseDateId)));
+  const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
+  if (isClosed && !holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
   const without = {
     ...date!,
     numConfirmed: date!.numConfirmed - Number(row.statusId === seat.confirmed),
