@@ -91,6 +91,7 @@ test.each([
   [{ idStatus: 2 }, 'Field(s) not valid: idStatus'],
   [{ idStatus: 'x', idPaid: 2 }, 'Field(s) not valid: idStatus,idPaid'],
   [{ idStatus: '', idPaid: '' }, 'Missing field(s): idStatus,idPaid'],
+  [{ idStatus: '', idPaid: 2 }, 'Missing field(s): idStatus. Field(s) not valid: idPaid'],
   [{ completed: 'perhaps' }, 'Field(s) not valid: completed'],
   [{ custom_properties: { ['x'.repeat(41)]: 'x' } }, 'Field(s) not valid: custom_properties'],
   [{ custom_properties: 'x' }, 'Field(s) not valid: custom_properties'],

@@ -21,8 +21,6 @@ export async function getParticipant(ctx: Ctx, id: number, query: Parameters<typ
 
 /** A status that holds a seat takes it by the rules of booking; one that gives it up lets the next in line have it. */
 export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
-  const missing = (['idStatus', 'idPaid'] as const).filter((name) => body[name] === null);
-  if (missing.length > 0) throw invalidFields({ missing });
   const participant = own(ctx, participants, eq(participants.id, id));
   await ctx.write(async (tx, at) => {
     const [row] = await tx.select().from(participants).where(participant);
