@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addsSeats } from '../src/resources/coursedates/service.ts';
+import { statusesOn } from './support/booking.ts';
 import {
   addDate,
   addGathering,
@@ -409,6 +410,26 @@ describe('the seats', () => {
     ['running for sure', { statusId: 1 }, { statusId: 2 }, false],
   ])('are more by %s: %j, %j is %j', (_name, before, after, more) => {
     expect(addsSeats({ ...full, ...before }, { ...full, ...after })).toBe(more);
+  });
+});
+
+describe('the waiting list', () => {
+  const days = { start_at: '2031-06-10', end_at: '2031-06-10', deadline_at: '2031-06-10' };
+  test.each([
+    ['was over', { startAt: '2020-06-10' }, days, [1, 1, 3]],
+    ['was over and stays so', { startAt: '2020-06-10' }, { start_at: '2020-06-09' }, [1, 3, 3]],
+    ['was over, and is canceled', { startAt: '2020-06-10', statusId: 3 }, days, [1, 3, 3]],
+    ['was over and canceled', { startAt: '2020-06-10', statusId: 3 }, { ...days, status_id: 4 }, [1, 1, 3]],
+    ['was canceled', { statusId: 3 }, { status_id: 1 }, [1, 1, 3]],
+    ['was still to come', {}, days, [1, 3, 3]],
+  ])('moves up on a date that %s: %j, %j gives %j', async (_name, before, change, after) => {
+    const me = await newProvider();
+    const courseId = await me.course();
+    const id = await addDate(me, courseId, { capacityMax: 2, capacityWait: 2, ...before });
+    await addParticipants(me, courseId, id, [1, 3, 3]);
+    const answer = await me.put(at(courseId, id), change);
+    expect(answer.status, answer.text).toBe(200);
+    expect(await statusesOn(me, id)).toEqual(after);
   });
 });
 

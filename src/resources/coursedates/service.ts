@@ -1,4 +1,4 @@
-import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { mergedProperties } from '../../core/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
@@ -126,7 +126,11 @@ export async function updateCourseDate(
   const work = ctx.write(async (tx, at) => {
     const course = await findCourse(ctx, tx, courseId);
     const wanted = own(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
-    const [stored] = await tx.select().from(courseDates).where(wanted);
+    const isOver = sql<boolean>`${courseDates.endsAt} <= ${at}`;
+    const [stored] = await tx
+      .select({ ...getTableColumns(courseDates), isOver })
+      .from(courseDates)
+      .where(wanted);
     if (stored === undefined) throw notFound('Course date');
     const startAt = start_at ?? stored.startAt;
     const days = { startAt, endAt: end_at ?? stored.endAt, deadlineAt: orElse(body.deadline_at, startAt) };
@@ -160,7 +164,7 @@ export async function updateCourseDate(
     if (date.zone !== stored.zone) await moveGatherings(ctx, tx, at, date);
     if (body.gatherings !== undefined) await replaceGatherings(ctx, tx, at, date, gatherings);
     await stampCourse(ctx, tx, at, courseId);
-    if (addsSeats(stored, date)) await settleDates(ctx, tx, at, [id]);
+    if (stored.isOver || addsSeats(stored, date)) await settleDates(ctx, tx, at, [id]);
     return { coursedate_id: id, course_id: courseId };
   });
   return upholding(rules, work);
