@@ -167,6 +167,20 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await changed({ start_at: '2030-12-31', deadline_at: '' })).toMatchObject({ deadline_at: '2030-12-31' });
   });
 
+  test('moves a deadline that is the day of the start along with it', async () => {
+    const { put, changed } = await ownDate();
+    const days = async (change: object) => {
+      const { start_at, end_at, deadline_at } = await changed(change);
+      return [start_at, end_at, deadline_at].map((day: string) => day.slice(5));
+    };
+    expect(await days({ start_at: '2030-06-08', end_at: '2030-06-08' })).toEqual(['06-08', '06-08', '06-08']);
+    expect(await days({ start_at: '2030-06-20', end_at: '2030-06-21' })).toEqual(['06-20', '06-21', '06-20']);
+    expect(await days({ end_at: '2030-06-22' })).toEqual(['06-20', '06-22', '06-20']);
+    expect(await days({ start_at: '2030-06-19', deadline_at: '2030-06-20' })).toEqual(['06-19', '06-22', '06-20']);
+    expect(await days({ start_at: '2030-06-18' })).toEqual(['06-18', '06-22', '06-20']);
+    expect(told(await put({ start_at: '2030-06-01', end_at: '2030-06-02' }))).toEqual(refusing('deadline_at'));
+  });
+
   test('lets the zone decide whether a date still ends after it starts', async () => {
     const times = { start_time_at: '02:30', end_time_at: '03:15', timezone: 'UTC' };
     const { put, changed } = await ownDate({ start_at: '2030-03-31', end_at: '2030-03-31', ...times });

@@ -133,8 +133,9 @@ export async function updateCourseDate(
       .where(wanted);
     if (stored === undefined) throw notFound('Course date');
     const startAt = start_at ?? stored.startAt;
-    const days = { startAt, endAt: end_at ?? stored.endAt, deadlineAt: orElse(body.deadline_at, startAt) };
-    refuseDisorder({ ...days, deadlineAt: days.deadlineAt ?? stored.deadlineAt });
+    const deadline = stored.deadlineAt === stored.startAt ? startAt : stored.deadlineAt;
+    const days = { startAt, endAt: end_at ?? stored.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
+    refuseDisorder(days);
     await refuseUnknown(ctx, tx, courseId, id, body);
 
     const [changed] = await tx
