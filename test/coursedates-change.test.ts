@@ -237,6 +237,24 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(place(await changed({ place_id: '' }))).toEqual([null, null]);
   });
 
+  test('forgets the text of a search once there is a place, but no text that was sent', async () => {
+    const { me, changed } = await ownDate({ place_by_search: 'Nowhereville' });
+    const { id: bergen } = await placeOf(me, 'Bergen');
+    const place = async (change: object) => {
+      const { place_id, place: shown } = await changed(change);
+      return [place_id, shown.title_additional_info];
+    };
+    expect(await place({ title: 'Other' })).toEqual([null, 'Nowhereville']);
+    expect(await place({ place_by_search: 'Bergen' })).toEqual([bergen, null]);
+    expect(await place({ place_by_search: 'Nowhereville' })).toEqual([null, 'Nowhereville']);
+    expect(await place({ place_id: bergen })).toEqual([bergen, null]);
+    expect(await place({ place_by_search: 'Nowhereville', place_additional_info: '' })).toEqual([null, 'Nowhereville']);
+    expect(await place({ place_additional_info: 'Door 2' })).toEqual([null, 'Door 2']);
+    expect(await place({ place_by_search: 'Bergen' })).toEqual([bergen, 'Door 2']);
+    expect(await place({ place_by_search: 'Nowhereville', place_additional_info: 'Door 3' })).toEqual([null, 'Door 3']);
+    expect(await place({ place_by_search: 'Bergen' })).toEqual([bergen, 'Door 3']);
+  });
+
   test('takes as parent no child, no parent of its own, and not itself', async () => {
     const { me, courseId, id, put, changed } = await ownDate();
     expect(told(await put({ parent_id: id }))).toEqual(refusing('parent_id'));

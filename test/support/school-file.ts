@@ -261,6 +261,7 @@ export const schoolFile = (partnerId: number): Record<string, unknown>[] => [
     location_id: 'hall',
     place_id: 'bergen',
     place_additional_info: 'By the fountain',
+    place_is_sought: true,
     title: 'Knitting in June',
     start_at: '2030-06-10',
     end_at: '2030-06-11',

@@ -68,6 +68,8 @@ export const courseDates = pgTable(
     triggerValue: text(),
     teachingLanguageId: text().notNull(),
     placeAdditionalInfo: text(),
+    /** Whether that is the text of a search that found no place. */
+    placeIsSought: boolean().notNull().default(false),
     internalNote: text(),
     statusId: smallint().notNull().default(1),
     capacityMax: integer().notNull().default(0),

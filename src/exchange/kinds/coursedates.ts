@@ -105,6 +105,7 @@ export const coursedate: BulkKind = {
       teaching_language: courseDates.teachingLanguageId,
       place_additional_info: courseDates.placeAdditionalInfo,
     }),
+    place_is_sought: field(courseDates.placeIsSought, Optional(Flag())),
     internal_note: field(courseDates.internalNote, Optional(Note())),
     ...bodyFields(properties, {
       status_id: courseDates.statusId,

@@ -14,7 +14,7 @@ import { isPublicCourse } from '../courses/shape.ts';
 import { addGatherings, moveGatherings, readGatherings, replaceGatherings } from '../gatherings/service.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
 import type { PartnerQuery } from '../partners/schema.ts';
-import { searchPlace } from '../places/service.ts';
+import { findPlaceOf } from '../places/service.ts';
 import { settleDates } from '../seats/service.ts';
 import { refuseForeignTags } from '../tags/service.ts';
 import type { CourseDateBody, CourseDateChange } from './body.ts';
@@ -92,7 +92,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       .insert(courseDates)
       .values({
         ...toColumns(body),
-        ...(await toPlace(tx, body)),
+        ...(await findPlaceOf(tx, body)),
         ...days,
         ...{ providerId, courseId, zone, createdAt: at, updatedAt: at },
         teachingLanguageId: body.teaching_language ?? course.teachingLanguageId,
@@ -142,7 +142,7 @@ export async function updateCourseDate(
       .update(courseDates)
       .set({
         ...toColumns(body),
-        ...(await toPlace(tx, body)),
+        ...(await findPlaceOf(tx, body, stored.placeIsSought)),
         ...days,
         zone: orElse(timezone, ctx.settings.timezone),
         teachingLanguageId: orElse(body.teaching_language, course.teachingLanguageId),
@@ -268,13 +268,6 @@ const stampCourse = (ctx: Ctx, tx: Tx, at: string, courseId: number) =>
     .where(own(ctx, courses, eq(courses.id, courseId)));
 
 const orElse = <T>(sent: T | null | undefined, value: T) => (sent === null ? value : sent);
-
-/** Where a date is. A search counts when no place was sent; without a match its text stands where the place's would. */
-async function toPlace(tx: Tx, { place_id, place_by_search: text, place_additional_info: info }: CourseDateChange) {
-  if (typeof text !== 'string' || typeof place_id === 'number') return { placeId: place_id, placeAdditionalInfo: info };
-  const placeId = await searchPlace(tx, text);
-  return { placeId, placeAdditionalInfo: placeId === null ? (info ?? text) : info };
-}
 
 const toColumns = (body: CourseDateChange) => ({
   startTimeAt: body.start_time_at,

@@ -57,3 +57,22 @@ export async function searchPlace(db: Reader, text: string): Promise<number | nu
     .limit(1);
   return best?.id ?? null;
 }
+
+type Whereabouts = Partial<
+  Record<'place_by_search' | 'place_additional_info', string | null> & { place_id: number | null }
+>;
+
+/**
+ * Where a date is. A search counts when no place was sent; without a match its text stands where the place's would, until
+ * there is one. `isSought`: such a text stands there.
+ */
+export async function findPlaceOf(db: Reader, sent: Whereabouts, isSought = false) {
+  const { place_id, place_by_search: text, place_additional_info: info } = sent;
+  const isSearch = typeof text === 'string' && typeof place_id !== 'number';
+  const placeId = isSearch ? await searchPlace(db, text) : place_id;
+  if (isSearch && placeId === null && typeof info !== 'string')
+    return { placeId, placeAdditionalInfo: text, placeIsSought: true };
+  const isFound = isSought && typeof placeId === 'number' && info === undefined;
+  const written = isFound ? null : info;
+  return { placeId, placeAdditionalInfo: written, placeIsSought: written === undefined ? undefined : false };
+}

@@ -1,0 +1,1 @@
+ALTER TABLE "course_dates" ADD COLUMN "place_is_sought" boolean DEFAULT false NOT NULL;
