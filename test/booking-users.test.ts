@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { named, strangersAmong } from '../src/resources/enrolments/service.ts';
 import { bookable, booked, person } from './support/booking.ts';
-import { newUser } from './support/orders.ts';
+import { newUser, write } from './support/orders.ts';
 import { sharedWorld, type Provider } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -96,6 +96,35 @@ test('names that join to one username are told apart', () => {
     people,
     people.map(() => ({ id: null, taken: true })),
   );
-  const usernames = named(strangers, [{ number: 1 }, { number: 1 }, { number: 2 }]).map(({ username }) => username);
-  expect(usernames).toEqual(['a@x_a_b_c', 'a@x_a_b_c_2', 'a@x_a_b_2']);
+  const usernames = named(strangers, [{ numbers: [1, 3] }, { numbers: [1, 3] }, { numbers: [2] }]).map(
+    ({ username }) => username,
+  );
+  expect(usernames).toEqual(['a@x_a_b_c', 'a@x_a_b_c_3', 'a@x_a_b_2']);
+});
+
+test("a username made of e-mail and name keeps clear of another's e-mail, booked beside it or before", async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me);
+  const of = (firstname: string, lastname: string, email = 'a@b.c') => ({ firstname, lastname, email });
+  const people = [of('A', 'B'), of('X', 'Y'), of('Q', 'R', 'A@b.c_x_y')];
+  await newUser(me, { username: 'a@b.c_x_y_2' });
+  await booked(me, dateId, { participants: people });
+  await booked(me, dateId, { participants: [...people, of('Z', 'Z', 'a@b.c_a_c'), of('A', 'C')] });
+  const usernames = async (email: string) => (await usersOf(me, email)).map(({ username }) => username);
+  expect(await usernames('a@b.c')).toEqual(['a@b.c', 'a@b.c_x_y_3', 'a@b.c_a_c_2']);
+  expect(await usernames('a@b.c_x_y')).toEqual(['A@b.c_x_y']);
+});
+
+test('a username is free after a thousand numbers too', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me);
+  await write(me, (tx, at) =>
+    tx.execute(
+      `insert into course_users (provider_id, username, created_at, updated_at)
+       select ${me.id}, concat_ws('_', 'O@X.example_Kari_N', nullif(n, 1)), '${at}', '${at}' from generate_series(1, 1000) n`,
+    ),
+  );
+  await newUser(me, { username: 'o@x.example' });
+  await booked(me, dateId, { participants: [person({ firstname: 'Kari', lastname: 'N', email: 'o@x.example' })] });
+  expect((await usersOf(me, 'o@x.example')).map(({ username }) => username)).toEqual(['o@x.example_kari_n_1001']);
 });

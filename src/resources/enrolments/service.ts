@@ -31,7 +31,7 @@ export async function enrol(
   const made = new Map<string, number>();
   const strangers = strangersAmong(persons, found);
   if (strangers.length > 0) {
-    const shared = strangers.filter(({ isShared }) => isShared);
+    const shared = sharingAmong(strangers);
     const numbers = shared.length > 0 ? await run<Free>(tx, findNumbers, [providerId, rowsOf(shared)]) : [];
     const rows = rowsOf(named(strangers, numbers));
     const ids = await run<{ id: number }>(tx, makeUsers, [providerId, at, customerId, rows]);
@@ -48,7 +48,7 @@ const identityOf = ({ email, firstname, lastname }: Person) =>
 
 /** `isShared`: the e-mail is another's already, in the database or before in the same booking. */
 type Stranger = Person & { identity: string; isShared: boolean };
-type Free = { number: number | null };
+type Free = { numbers: number[] };
 
 /** Who is not known yet, each once. */
 export function strangersAmong(persons: Person[], found: PersonFound[]): Stranger[] {
@@ -66,24 +66,31 @@ export function strangersAmong(persons: Person[], found: PersonFound[]): Strange
   });
 }
 
-/** A username is the e-mail, or where that is shared, more: in their order, `numbers` are the first free ones for these. */
-export function named(strangers: Stranger[], numbers: Free[]) {
-  const usernames = new Set<string>();
+/** The username of a stranger while no other is in its way. */
+const nameOf = ({ email, firstname, lastname, isShared }: Stranger) =>
+  (isShared ? `${email}_${firstname}_${lastname}` : email).toLowerCase();
+
+/** Whose e-mail is shared. As many numbers are wanted for each as there are names in this booking that may be in the way. */
+function sharingAmong(strangers: Stranger[]) {
+  const names = strangers.map(nameOf);
+  const wantedFor = (base: string) => names.filter((name) => name.startsWith(base)).length;
+  return strangers.flatMap((one, n) => (one.isShared ? [{ ...one, wanted: wantedFor(names[n]!) }] : []));
+}
+
+/**
+ * A username is the e-mail, or where that is shared, `<e-mail>_<first>_<last>` in lower case, with a number from 2 on
+ * where that is taken. `free` are the numbers that nobody has, for each who shares one, in their order.
+ */
+export function named(strangers: Stranger[], free: Free[]) {
+  const taken = new Set(strangers.filter(({ isShared }) => !isShared).map(nameOf));
   let shared = 0;
   return strangers.map((stranger) => {
     if (!stranger.isShared) return { ...stranger, username: stranger.email };
-    const username = numbered(stranger, numbers[shared]?.number ?? 1, usernames);
+    const base = nameOf(stranger);
+    const names = free[shared]!.numbers.map((number) => (number === 1 ? base : `${base}_${number}`));
+    const username = names.find((name) => !taken.has(name))!;
     shared += 1;
-    usernames.add(username);
+    taken.add(username);
     return { ...stranger, username };
   });
-}
-
-/** `<e-mail>_<first>_<last>`, and a number from 2 on where that is taken. */
-function numbered({ email, firstname, lastname }: Person, first: number, taken: Set<string>) {
-  const base = `${email}_${firstname}_${lastname}`.toLowerCase();
-  const withNumber = (number: number) => (number === 1 ? base : `${base}_${number}`);
-  let number = first;
-  while (taken.has(withNumber(number))) number += 1;
-  return withNumber(number);
 }
