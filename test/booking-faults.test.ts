@@ -66,7 +66,11 @@ const cases: Case[] = [
   ['another payment method', of({ payment_method: 'card' }), ['payment_method_invalid']],
   ['no participants', of({ participants: '' }), ['participant_count_invalid']],
   ['an empty list of participants', of({ participants: [] }), ['participant_count_invalid']],
-  ['participants that are no list', of({ participants: 'Kari' }), ['participant_name_invalid_empty']],
+  [
+    'participants that are no list',
+    of({ participants: 'Kari' }),
+    ['participant_name_invalid_empty', 'participant_email_invalid_empty'],
+  ],
   [
     'too many participants',
     of({ participants: Array.from({ length: 1_001 }, () => ({})) }),
@@ -207,19 +211,19 @@ test('all faults are told at once, those of the fields first, in order', async (
     customer_id: 999_999_999,
     booker_email: 'x',
     participants: [{ firstname: 'Kari' }, { ...person(), date_of_birth: 'x', products: [999_999_999] }, 7],
-    config: { reject_passed_deadline: 'x' },
   });
+  const names = 'a firstname and a lastname of 255 characters at most are needed';
   expect([answer.status, answer.json().errors]).toEqual([
     400,
     [
       { code: 'payment_method_invalid', message: 'payment_method must be invoice' },
       { code: 'field_invalid', message: 'currency is not valid' },
       { code: 'field_invalid', message: 'booker_email is not valid' },
-      { code: 'participant_name_invalid_empty', message: 'Participant 1: a firstname and a lastname are needed' },
+      { code: 'participant_name_invalid_empty', message: `Participant 1: ${names}` },
       { code: 'participant_email_invalid_empty', message: 'Participant 1: an e-mail address is needed' },
       { code: 'field_invalid', message: 'Participant 2: date_of_birth is not valid' },
-      { code: 'participant_name_invalid_empty', message: 'Participant 3: a firstname and a lastname are needed' },
-      { code: 'field_invalid', message: 'reject_passed_deadline is not valid' },
+      { code: 'participant_name_invalid_empty', message: `Participant 3: ${names}` },
+      { code: 'participant_email_invalid_empty', message: 'Participant 3: an e-mail address is needed' },
       { code: 'course_date_cancelled', message: 'The course date is canceled' },
       { code: 'deadline_passed', message: 'The deadline of the course date has passed' },
       { code: 'participant_products_invalid', message: 'Participant 2: products names what cannot be sold' },
@@ -235,6 +239,45 @@ test('all faults are told at once, those of the fields first, in order', async (
     'course_date_identifier_invalid',
     'payment_method_invalid',
     'participant_count_invalid',
+  ]);
+});
+
+test('what depends on a config with a fault is not told', async () => {
+  const full = await bookable(me, { capacityMax: 1, statusId: 3, deadlineAt: '2020-01-01' });
+  const told = async (config: unknown) => {
+    const answer = await book(me, full.dateId, { participants: persons(2), voucher_code: 'nothing', config });
+    return answer.json<{ errors: { message: string }[] }>().errors.map(({ message }) => message);
+  };
+  const voucher = 'The voucher code is not valid for this booking';
+  expect(await told({ waiting_list_when_full: 'x' })).toEqual(['config.waiting_list_when_full is not valid', voucher]);
+  expect(await told({ reject_passed_deadline: 2 })).toEqual(['config.reject_passed_deadline is not valid', voucher]);
+  expect(await told('x')).toEqual(['config is not valid', voucher]);
+  expect(await told({})).toHaveLength(4);
+});
+
+test('blanks around an e-mail do not count, whoever it is of', async () => {
+  const email = '  kari@x.example ';
+  const sent = { booker_email: email, invoice_email: email, participants: [person({ email })] };
+  const { order_id, participants } = await booked(me, dateId, sent);
+  expect((await me.get(`/v2/orders/${order_id}`)).json()).toMatchObject({ invoice_email: email.trim() });
+  const participant = (await me.get(`/v2/participants/${participants[0]!.id}`)).json();
+  expect([participant.booker_email, participant.user.email]).toEqual([email.trim(), email.trim()]);
+});
+
+test('any name fits beside an e-mail of plain letters, and an e-mail too long for it is told', async () => {
+  // No two alike, for what the database stores is compressed.
+  const rare = (count: number, from: number) =>
+    String.fromCodePoint(...Array.from({ length: count }, (_, n) => 0x20000 + ((from + n * n * 7) % 40_000)));
+  const name = { firstname: rare(255, 1), lastname: rare(255, 2) };
+  const email = `${'x'.repeat(244)}@x.example`;
+  await booked(me, dateId, { participants: [{ ...name, email }] });
+  await booked(me, dateId, { participants: [{ ...name, firstname: rare(255, 3), email }] });
+  const most = { ...name, email: `${rare(136, 5)}@x.example` };
+  await booked(me, dateId, { participants: [{ ...most, firstname: 'Kari' }, most] });
+  const answer = await book(me, dateId, { participants: [person(), { ...name, email: `${rare(244, 4)}@x.example` }] });
+  expect([answer.status, answer.json().errors]).toEqual([
+    400,
+    [{ code: 'field_invalid', message: 'Participant 2: email is not valid' }],
   ]);
 });
 

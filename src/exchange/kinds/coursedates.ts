@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { readMoment } from '../../core/moment.ts';
 import { invalidFields } from '../../core/problem.ts';
-import { Moment, Note, Title } from '../../core/schema.ts';
+import { Flag, Moment, Note, Title } from '../../core/schema.ts';
 import {
   bundles,
   courseDateInstructors,

@@ -6,10 +6,12 @@ import { fault, faultOf, fieldFault, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
+const Address = () => ({ ...Email(), [Read]: 'title' as const });
+
 export const ParticipantBody = Type.Object({
   firstname: Title(),
   lastname: Title(),
-  email: { ...Email(), [Read]: 'title' as const },
+  email: Address(),
   phone: Optional(Note()),
   company: Optional(Line()),
   position: Optional(Line()),
@@ -47,7 +49,7 @@ export const BookingBody = Type.Object(
     campaign_code: Optional(Title()),
     voucher_code: Optional(Title()),
     booker_name: Optional(Line()),
-    booker_email: Optional(Email()),
+    booker_email: Optional(Address()),
     booker_phone: Optional(Note()),
     company: Optional(Line()),
     company_number: Optional(Line()),
@@ -59,7 +61,7 @@ export const BookingBody = Type.Object(
     invoice_address_3: Optional(Line()),
     invoice_zipcode: Optional(Line()),
     invoice_city: Optional(Line()),
-    invoice_email: Optional(Email()),
+    invoice_email: Optional(Address()),
     participants: JsonList(ParticipantBody),
     config: Optional(Config),
   },
@@ -122,25 +124,50 @@ export function setFaultsAside(sent: SentBooking, refusals: Refusal[]): Fault[] 
     return [...instancePath.split('/').slice(1), ...missing];
   });
   for (const path of paths) forget(sent, path);
-  return paths.sort((a, b) => rankOf(a) - rankOf(b)).map(faultAt);
+  const told = paths.flatMap(fieldsAt).sort((a, b) => rankOf(a) - rankOf(b));
+  return [...told.map(faultAt), ...tooLong(sent)];
 }
 
 function forget(sent: SentBooking, [top = '', at, field]: string[]) {
-  const { participants, config } = sent;
+  const { participants } = sent;
   if (top === 'participants' && at !== undefined) {
     participants![Number(at)] = field === undefined ? {} : { ...participants![Number(at)], [field]: undefined };
-  } else if (top === 'config' && at !== undefined) {
-    sent.config = { ...config, [at]: undefined };
+  } else if (top === 'config') {
+    sent.config = unjudged;
   } else {
     Object.assign(sent, { [top]: undefined });
   }
 }
 
-function faultAt([top = '', at, field = 'firstname']: string[]): Fault {
-  if (top !== 'participants' || at === undefined) return top in codeOf ? fault(codeOf[top]!) : fieldFault(at ?? top);
+/** Nobody knows what a config with a fault wanted: what depends on it is not held against the booking. */
+const unjudged = {
+  reject_cancelled_course_date: false,
+  reject_passed_deadline: false,
+  seats_availability_check: false,
+};
+
+/** A participant who is no object lacks both a name and an address. */
+const fieldsAt = (path: string[]) =>
+  path[0] === 'participants' && path.length === 2
+    ? [
+        [...path, 'firstname'],
+        [...path, 'email'],
+      ]
+    : [path];
+
+function faultAt([top = '', at, field = '']: string[]): Fault {
+  if (top in codeOf && at === undefined) return fault(codeOf[top]!);
+  if (top !== 'participants') return fieldFault(at === undefined ? top : `${top}.${at}`);
   const code = codeOfParticipant[field];
   return code ? faultOf(Number(at), code) : fieldFault(field, Number(at));
 }
+
+/** What an index of the database can hold of one person. Any name fits, beside an e-mail of plain letters. */
+const mostBytes = 2_600;
+const tooLong = ({ participants = [] }: SentBooking): Fault[] =>
+  participants.flatMap(({ email, firstname, lastname }, n) =>
+    Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > mostBytes ? [fieldFault('email', n)] : [],
+  );
 
 const fields = Object.keys(BookingBody.properties);
 const participantFields = Object.keys(ParticipantBody.properties);

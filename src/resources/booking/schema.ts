@@ -11,7 +11,7 @@ const sayings = {
   payment_method_invalid: 'payment_method must be invoice',
   customer_invalid: 'customer_id names no active customer',
   participant_count_invalid: 'There must be 1 to 1000 participants',
-  participant_name_invalid_empty: 'a firstname and a lastname are needed',
+  participant_name_invalid_empty: 'a firstname and a lastname of 255 characters at most are needed',
   participant_email_invalid_empty: 'an e-mail address is needed',
   participant_products_invalid: 'products names what cannot be sold',
   participant_does_not_have_a_course_product: 'none of the products is one of the course',
