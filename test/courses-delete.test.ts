@@ -82,6 +82,26 @@ test('its dates without participants are deleted too, past or coming; those of o
   expect(rows).toEqual([{ stamps: 1 }]);
 });
 
+test('a date whose child is kept is kept, and the child goes on naming it', async () => {
+  const me = await newProvider();
+  const course = await me.course();
+  const parents = [await addDate(me, course, past), await addDate(me, course, past)] as const;
+  const children = [
+    await addDate(me, course, { ...past, parentId: parents[0] }),
+    await addDate(me, course, { ...past, parentId: parents[0] }),
+    await addDate(me, course, { ...past, parentId: parents[1] }),
+  ] as const;
+  await addParticipants(me, course, children[0], [1]);
+  expect((await remove(me, course)).status).toBe(200);
+  expect(await datesOf(me, course)).toEqual({
+    [parents[0]]: 'kept',
+    [parents[1]]: 'deleted',
+    [children[0]]: 'kept',
+    [children[1]]: 'deleted',
+    [children[2]]: 'deleted',
+  });
+});
+
 test.each([
   ['confirmed', 1],
   ['overbooked', 2],

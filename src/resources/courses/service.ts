@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, lt, ne, sql, type SQL } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, sql, type SQL } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import { slugOf } from '../../core/catalog.ts';
 import { cleared } from '../../core/change.ts';
@@ -109,19 +109,24 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
   return upholding(rules, work);
 }
 
-/** With its dates that nobody takes part in; while somebody is to come it stays. Returns the id. */
+/** With its dates that nobody takes part in, on a child neither; while somebody is to come it stays. Returns the id. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = own(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
   const dates = own(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(async (tx, at) => {
     if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
     const takesPlace = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, at));
-    const coming = and(dates, eq(courseDates.hasParticipants, true), takesPlace);
+    const taken = eq(courseDates.hasParticipants, true);
+    const coming = and(dates, taken, takesPlace);
     if ((await tx.$count(courseDates, coming)) > 0) {
       throw new Problem('invalid', 'The course has dates with coming participants');
     }
     const stamps = { deletedAt: at, updatedAt: at };
-    const empty = and(dates, eq(courseDates.hasParticipants, false));
+    const kept = tx
+      .selectDistinct({ id: courseDates.parentId })
+      .from(courseDates)
+      .where(and(dates, taken, isNotNull(courseDates.parentId)));
+    const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, kept));
     const gone = await tx.update(courseDates).set(stamps).where(empty).returning({ id: courseDates.id });
     const related = gone.length > 0 ? { relatedItemsUpdatedAt: at } : {};
     await tx
