@@ -126,6 +126,9 @@ describe('GET /v2/courses/:id/coursedates', () => {
     expect((await dates(mine, `partner_id=${partner.id}`)).status).toBe(404);
     expect(idsOf(await dates(mine, 'include_partners=1'))).toEqual([own]);
     expect((await dates(mine, 'partner_id=999999999')).status).toBe(403);
+
+    const one = await me.get(`/v2/courses/${open}/coursedates/${shown}?include_partners=1`);
+    expect([one.status, one.headers['x-ignored-parameters']]).toEqual([404, 'include_partners']);
   });
 });
 
