@@ -3,6 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { courseDates } from '../database/tables/coursedates.ts';
 import { participants } from '../database/tables/participants.ts';
 import { onPage } from '../lists/list.ts';
+import { seat } from '../reference/statuses.ts';
 import type { Check } from './check.ts';
 
 const withStatus = (status: number) => sql<string>`count(*) filter (where ${participants.statusId} = ${status})::text`;
@@ -15,10 +16,10 @@ const stored = {
   num_waiting: asText(courseDates.numWaiting),
 };
 const counted = {
-  num_confirmed: withStatus(1),
-  num_overbooked: withStatus(2),
-  num_unconfirmed: withStatus(7),
-  num_waiting: withStatus(3),
+  num_confirmed: withStatus(seat.confirmed),
+  num_overbooked: withStatus(seat.overbooked),
+  num_unconfirmed: withStatus(seat.unconfirmed),
+  num_waiting: withStatus(seat.waiting),
 };
 
 /** The seat counters of course dates, from their participants. */

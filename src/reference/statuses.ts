@@ -21,6 +21,9 @@ export const seat = {
   unconfirmed: 7,
   deregisteredWithFee: 8,
 } as const;
+/** Whether a participant is paid for, by `idPaid`. */
+export const paid = { yes: 1, no: 3 } as const;
+
 const holding: number[] = [seat.confirmed, seat.overbooked, seat.unconfirmed];
 const left: number[] = [seat.deregistered, seat.deregisteredWithFee];
 

@@ -1,4 +1,5 @@
 import { foldedSql } from '../../database/tables/columns.ts';
+import { canceled } from '../../reference/statuses.ts';
 import { isForCourse } from '../campaigns/shape.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from '../terms/schema.ts';
 
@@ -9,7 +10,7 @@ const product = `select p.id, p.course_id as "courseId", p.price::text as price,
 /** A course date with its course, unless either is deleted or the course not active; $3 is the clock. */
 const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
     d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
-    d.status_id = 3 as "isCanceled", timezone(d.zone, $3::timestamptz)::date > d.deadline_at or d.ends_at <= $3 as "isPassed",
+    d.status_id = ${canceled} as "isCanceled", timezone(d.zone, $3::timestamptz)::date > d.deadline_at or d.ends_at <= $3 as "isPassed",
     d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
     d.num_waiting as "numWaiting",

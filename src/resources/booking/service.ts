@@ -7,7 +7,7 @@ import { rowsOf, run } from '../../database/statements.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { own } from '../../lists/reach.ts';
-import { hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
+import { hasLeft, holdsSeat, paid, seat } from '../../reference/statuses.ts';
 import { enrol, type Enrolled, type Person } from '../enrolments/service.ts';
 import { recall, remember, requestKey, type AskedWithKey } from '../idempotency/service.ts';
 import { participantShape } from '../participants/shape.ts';
@@ -110,7 +110,7 @@ async function make({ providerId }: Ctx, tx: Tx, at: string, sent: SentBooking, 
   const [made] = await run<BookingMade>(tx, makeBooking, [
     ...[providerId, at, ...orderColumns(sent, terms)],
     ...[terms.date.id, sent.booker_email ?? null, sent.booker_phone ?? null],
-    ...[rowsOf(lineRows(terms)), isPaid(terms) ? 1 : 3],
+    ...[rowsOf(lineRows(terms)), isPaid(terms) ? paid.yes : paid.no],
     ...[rowsOf(participantRows(sent, terms, users)), rowsOf(boughtRows(terms))],
   ]);
   return made!;

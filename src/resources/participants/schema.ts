@@ -4,6 +4,7 @@ import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
 import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
+import { paid, seat } from '../../reference/statuses.ts';
 import { ParticipantDate } from '../participant-dates/schema.ts';
 
 const text = Type.String();
@@ -11,18 +12,21 @@ const text = Type.String();
 const label = (en: string, no: string): Label => ({ en, no });
 
 /** Where a participant stands; 4 and 8 hold no seat. */
-export const participantStatuses = new Map([
-  [1, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
-  [2, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
-  [3, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
-  [4, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
-  [7, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
-  [8, { code: 'status_deregistered_with_fee', title: label('Deregistered with fee', 'Avmeldt med gebyr') }],
+export const participantStatuses = new Map<number, { code: string; title: Label }>([
+  [seat.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
+  [seat.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
+  [seat.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
+  [seat.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
+  [seat.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
+  [
+    seat.deregisteredWithFee,
+    { code: 'status_deregistered_with_fee', title: label('Deregistered with fee', 'Avmeldt med gebyr') },
+  ],
 ]);
 
 export const paidStates = new Map<number, Label>([
-  [1, label('Yes', 'Ja')],
-  [3, label('No', 'Nei')],
+  [paid.yes, label('Yes', 'Ja')],
+  [paid.no, label('No', 'Nei')],
 ]);
 
 export type ParticipantRow = typeof participants.$inferSelect;

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { rowsOf, run } from '../../database/statements.ts';
-import { seat } from '../../reference/statuses.ts';
+import { canceled, seat } from '../../reference/statuses.ts';
 import type { Given, Promotion, Queue, SeatRules, Seats, Wish } from './schema.ts';
 
 /** `seats` runs from the free ones down into the overbook places, which are as many as `overbook`. */
@@ -53,16 +53,17 @@ export const readQueues = {
       d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
       d.num_waiting as "numWaiting",
       to_json(array(select p.id from participants p
-        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = 2 and p.status_updated_at < $3
+        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${seat.overbooked} and p.status_updated_at < $3
         order by p.status_updated_at, p.id
         limit case when d.capacity_max > 0 then greatest(0, d.capacity_max - d.num_confirmed - d.num_unconfirmed) end)) as overbooked,
       to_json(array(select p.id from participants p
-        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = 3 and p.status_updated_at < $3
+        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${seat.waiting} and p.status_updated_at < $3
         order by p.status_updated_at, p.id
         limit case when d.capacity_max > 0 then greatest(0, d.capacity_max + d.capacity_overbook
           - d.num_confirmed - d.num_overbooked - d.num_unconfirmed) end)) as waiting
     from course_dates d
-    where d.provider_id = $1 and d.id in (select json_array_elements_text($2)::bigint) and d.status_id <> 3 and d.deleted_at is null and d.ends_at > $3
+    where d.provider_id = $1 and d.id in (select json_array_elements_text($2)::bigint)
+      and d.status_id <> ${canceled} and d.deleted_at is null and d.ends_at > $3
     order by d.id`,
 };
 
