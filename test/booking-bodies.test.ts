@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bookable, bookingOf, booked, person } from './support/booking.ts';
+import { bookable, bookingOf, booked, codesIn, person } from './support/booking.ts';
 import { contentTypes, dialects, encoded, poison, stateOf, typed, type Fields } from './support/generate.ts';
 import { sharedWorld, type Answer } from './support/world.ts';
 
@@ -124,6 +124,42 @@ test('any text means the same in every dialect', async () => {
   };
   await fc.assert(fc.asyncProperty(body, check), { numRuns: 100 });
 }, 60_000);
+
+const ofBooking = (name: string) => (value: string) => ({ [name]: value });
+const ofParticipant = (name: string) => (value: string) => ({ participants: [person({ [name]: value })] });
+test.each([
+  ['booker_name', 255, ofBooking],
+  ['company', 255, ofBooking],
+  ['company_number', 255, ofBooking],
+  ['gln_number', 255, ofBooking],
+  ['invoice_reference', 255, ofBooking],
+  ['invoice_address_1', 255, ofBooking],
+  ['booker_phone', 5_000, ofBooking],
+  ['phone', 5_000, ofParticipant],
+  ['position', 5_000, ofParticipant],
+  ['comment', 5_000, ofParticipant],
+  ['trigger_value', 5_000, ofParticipant],
+] as const)('%s takes %i characters and not one more', async (name, limit, of) => {
+  const { dateId } = await bookable(me);
+  for (const character of ['x', '🚑']) {
+    const longest = character.repeat(limit);
+    await booked(me, dateId, of(name)(longest));
+    const answer = await me.post('/v2/booking', bookingOf(dateId, of(name)(`${longest}${character}`)));
+    expect([answer.status, codesIn(answer)]).toEqual([400, ['field_invalid']]);
+    expect(answer.json().error).toMatch(new RegExp(`${name} is not valid$`));
+  }
+});
+
+test('the longest trigger value of a child date leads there', async () => {
+  const { dateId, courseId } = await bookable(me);
+  const trigger_value = 'x'.repeat(5_000);
+  const child = await me.post(`/v2/courses/${courseId}/coursedates`, {
+    ...{ start_at: '2030-06-10', end_at: '2030-06-10', parent_id: dateId, trigger_value },
+  });
+  const { participants } = await booked(me, dateId, { participants: [person({ trigger_value })] });
+  const read = (await me.get(`/v2/participants/${participants[0]!.id}`)).json<{ coursedate: Fields }>();
+  expect(read.coursedate['id']).toBe(child.json<{ coursedate_id: number }>().coursedate_id);
+});
 
 test.each(['/v2/booking/1/deregister', '/v2/participants/1'])(
   'PUT %s bears any body',

@@ -14,7 +14,7 @@ export const ParticipantBody = Type.Object({
   email: Address(),
   phone: Optional(Note()),
   company: Optional(Line()),
-  position: Optional(Line()),
+  position: Optional(Note()),
   date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
   comment: Optional(Note()),
   status_id: Optional(OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
