@@ -84,9 +84,51 @@ test('with another body, or another path, the key is refused', async () => {
   const answer = await me.put(`/v2/booking/${booking_id}/deregister`, {}, key('k'));
   expect([answer.status, answer.json()]).toEqual([400, reused]);
   expect(await bookingsOf(me)).toBe(1);
-  // What cannot even be read is told as such.
-  expect(codesIn(await me.post('/v2/booking', { ...body, currency: 'x' }, key('k')))).toEqual(['field_invalid']);
   expect((await me.put(`/v2/booking/${booking_id}/deregister`, {}, key('unused'))).status).toBe(200);
+});
+
+test.each<[string, (body: ReturnType<typeof bookingOf>) => object]>([
+  ['a currency that is none', (body) => ({ ...body, currency: 'x' })],
+  ['no payment method', (body) => ({ ...body, payment_method: '' })],
+  ['a text too long beside the rest', (body) => ({ ...body, booker_name: 'x'.repeat(256) })],
+  ['a text beside the rest that cannot be read', (body) => ({ ...body, booker_name: 'a\0' })],
+  ['a switch that cannot be read', (body) => ({ ...body, config: { waiting_list_when_full: 'perhaps' } })],
+  [
+    'a birthday that cannot be read',
+    ({ participants: [one], ...body }) => ({
+      ...body,
+      participants: [{ ...one, date_of_birth: 'x' }],
+    }),
+  ],
+  ['one who is nobody beside the rest', (body) => ({ ...body, participants: [...body.participants, 7] })],
+  ['no participants', (body) => ({ ...body, participants: [] })],
+  ['nothing', () => ({})],
+])('a used key is refused before the faults of another body: %s', async (_name, change) => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me);
+  const body = bookingOf(dateId);
+  const first = await me.post('/v2/booking', body, key('k'));
+  const answer = await me.post('/v2/booking', change(body), key('k'));
+  expect([answer.status, codesIn(answer)]).toEqual([400, ['idempotency_key_reused']]);
+  // Without a key, or with another one, the faults themselves are told.
+  const plain = codesIn(await me.post('/v2/booking', change(body)));
+  expect(plain).not.toContain('idempotency_key_reused');
+  expect(codesIn(await me.post('/v2/booking', change(body), key('unused')))).toEqual(plain);
+  expect((await me.post('/v2/booking', body, key('k'))).text).toBe(first.text);
+  expect(await bookingsOf(me)).toBe(1);
+});
+
+test('a body that does not parse is told as such, whatever the key', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me);
+  await book(me, dateId, {}, key('k'));
+  for (const [text, message] of [
+    ['{"coursedate_id":', 'The body is not valid JSON'],
+    ['[1]', 'The body must hold named fields'],
+  ]) {
+    const answer = await me.post('/v2/booking', text, { ...typed('json'), ...key('k') });
+    expect([answer.status, answer.json().errors]).toEqual([400, [{ code: 'field_invalid', message }]]);
+  }
 });
 
 test('a refused booking may be tried again with the same key, even with another body', async () => {

@@ -115,27 +115,29 @@ const codeOfParticipant: Record<string, BookingCode> = {
 export type Refusal = { instancePath: string; keyword: string; params: Record<string, unknown> };
 
 /**
- * Words what the validator refused, in the document's order, and sets the refused fields aside: the rest is then looked
- * at all the same, and every fault told at once.
+ * Words what the validator refused, in the document's order, and gives what is left without the refused fields: the rest
+ * is then looked at all the same, and every fault told at once. What was sent stays as it was read.
  */
-export function setFaultsAside(sent: SentBooking, refusals: Refusal[]): Fault[] {
+export function setFaultsAside(sent: SentBooking, refusals: Refusal[]): { rest: SentBooking; wrong: Fault[] } {
   const paths = refusals.map(({ instancePath, keyword, params }) => {
     const missing = keyword === 'required' ? [String(params['missingProperty'])] : [];
     return [...instancePath.split('/').slice(1), ...missing];
   });
-  for (const path of paths) forget(sent, path);
-  const told = paths.flatMap(fieldsAt).sort((a, b) => rankOf(a) - rankOf(b));
-  return [...told.map(faultAt), ...tooLong(sent)];
+  const { participants } = sent;
+  const rest = { ...sent, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
+  for (const path of paths) forget(rest, path);
+  const told = paths.flatMap(fieldsAt).sort((one, other) => rankOf(one) - rankOf(other));
+  return { rest, wrong: [...told.map(faultAt), ...tooLong(rest)] };
 }
 
-function forget(sent: SentBooking, [top = '', at, field]: string[]) {
-  const { participants } = sent;
+function forget(rest: SentBooking, [top = '', at, field]: string[]) {
+  const { participants } = rest;
   if (top === 'participants' && at !== undefined) {
     participants![Number(at)] = field === undefined ? {} : { ...participants![Number(at)], [field]: undefined };
   } else if (top === 'config') {
-    sent.config = unjudged;
+    rest.config = unjudged;
   } else {
-    Object.assign(sent, { [top]: undefined });
+    Object.assign(rest, { [top]: undefined });
   }
 }
 

@@ -39,9 +39,9 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request, reply) => {
       const refusals = (request.validationError?.validation ?? []) as Refusal[];
-      const key = refusals.length === 0 ? keyOf(request) : undefined;
-      const wrong = [...wrongKey(request), ...setFaultsAside(request.body, refusals)];
-      return reply.code(201).send(await book(request.ctx, request.body, wrong, key));
+      const { rest, wrong } = setFaultsAside(request.body, refusals);
+      const answer = await book(request.ctx, rest, [...wrongKey(request), ...wrong], keyOf(request));
+      return reply.code(201).send(answer);
     },
   );
 
@@ -68,7 +68,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 type Keyed = { headers: { 'idempotency-key'?: string } };
 
-/** Of a request as it was read, before anything is set aside; undefined without a key. */
+/** Of a request as it was read, with nothing set aside; undefined without a key. */
 function keyOf({ headers, method, routeOptions, params, body }: Keyed & Omit<FastifyRequest, 'headers'>) {
   const key = headers['idempotency-key'];
   return key === undefined ? undefined : { key, asked: { method, route: routeOptions.url, params, body } };

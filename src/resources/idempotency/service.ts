@@ -12,8 +12,11 @@ const hash = (text: string) => createHash('sha256').update(text).digest('base64u
 export type AskedWithKey = { key: string; asked: object };
 export const requestKey = ({ key, asked }: AskedWithKey): RequestKey => ({
   keyHash: hash(key),
-  fingerprint: hash(JSON.stringify(asked, (_name, value: unknown) => (isFields(value) ? inOrder(value) : value))),
+  fingerprint: hash(JSON.stringify(asked, (_name, value: unknown) => comparable(value))),
 });
+
+/** What could not be read is left as a symbol, and `JSON.stringify` would take it for a field that was not sent. */
+const comparable = (value: unknown) => (typeof value === 'symbol' ? null : isFields(value) ? inOrder(value) : value);
 
 const isFields = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
