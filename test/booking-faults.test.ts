@@ -4,6 +4,7 @@ import { courses, products } from '../src/database/tables/courses.ts';
 import { and, eq } from 'drizzle-orm';
 import { bookable, booked, book, bookingOf, codesIn, newVoucher, person, persons } from './support/booking.ts';
 import { addDate, changeDate } from './support/dates.ts';
+import { contentTypes } from './support/generate.ts';
 import { mainProduct, newCustomer, newProduct, write } from './support/orders.ts';
 import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
 
@@ -279,6 +280,43 @@ test('any name fits beside an e-mail of plain letters, and an e-mail too long fo
     400,
     [{ code: 'field_invalid', message: 'Participant 2: email is not valid' }],
   ]);
+});
+
+test.each<[string, string, string]>([
+  ['null in JSON', contentTypes.json, '[null,{"email":"x"},%]'],
+  ['an empty text in JSON', contentTypes.json, '["",{"email":"x"},%]'],
+  ['an empty object in JSON', contentTypes.json, '[{},{"email":"x"},%]'],
+  ['numbered JSON', contentTypes.json, '{"0":null,"1":{"email":"x"},"2":%}'],
+  ['an empty form field', contentTypes.form, 'participants[0]=&participants[1][email]=x'],
+  ['JSON in a form', contentTypes.form, `participants=${encodeURIComponent('[null,{"email":"x"}]')}`],
+])('an empty participant keeps its place: %s', async (_name, type, participants) => {
+  const text =
+    type === contentTypes.json
+      ? JSON.stringify(bookingOf(dateId, { participants: '' })).replace(
+          '""',
+          participants.replace('%', JSON.stringify(person())),
+        )
+      : `coursedate_id=${dateId}&payment_method=invoice&${participants}`;
+  const answer = await me.post('/v2/booking', text, { 'content-type': type });
+  expect([answer.status, answer.json().errors]).toEqual([
+    400,
+    ['Participant 1', 'Participant 2'].flatMap((who) => [
+      { code: 'participant_name_invalid_empty', message: `${who}: a firstname and a lastname are needed` },
+      { code: 'participant_email_invalid_empty', message: `${who}: an e-mail address is needed` },
+    ]),
+  ]);
+});
+
+test('an empty participant is not booked beside one who is somebody', async () => {
+  for (const nobody of [null, '', {}]) {
+    const answer = await book(me, dateId, { participants: [nobody, person()] });
+    expect([answer.status, answer.json().error]).toEqual([400, 'Participant 1: a firstname and a lastname are needed']);
+  }
+});
+
+test('participants who are all empty are none', async () => {
+  for (const participants of [[null], ['', null], { 0: '' }])
+    expect(codesIn(await book(me, dateId, { participants }))).toEqual(['participant_count_invalid']);
 });
 
 test('the switches let canceled and passed dates be booked', async () => {

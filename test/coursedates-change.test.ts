@@ -385,7 +385,8 @@ describe('gatherings that are sent', () => {
     expect(told(await put({ title: 'Changed', gatherings: [one('2030-06-12'), faulty] }))).toEqual(
       refusing('gatherings'),
     );
-    expect(told(await put({ title: 'Changed', gatherings: [{}] }))).toEqual(refusing('gatherings'));
+    for (const gatherings of [[{}], [null, one('2030-06-12')]])
+      expect(told(await put({ title: 'Changed', gatherings }))).toEqual(refusing('gatherings'));
     expect([await read(), await rows(id)]).toEqual([before, stored]);
   });
 

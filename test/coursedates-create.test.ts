@@ -405,6 +405,7 @@ describe('gatherings', () => {
   });
 
   test.each([
+    ['nothing in its place', null],
     ['no start', end('11:30')],
     ['no end', { gathering_at: '2030-06-10 09:00' }],
     ['a date without times', { gathering_at: '2030-06-10', gathering_end_at: '2030-06-11' }],

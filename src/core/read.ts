@@ -40,7 +40,7 @@ const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw
 function valueReader(schema: TSchema, type: string): Reader {
   const how = (schema as { [Read]?: Reading })[Read];
   if (Array.isArray(schema['anyOf'])) return eitherReader(schema['anyOf'] as TSchema[]);
-  if (type === 'array') return listReader(readerOf(schema['items'] as TSchema), how);
+  if (type === 'array') return listReader(schema['items'] as TSchema, how);
   if (type === 'object') return how === 'json' ? decoded(objectReader(schema)) : objectReader(schema);
   if (type === 'integer') return readNumber(/^-?\d{1,16}$/);
   if (type === 'number') return readNumber(/^-?\d{1,16}(\.\d{1,16})?$/);
@@ -91,15 +91,21 @@ function itemsOf(raw: unknown): unknown[] {
   return [raw];
 }
 
-function listReader(item: Reader, how: Reading | undefined): Reader {
+/** Empty items are left out, but for objects: there they keep their places, so that a fault names the right one. */
+function listReader(items: TSchema, how: Reading | undefined): Reader {
+  const item = readerOf(items);
+  const keepsPlaces = items['type'] === 'object';
   const split = (raw: unknown) =>
     how === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
   const read: Reader = (raw) => {
     const parts = itemsOf(raw).flatMap(split);
     // Not worth reading one by one: it is refused for its length.
     if (parts.length > mostItems) return unreadable;
-    const values = parts.map(item).filter((value) => value !== unset);
-    return values.length === 0 ? unset : values;
+    const values = parts.map(item);
+    if (values.every((value) => value === unset)) return unset;
+    return keepsPlaces
+      ? values.map((value) => (value === unset ? {} : value))
+      : values.filter((value) => value !== unset);
   };
   return how === 'json' ? decoded(read) : read;
 }
