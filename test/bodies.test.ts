@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   dialects,
   encoded,
@@ -24,6 +24,12 @@ const json = 'application/json';
 const courses = async (provider: Provider) => (await provider.get('/v2/courses')).json<Item[]>();
 const each = <T>(values: readonly T[]) =>
   writes.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+
+const me = await newProvider();
+let titles = 0;
+const nextTitle = () => `Empty ${(titles += 1)}`;
+const withTitle = (type: string, body: string) =>
+  type === json ? body.replace('{', `{"title":"${nextTitle()}",`) : `title=${nextTitle()}&${body}`;
 
 async function makeTags(provider: Provider) {
   await provider.course({ tags: [{ title: 'One' }, { title: 'Two' }] });
@@ -79,6 +85,49 @@ test.each(dialects)('custom properties may have numbers as names: %s', async (di
   expect(await postCourse.read(me, answer)).toMatchObject({ custom_properties });
 });
 
+describe('an array without items stands for an object without members, as PHP writes one', () => {
+  const stored = { custom_properties: { room: 'A' }, translations: { en: { lead: 'In English' } } };
+  const ways: [string, string, (name: string) => string][] = [
+    ['JSON', json, (name) => `{"${name}":[]}`],
+    ['JSON in JSON', json, (name) => `{"${name}":"[]"}`],
+    ['JSON in a form', form, (name) => `${name}=[]`],
+    ['an object in a form', form, (name) => `${name}={}`],
+  ];
+
+  test.each(ways)('for a new course: %s', async (_name, type, body) => {
+    for (const name of Object.keys(stored)) {
+      const answer = await writeRaw(me, postCourse, type, withTitle(type, body(name)));
+      expect(answer.status, answer.text).toBe(201);
+      const course = await postCourse.read(me, answer);
+      expect(course).toMatchObject({ custom_properties: null, description_languages: [] });
+    }
+  });
+
+  test.each(ways)('for one that is there, which stays as it was: %s', async (_name, type, body) => {
+    const id = await me.course({ title: nextTitle(), ...stored });
+    const read = async () => lasting((await me.get(`/v2/courses/${id}`)).json());
+    const before = await read();
+    for (const name of Object.keys(stored)) {
+      const answer = await me.put(`/v2/courses/${id}`, body(name), { 'content-type': type });
+      expect(answer.status, answer.text).toBe(200);
+      expect(await read()).toEqual(before);
+    }
+  });
+
+  test('and within a translation', async () => {
+    const id = await me.course({ title: nextTitle(), ...stored });
+    expect((await me.put(`/v2/courses/${id}`, { translations: { en: [], da: [] } })).status).toBe(200);
+    expect((await me.get(`/v2/courses/${id}`)).json()).toMatchObject({ description_languages: ['en'] });
+  });
+
+  test.each([[[1]], [['a']], [[[]]], [[null]]])('one with an item, like %j, stands for none', async (value) => {
+    for (const name of Object.keys(stored)) {
+      const answer = await me.post('/v2/courses', { title: nextTitle(), [name]: value });
+      expect(answer).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
+    }
+  });
+});
+
 test.each(['tags=%d', 'tags[]=%d', 'tags[0]=%d', 'tags=["%d"]'])('%s names one tag', async (body) => {
   const me = await newProvider();
   const [id] = await makeTags(me);
@@ -102,6 +151,17 @@ test.each(['tags[]=', 'tags=', 'tags=[]', 'tags=%20[]', 'labels='])('%s is no ta
   const answer = await writeRaw(me, postCourse, form, `title=A&${body}`);
   expect(answer.status, answer.text).toBe(201);
   expect((await courses(me))[0]?.tags).toEqual([]);
+});
+
+test.each([
+  [form, 'title=A&tags[]=&tags[]=%d&tags[]='],
+  [json, '{"title":"A","tags":[null,%d,""]}'],
+])('an empty tag beside another is left out: %s %s', async (type, body) => {
+  const me = await newProvider();
+  const [id] = await makeTags(me);
+  const answer = await writeRaw(me, postCourse, type, body.replace('%d', String(id)));
+  expect(answer.status, answer.text).toBe(201);
+  expect((await courses(me)).at(-1)?.tags).toEqual([{ id, title: 'One' }]);
 });
 
 test.each(['labels[]=%d', 'labels=[{"id":%d}]', 'labels[0][title]=red', 'labels=[{"title":" RED "}]'])(

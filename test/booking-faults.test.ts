@@ -197,6 +197,8 @@ test('what is not wrong by itself is booked', async () => {
     { currency: 'nok' },
     { currency: 'NOK' },
     { participants: persons(2, { products: [] }) },
+    { config: [] },
+    { config: '[]' },
     { unknown: 'x' },
   ])
     expect((await me.post('/v2/booking', bookingOf(dateId, fields))).status).toBe(201);
@@ -286,6 +288,8 @@ test.each<[string, string, string]>([
   ['null in JSON', contentTypes.json, '[null,{"email":"x"},%]'],
   ['an empty text in JSON', contentTypes.json, '["",{"email":"x"},%]'],
   ['an empty object in JSON', contentTypes.json, '[{},{"email":"x"},%]'],
+  ['an empty array in JSON', contentTypes.json, '[[],{"email":"x"},%]'],
+  ['an empty array in numbered JSON', contentTypes.json, '{"0":[],"1":{"email":"x"},"2":%}'],
   ['numbered JSON', contentTypes.json, '{"0":null,"1":{"email":"x"},"2":%}'],
   ['an empty form field', contentTypes.form, 'participants[0]=&participants[1][email]=x'],
   ['JSON in a form', contentTypes.form, `participants=${encodeURIComponent('[null,{"email":"x"}]')}`],

@@ -198,7 +198,8 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await changed({ custom_properties: { a: '', b: null, x: '' } })).toMatchObject({
       custom_properties: { c: '4' },
     });
-    expect(await changed({ custom_properties: {} })).toMatchObject({ custom_properties: { c: '4' } });
+    for (const nothing of [{}, [], '[]'])
+      expect(await changed({ custom_properties: nothing })).toMatchObject({ custom_properties: { c: '4' } });
     expect(await changed({ custom_properties: { c: '' } })).toMatchObject({ custom_properties: null });
     const many = (prefix: string, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'x']));

@@ -52,6 +52,7 @@ test('custom properties are merged, an empty one is removed, and an empty whole 
     (await update(me, ids[0]!, { custom_properties })).json<Item>()['custom_properties'];
   expect(await put({ a: '1', b: '2' })).toEqual({ a: '1', b: '2' });
   expect(await put({ b: '', c: '3' })).toEqual({ a: '1', c: '3' });
+  for (const nothing of [{}, [], '{}', '[]']) expect(await put(nothing)).toEqual({ a: '1', c: '3' });
   expect(await put({ a: null, c: null })).toBe(null);
   expect(await put({ d: '4' })).toEqual({ d: '4' });
   expect(await put('')).toBe(null);

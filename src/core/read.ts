@@ -37,6 +37,9 @@ const typesOf = ({ type }: TSchema) => (Array.isArray(type) ? (type as string[])
 const isEmpty = (raw: unknown) => raw === undefined || raw === null || raw === '';
 const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 
+/** PHP's JSON of an array without items, which may have been meant as an object. */
+const isEmptyList = (raw: unknown) => Array.isArray(raw) && raw.length === 0;
+
 function valueReader(schema: TSchema, type: string): Reader {
   const how = (schema as { [Read]?: Reading })[Read];
   if (Array.isArray(schema['anyOf'])) return eitherReader(schema['anyOf'] as TSchema[]);
@@ -63,7 +66,8 @@ function objectReader(schema: TSchema): Reader {
   const readOther = typeof others === 'object' ? readerOf(others) : undefined;
   const mostNames = (schema['maxProperties'] as number | undefined) ?? mostItems;
 
-  return (raw) => {
+  return (sent) => {
+    const raw = isEmptyList(sent) ? {} : sent;
     if (!isFields(raw)) return unreadable;
     const fields = Object.create(null) as Fields;
     for (const [name, read] of properties) {
@@ -87,7 +91,8 @@ const mostItems = 1_000;
 /** A form's `a[0]=x&a[1]=y`, and PHP's JSON of an array with gaps, are objects with numbers for names. */
 function itemsOf(raw: unknown): unknown[] {
   if (Array.isArray(raw)) return raw;
-  if (isFields(raw) && Object.keys(raw).every((name) => /^\d+$/.test(name))) return Object.values(raw).flat();
+  if (isFields(raw) && Object.keys(raw).every((name) => /^\d+$/.test(name)))
+    return Object.values(raw).flatMap((item) => (isEmptyList(item) ? [item] : item));
   return [raw];
 }
 
