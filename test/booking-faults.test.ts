@@ -355,6 +355,16 @@ test("a child date's own state counts for who is led there", async () => {
   await booked(me, dateId, { participants, config: { reject_cancelled_course_date: 0, reject_passed_deadline: 0 } });
 });
 
+test.each([
+  ['canceled', { statusId: 3 }, 'course_date_cancelled'],
+  ['passed', { deadlineAt: '2020-01-01' }, 'deadline_passed'],
+])('a %s date refuses those too who are all led to an open child', async (_name, values, code) => {
+  const { dateId, courseId } = await bookable(me, values);
+  await addDate(me, courseId, { parentId: dateId, triggerValue: 'open' });
+  const participants = persons(2, { trigger_value: 'open' });
+  expect(codesIn(await book(me, dateId, { participants }))).toEqual([code]);
+});
+
 test('the deadline is the end of its day where the date is, and the end of the date is the end', async () => {
   const { dateId } = await bookable(me);
   const dayIn = (zone: string, days = 0) =>
