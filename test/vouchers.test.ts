@@ -101,6 +101,10 @@ test('a course is needed, one of the own', async () => {
   expect(await ask('course_id=x')).toEqual([400, ['field_invalid']]);
   const deleted = await bookable(me, { deletedAt: past });
   expect(await ask(`coursedate_id=${deleted.dateId}`)).toEqual([404, ['resource_not_found']]);
+  const gone = await me.course();
+  expect(await ask(`course_id=${gone}`)).toEqual([200, undefined]);
+  await me.request('DELETE')(`/v2/courses/${gone}`);
+  expect(await ask(`course_id=${gone}`)).toEqual([404, ['resource_not_found']]);
   for (const query of [`course_id=${theirs.courseId}`, `coursedate_id=${theirs.dateId}`, 'course_id=999999999'])
     expect(await ask(query)).toEqual([404, ['resource_not_found']]);
   expect(await ask(`course_id=${courseId}`)).toEqual([200, undefined]);
