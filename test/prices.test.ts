@@ -73,39 +73,46 @@ const anyDiscount = fc.oneof(
   amount(100_00).map((rate) => percent(rate)),
   fc.oneof(amount(2_000_00), amount(1_500_000_00)).map((worth) => value(worth)),
 );
-const anyOrder = fc.record({ lines: fc.array(anyLine, { minLength: 1, maxLength: 5 }), discount: anyDiscount });
+const anyOrder = fc.record({
+  lines: fc.array(anyLine, { minLength: 1, maxLength: 5 }),
+  discount: anyDiscount,
+  balance: fc.oneof(amount(2_000_00), amount(2_000_000_000_00)),
+});
 
 /** The same money by PostgreSQL's decimals, which round half away from zero. */
 const reckoned = `with line as (
-    select o.number, l.place, l.quantity, l.price, l.vat,
+    select o.number, o.balance, l.place, l.quantity, l.price, l.vat,
       case o.kind when 'Percent' then round(l.quantity * l.price * o.worth / 100, 2)
         when 'Value' then l.quantity * least(o.worth, l.price) else 0 end as discount
-    from jsonb_to_recordset($1) o (number int, kind text, worth numeric, lines jsonb),
+    from jsonb_to_recordset($1) o (number int, kind text, worth numeric, balance numeric, lines jsonb),
       rows from (jsonb_to_recordset(o.lines) as (price numeric, vat numeric, quantity int)) with ordinality l (price, vat, quantity, place))
   select array_agg(discount::numeric(20, 2)::text order by place) as discounts,
     sum(quantity * price)::numeric(20, 2)::text as before, sum(discount)::numeric(20, 2)::text as discounted,
-    sum(round((quantity * price - discount) * vat / 100, 2))::numeric(20, 2)::text as vat
+    sum(round((quantity * price - discount) * vat / 100, 2))::numeric(20, 2)::text as vat,
+    least(max(balance), sum(quantity * price - discount + round((quantity * price - discount) * vat / 100, 2)))::numeric(20, 2)::text as paid
   from line group by number order by number`;
 
 test('10,000 orders come to what PostgreSQL reckons, to the minor unit', async () => {
   const orders = fc.sample(anyOrder, 10_000);
-  const asked = orders.map(({ lines, discount }, number) => ({
-    ...{ number, kind: discount?.type, worth: discount?.value },
+  const asked = orders.map(({ lines, discount, balance }, number) => ({
+    ...{ number, kind: discount?.type, worth: discount?.value, balance },
     lines: lines.map((line) => ({ price: line.price, vat: line.vatPercentage, quantity: line.quantity })),
   }));
-  const { rows } = await database.pool.query<{ discounts: string[]; before: string; discounted: string; vat: string }>(
-    reckoned,
-    [JSON.stringify(asked)],
-  );
+  type Reckoned = { discounts: string[]; before: string; discounted: string; vat: string; paid: string };
+  const { rows } = await database.pool.query<Reckoned>(reckoned, [JSON.stringify(asked)]);
   expect(rows).toHaveLength(orders.length);
-  orders.forEach(({ lines, discount }, n) => {
+  orders.forEach(({ lines, discount, balance }, n) => {
     const all = lines.map((line, productId) => ({ ...line, productId }));
     const { totals, lines: priced } = priceOrder(all, discount ? [discount] : []);
-    const { before, discounted, vat, discounts } = rows[n]!;
+    const { before, discounted, vat, discounts, paid } = rows[n]!;
     expect(priced.map((line) => line.discountCalculatedAtOrder)).toEqual(discounts);
     expect(totals.agreed).toEqual({ totalBeforeDiscounts: before, totalDiscounts: discounted, totalVat: vat });
     const exclVat = minorOf(before) - minorOf(discounted);
     expect([totals.exclVat, totals.vat, totals.inclVat]).toEqual([exclVat, minorOf(vat), exclVat + minorOf(vat)]);
     expect(exclVat).toBeGreaterThanOrEqual(0n);
+    expect(voucherPays(balance, totals.inclVat)).toBe(minorOf(paid));
   });
+  // Some vouchers pay for all, some for a part.
+  const parts = orders.filter(({ balance }, n) => rows[n]!.paid === balance).length;
+  expect([parts > 0, parts < orders.length]).toEqual([true, true]);
 });
