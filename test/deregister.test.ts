@@ -8,6 +8,7 @@ import {
   codesIn,
   countersOf,
   deregister,
+  newVoucher,
   person,
   persons,
   statusesIn,
@@ -48,6 +49,24 @@ test('deregistering answers the participants, and a second call changes nothing'
   for (const config of [{ with_fee: 1 }, [], '[]'])
     expect((await deregister(me, summary.booking_id, { config })).text).toBe(answer.text);
   expect((await me.get('/v2/orders')).text).toBe(orders);
+});
+
+test('deregistering changes the participant, not the order, which shows the new status in its lines', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me, { capacityMax: 2, capacityWait: 1 });
+  const { code } = await newVoucher(me, { amount: '3000.00' });
+  const { order_id, booking_id } = await booked(me, dateId, { participants: persons(2), voucher_code: code });
+  await booked(me, dateId, wait);
+  const order = async (include = '') => (await me.get(`/v2/orders/${order_id}${include}`)).json<Item>();
+  const shown = async () =>
+    (await order('?include=lines.database_relations.participants'))['lines'].flatMap((line: Item) =>
+      line['database_relations'].map((relation: Item) => relation['participants'].status.status_code),
+    );
+  const before = await order();
+  expect(await shown()).toEqual(['status_confirmed', 'status_confirmed']);
+  await deregister(me, booking_id);
+  expect(await order()).toEqual(before);
+  expect(await shown()).toEqual(['status_deregistered', 'status_deregistered']);
 });
 
 test('with a fee the status is another', async () => {
