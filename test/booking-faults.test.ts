@@ -305,7 +305,10 @@ test.each<[string, string, string]>([
   expect([answer.status, answer.json().errors]).toEqual([
     400,
     ['Participant 1', 'Participant 2'].flatMap((who) => [
-      { code: 'participant_name_invalid_empty', message: `${who}: a firstname and a lastname are needed` },
+      {
+        code: 'participant_name_invalid_empty',
+        message: `${who}: a firstname and a lastname of 255 characters at most are needed`,
+      },
       { code: 'participant_email_invalid_empty', message: `${who}: an e-mail address is needed` },
     ]),
   ]);
@@ -314,7 +317,10 @@ test.each<[string, string, string]>([
 test('an empty participant is not booked beside one who is somebody', async () => {
   for (const nobody of [null, '', {}]) {
     const answer = await book(me, dateId, { participants: [nobody, person()] });
-    expect([answer.status, answer.json().error]).toEqual([400, 'Participant 1: a firstname and a lastname are needed']);
+    expect([answer.status, answer.json().error]).toEqual([
+      400,
+      'Participant 1: a firstname and a lastname of 255 characters at most are needed',
+    ]);
   }
 });
 
