@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { command, id, moment, print, run, slug, table, title, type Options } from './commands/connect.ts';
+import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { exchangeCommands } from './commands/exchange.ts';
 import { readConfig } from './config.ts';
@@ -183,6 +184,7 @@ command(category, 'add', 'Add a category')
     }),
   );
 
+userCommands(program);
 exchangeCommands(program);
 doctorCommand(program);
 

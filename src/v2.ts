@@ -21,6 +21,7 @@ import { orderProductRoutes } from './resources/order-products/routes.ts';
 import { orderRoutes } from './resources/orders/routes.ts';
 import { participantRoutes } from './resources/participants/routes.ts';
 import { schoolRoutes } from './resources/schools/routes.ts';
+import { signOnRoutes } from './resources/sign-on/routes.ts';
 import { tagRoutes } from './resources/tags/routes.ts';
 import { courseUserRoutes, searchUserRoutes } from './resources/users/routes.ts';
 import { voucherValidationRoutes } from './resources/vouchers/routes.ts';
@@ -52,6 +53,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(customerRoutes, { prefix: '/customers' });
   await app.register(courseUserRoutes, { prefix: '/course-users' });
   await app.register(searchUserRoutes, { prefix: '/search-users' });
+  await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });

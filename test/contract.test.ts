@@ -74,6 +74,7 @@ test('there is an endpoint for each of these, and no other', () => {
     'POST /schools',
     'POST /v2/admin-users',
     'POST /v2/booking',
+    'POST /v2/check-user-credentials',
     'POST /v2/course-tags',
     'POST /v2/courses',
     'POST /v2/courses/{course_id}/coursedates',
@@ -180,6 +181,7 @@ test.each<[string, Schema, unknown]>([
   ['Course user, searched', answerOf('/v2/search-users', 'get', '200').items!, people.courseUser],
   ['Admin user', answerOf('/v2/admin-users', 'get', '200').items!, people.adminUser],
   ['Admin user, created', answerOf('/v2/admin-users', 'post', '201'), people.adminUser],
+  ['Sign-on', answerOf('/v2/check-user-credentials', 'post', '200'), people.signOn],
   ['App user', answerOf('/v2/app-users', 'get', '200').items!, people.appUser],
   ['Role', answerOf('/v2/admin-roles', 'get', '200').items!, people.role],
   ['Booking', answerOf('/v2/booking', 'post', '201'), booking.booking],
@@ -288,6 +290,7 @@ const toBook: Record<string, (me: Provider) => Promise<object>> = {
 const complete: Record<string, object> = {
   '/v2/booking/{id}/deregister': {},
   '/v2/participants/{id}': { no_show: 1 },
+  '/v2/check-user-credentials': { username: 'kari', password: 'guessed' },
   '/v2/customers': { title: 'C' },
   '/v2/customers/{id}': { note: 'N' },
   '/v2/course-tags': { title: 'T' },

@@ -143,6 +143,7 @@ const bodies: Record<string, (ids: Ids) => object[]> = {
   'POST /v2/courses/{course_id}/coursedates': (ids) => datesNaming(ids).map((one) => ({ ...days, ...one })),
   'PUT /v2/courses/{course_id}/coursedates/{id}': datesNaming,
   'DELETE /v2/courses/{course_id}/coursedates/{id}': () => [{}],
+  'POST /v2/check-user-credentials': () => [{ username: marker, password: marker, create_login_url: true }],
   'POST /v2/admin-users': ({ role }) => [
     { email: `${marker}@x.example`, role_ids: [role] },
     { email: `${marker}@x.example`, role_ids: [1], ...named, position: 'Changed', booking_email: 'c@x.example' },

@@ -123,8 +123,8 @@ test('every write is generated', () => {
   const named = ({ method, path }: { method: string; path: string }) =>
     `${method} ${path.replaceAll(/\{\w+\}/g, ':id')}`;
   const all = endpoints.filter(({ operation }) => operation.requestBody !== undefined).map(named);
-  // What a booking takes has a test of its own.
-  const others = ['POST /v2/booking'];
+  // What a booking takes has a test of its own; a sign-on writes nothing that can be read.
+  const others = ['POST /v2/booking', 'POST /v2/check-user-credentials'];
   expect([...writes.map(({ name }) => name), ...others].sort()).toEqual(all.sort());
 });
 

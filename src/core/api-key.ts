@@ -1,17 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { hashSecret, newSecret } from './secret.ts';
 
 const prefix = 'cbs_';
 const pattern = /^cbs_[A-Za-z0-9_-]{43}[0-9a-f]{8}$/;
 
 /** A new key: a prefix that people and secret scanners recognise, 256 random bits, and a CRC-32 of both. */
 export function newApiKey() {
-  const secret = prefix + randomBytes(32).toString('base64url');
+  const secret = prefix + newSecret();
   return secret + checksum(secret);
 }
 
-/** What is stored of a key. Plain SHA-256: with 256 random bits there is nothing to guess. */
-export const hashApiKey = (key: string) => createHash('sha256').update(key).digest('hex');
+/** What is stored of a key. */
+export const hashApiKey = hashSecret;
 
 /** Whether a text can be a key at all, so that a mistyped one costs no query. Keys that operators choose have no prefix. */
 export function mayBeApiKey(text: string) {

@@ -1,4 +1,5 @@
 import type { Reader, Write } from '../database/client.ts';
+import type { Runner } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
 
 /** What shapes answers and is the same for every request of the process. */
@@ -33,6 +34,8 @@ export type Ctx = {
   guards: Guards;
   /** Reads only. */
   db: Reader;
+  /** People's doors alone (tokens, sessions, failed sign-ons): no data of the provider's, so they take no lock. */
+  doors: Runner;
   /** Writes only through this: it takes the provider's lock first. */
   write: Write;
   /** Makes a provider below this one. */

@@ -1,12 +1,14 @@
-import type { QueryResultRow } from 'pg';
-import type { Tx } from './transactions.ts';
+import type { Pool, QueryResultRow } from 'pg';
 
-/** A statement whose text never changes, so that each connection plans it once. `$1` is always the provider. */
+/** A statement whose text never changes, so that each connection plans it once. `$1` is the provider, where it is known. */
 export type Statement = { name: string; text: string };
 
-/** Runs it inside the transaction; int8 is a number, what else is no number or text is best cast to text. */
-export async function run<Row extends QueryResultRow>(tx: Tx, { name, text }: Statement, values: unknown[]) {
-  return (await tx.$client.query<Row>({ name, text, values })).rows;
+/** Where a statement runs: in a transaction, or alone on any free connection. */
+export type Runner = { $client: Pick<Pool, 'query'> };
+
+/** Runs it; int8 is a number, what else is no number or text is best cast to text. */
+export async function run<Row extends QueryResultRow>(on: Runner, { name, text }: Statement, values: unknown[]) {
+  return (await on.$client.query<Row>({ name, text, values })).rows;
 }
 
 /**

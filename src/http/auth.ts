@@ -39,6 +39,7 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       settings,
       guards,
       db: database.db,
+      doors: { $client: database.pool },
       write: (work) => database.write([found.provider_id], work),
       writeNewProvider: (work) => database.writeNewProvider(found.provider_id, work),
     };

@@ -42,13 +42,14 @@ async function watched(child: ChildProcess, sign: string) {
   return { child, ended, output: () => output, errors: () => errors, pid: child.pid! };
 }
 
-/** Runs the command line to its end. */
-export function cli(args: string[], env: Environment) {
+/** Runs the command line to its end, with that text as its standard input. */
+export function cli(args: string[], env: Environment, input = '') {
   return new Promise<{ code: number; stdout: string; stderr: string; json: <T = any>() => T }>((done) => {
-    execFile(process.execPath, ['dist/cli.js', ...args], { env: bare(env) }, (error, stdout, stderr) => {
+    const child = execFile(process.execPath, ['dist/cli.js', ...args], { env: bare(env) }, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
       done({ code, stdout, stderr, json: <T>() => JSON.parse(stdout) as T });
     });
+    child.stdin!.end(input);
   });
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, check, foreignKey, index, pgTable, text } from 'drizzle-orm/pg-core';
+import { bigint, check, foreignKey, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant, reference } from './columns.ts';
 import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
@@ -18,8 +18,14 @@ export const outbox = pgTable(
     /** Whom a receipt is about: its user is the person written to. */
     participantId: reference(),
     createdAt: instant().notNull(),
+    /** When it is to be tried next; while a worker sends it, when another may. */
     dueAt: instant().notNull(),
+    attempts: integer().notNull().default(0),
+    /** What went wrong at the last try, in one line. */
+    lastError: text(),
     sentAt: instant(),
+    /** Given up. */
+    failedAt: instant(),
   },
   (t) => [
     foreignKey({ name: 'outbox_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
@@ -40,7 +46,8 @@ export const outbox = pgTable(
     }),
     index('outbox_due')
       .on(t.dueAt, t.id)
-      .where(sql`${t.sentAt} is null`),
+      .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
+    index('outbox_provider').on(t.providerId, t.id),
     check('outbox_person', sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1`),
     check(
       'outbox_participant',

@@ -1,4 +1,3 @@
-import { hash } from '@node-rs/argon2';
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../core/problem.ts';
 import { CustomProperties, Email, Flag, Line, Moment, Note, Title } from '../../core/schema.ts';
@@ -9,6 +8,8 @@ import { BookingBody, ParticipantBody } from '../../resources/booking/body.ts';
 import { CustomerBody } from '../../resources/customers/body.ts';
 import { InstructorBody } from '../../resources/instructors/body.ts';
 import { LocationBody } from '../../resources/locations/body.ts';
+import { Password, PasswordHash } from '../../resources/passwords/schema.ts';
+import { hashPassword } from '../../resources/passwords/service.ts';
 import { bodyFields, field, refersTo, type BulkKind } from '../kind.ts';
 import { Day } from './words.ts';
 
@@ -171,14 +172,14 @@ export const user: BulkKind = {
     company_employee_number: field(courseUsers.companyEmployeeNumber, line),
     custom_properties: field(courseUsers.customProperties, Optional(CustomProperties)),
     information_gathered_at: field(courseUsers.informationGatheredAt, Optional(Moment())),
-    password_hash: field(courseUsers.passwordHash, Optional(Type.String({ pattern: '^\\$argon2id\\$' }))),
+    password_hash: field(courseUsers.passwordHash, Optional(PasswordHash)),
   },
   // An export holds the hash instead.
-  accepts: { password: Optional(Type.String({ minLength: 8, maxLength: 200 })) },
+  accepts: { password: Optional(Password) },
   async complete(fields) {
     fields['username'] ??= fields['email'];
     if (fields['username'] === undefined) throw invalidFields({ missing: ['username'] });
-    if (fields['password'] !== undefined) fields['password_hash'] = await hash(fields['password'] as string);
+    if (fields['password'] !== undefined) fields['password_hash'] = await hashPassword(fields['password'] as string);
     return {};
   },
 };

@@ -71,6 +71,7 @@ export async function contextOf(database: Database, settings: Settings, provider
     settings,
     guards: allGuards,
     db: database.db,
+    doors: { $client: database.pool },
     write: (work) => database.write([providerId], work),
     writeNewProvider: (work) => database.writeNewProvider(providerId, work),
   };

@@ -12,6 +12,16 @@ const address = {
 
 export const appUser = { id: 'integer', firstname: 'string', lastname: 'string', email: 'string' };
 
+/** POST /v2/check-user-credentials; all but `valid` only when that is true, `login_url` only when asked for. */
+export const signOn = {
+  valid: 'boolean',
+  user_id: 'integer',
+  firstname: 'string|null',
+  lastname: 'string|null',
+  email: 'string|null',
+  login_url: 'string',
+};
+
 export const role = { id: 'integer', title: 'string', description: 'string' };
 
 export const adminUser = {

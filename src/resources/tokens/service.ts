@@ -1,0 +1,29 @@
+import type { Ctx } from '../../core/context.ts';
+import { hashSecret, newSecret } from '../../core/secret.ts';
+import { run, type Runner } from '../../database/statements.ts';
+import { findToken, keepToken, spendToken, voidTokensOfUser } from './query.ts';
+import { lifetimes, type Purpose, type TokenOwner } from './schema.ts';
+
+/** A new token, told only here: what a link ends with. One for a mail replaces the mail's last. */
+export async function makeToken(on: Runner, purpose: Purpose, owner: TokenOwner, mailId: number | null = null) {
+  const token = newSecret();
+  const { providerId, userId, adminUserId } = owner;
+  await run(on, keepToken, [providerId, hashSecret(token), purpose, userId, adminUserId, mailId, lifetimes[purpose]]);
+  return token;
+}
+
+/** Whose token it is, while it works; looking uses nothing up. */
+export async function ownerOf(on: Runner, purpose: Purpose, token: string) {
+  const [owner] = await run<TokenOwner>(on, findToken, [hashSecret(token), purpose]);
+  return owner;
+}
+
+/** Uses it up: of all who try, one is told whose it was. */
+export async function useToken(on: Runner, purpose: Purpose, token: string) {
+  const [owner] = await run<TokenOwner>(on, spendToken, [hashSecret(token), purpose]);
+  return owner;
+}
+
+/** Ends what links a course user was sent before. */
+export const voidTokens = ({ providerId }: Ctx, on: Runner, userId: number) =>
+  run(on, voidTokensOfUser, [providerId, userId]);

@@ -1,0 +1,277 @@
+import { hash } from '@node-rs/argon2';
+import { expect, inject, test } from 'vitest';
+import { setPassword } from '../src/resources/passwords/service.ts';
+import { openSession, signedInBy } from '../src/resources/sessions/service.ts';
+import { makeToken, ownerOf, useToken } from '../src/resources/tokens/service.ts';
+import { bookable, booked } from './support/booking.ts';
+import { cli, urlOf } from './support/processes.ts';
+import { settings, sharedWorld, type Provider } from './support/world.ts';
+
+const { database, newProvider } = await sharedWorld();
+const password = 'fjord and forest';
+const path = '/v2/check-user-credentials';
+
+type User = { id: number; username: string };
+let made = 0;
+
+/** A course user of a booking, with that password unless told otherwise. */
+async function newUser(me: Provider, theirs: string | null = password): Promise<User> {
+  const username = `Åse-${(made += 1)}@people.example`;
+  const participants = [{ firstname: 'Åse', lastname: 'Nordmann', email: username }];
+  await booked(me, (await bookable(me)).dateId, { participants });
+  const [user] = (await me.get(`/v2/search-users?username=${encodeURIComponent(username)}`)).json<{ id: number }[]>();
+  if (theirs !== null) await setPassword(await me.ctx(), user!.id, theirs);
+  return { id: user!.id, username };
+}
+const ask = (me: Provider, username: string, tried: string, more: object = {}) =>
+  me.post(path, { username, password: tried, ...more });
+const fail = async (me: Provider, username: string, times: number) => {
+  for (let n = 0; n < times; n += 1) expect((await ask(me, username, 'wrong')).json()).toEqual({ valid: false });
+};
+/** Moves what is stored, not the clock. */
+const moveWindow = (me: Provider, by: string) =>
+  database.pool.query(
+    'update sign_on_failures set window_started_at = window_started_at - $2::interval where provider_id = $1',
+    [me.id, by],
+  );
+
+test('the right password tells who it is, whatever the case of the username and the spelling of the password', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me, 'blåbær øl 123');
+  const known = { valid: true, user_id: id, firstname: 'Åse', lastname: 'Nordmann', email: username };
+  for (const [name, tried] of [
+    [username, 'blåbær øl 123'],
+    [username.toUpperCase(), 'blåbær øl 123'],
+    [` ${username.toLowerCase()} `, 'blåbær øl 123'.normalize('NFD')],
+  ] as const) {
+    const answer = await ask(me, name, tried);
+    expect([answer.status, answer.json()]).toEqual([200, known]);
+  }
+});
+
+test('a wrong password, an unknown user and one without a password answer the same, and nothing else', async () => {
+  const me = await newProvider();
+  const { username } = await newUser(me);
+  const { username: without } = await newUser(me, null);
+  const stranger = await newProvider();
+  for (const [asker, name, tried] of [
+    [me, username, 'Fjord and forest'],
+    [me, username, ` ${password}`],
+    [me, 'nobody', password],
+    [me, without, password],
+    [stranger, username, password],
+  ] as const) {
+    const answer = await ask(asker, name, tried, { create_login_url: true });
+    expect([answer.status, answer.json()]).toEqual([200, { valid: false }]);
+  }
+});
+
+test.each([
+  [{}, 'Missing field(s): username,password'],
+  [{ username: 'kari' }, 'Missing field(s): password'],
+  [{ username: ' ', password: '' }, 'Missing field(s): username,password'],
+  [{ username: 'kari', password, create_login_url: 'perhaps' }, 'Field(s) not valid: create_login_url'],
+])('%j is refused: %s', async (body, error) => {
+  const answer = await (await newProvider()).post(path, body);
+  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+});
+
+test('a form of a PHP client is read alike', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  const form = new URLSearchParams({ username, password, create_login_url: '1' }).toString();
+  const answer = await me.post(path, form, { 'content-type': 'application/x-www-form-urlencoded' });
+  expect(answer.json()).toMatchObject({ valid: true, user_id: id, login_url: expect.any(String) });
+});
+
+test('the login URL is made when asked for; its token works once, for 15 minutes, and is stored hashed', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  expect((await ask(me, username, password, { create_login_url: false })).json()).not.toHaveProperty('login_url');
+  const { login_url: url } = (await ask(me, username, password, { create_login_url: true })).json<{
+    login_url: string;
+  }>();
+  expect(url).toMatch(new RegExp(`^${settings.publicUrl}/my/sign-in/[A-Za-z0-9_-]{43}$`));
+
+  const token = url.split('/').at(-1)!;
+  const { rows } = await database.pool.query<{ text: string; minutes: number }>(
+    'select t::text as text, extract(epoch from expires_at - created_at)::int / 60 as minutes from tokens t where provider_id = $1',
+    [me.id],
+  );
+  expect([rows.length, rows[0]!.minutes, rows[0]!.text.includes(token)]).toEqual([1, 15, false]);
+
+  const { doors } = await me.ctx();
+  const owner = { providerId: me.id, userId: id, adminUserId: null };
+  expect(await ownerOf(doors, 'sign_in', token)).toEqual(owner);
+  expect(await useToken(doors, 'password', token)).toBeUndefined();
+  const tabs = await Promise.all(Array.from({ length: 20 }, () => useToken(doors, 'sign_in', token)));
+  expect(tabs.filter((one) => one !== undefined)).toEqual([owner]);
+  expect(await ownerOf(doors, 'sign_in', token)).toBeUndefined();
+});
+
+test.each([
+  ['14:59', true],
+  ['15:01', false],
+])('after %s minutes a login URL works: %s', async (age, works) => {
+  const me = await newProvider();
+  const { doors } = await me.ctx();
+  const { id } = await newUser(me);
+  const token = await makeToken(doors, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
+  await database.pool.query(`update tokens set expires_at = expires_at - $2::interval where provider_id = $1`, [
+    me.id,
+    `00:${age}`,
+  ]);
+  expect((await useToken(doors, 'sign_in', token)) !== undefined).toBe(works);
+});
+
+test('ten failures for a name refuse the right password too, until the window is over', async () => {
+  const me = await newProvider();
+  const other = await newProvider();
+  const { username } = await newUser(me);
+  const { username: another } = await newUser(me);
+  await fail(me, username, 5);
+  await fail(me, username.toUpperCase(), 5);
+  const refused = await ask(me, username, password);
+  expect([refused.status, refused.json()]).toEqual([429, { error: 'Too many failed attempts for this username' }]);
+  const wait = Number(refused.headers['retry-after']);
+  expect(wait > 840 && wait <= 900, String(wait)).toBe(true);
+  expect((await ask(me, another, password)).json()).toMatchObject({ valid: true });
+  expect((await ask(other, username, password)).json()).toEqual({ valid: false });
+
+  await moveWindow(me, '14 minutes 55 seconds');
+  expect((await ask(me, username, password)).status).toBe(429);
+  await moveWindow(me, '6 seconds');
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  await fail(me, username, 10);
+  expect((await ask(me, username, password)).status).toBe(429);
+});
+
+test('a name that nobody has is counted as well', async () => {
+  const me = await newProvider();
+  await fail(me, 'nobody', 10);
+  expect((await ask(me, 'Nobody', password)).status).toBe(429);
+});
+
+test('a success is no failure, and takes none back', async () => {
+  const me = await newProvider();
+  const { username } = await newUser(me);
+  await fail(me, username, 9);
+  for (let n = 0; n < 3; n += 1) expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  await fail(me, username, 1);
+  expect((await ask(me, username, password)).status).toBe(429);
+});
+
+test('of a hundred guesses at once ten are looked at', async () => {
+  const me = await newProvider();
+  const { username } = await newUser(me);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => ask(me, username, 'wrong')));
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  expect([count(200), count(429)]).toEqual([10, 90]);
+});
+
+test('windows that are over are cleared away', async () => {
+  const me = await newProvider();
+  for (const name of ['one', 'two', 'three']) await fail(me, name, 1);
+  await moveWindow(me, '16 minutes');
+  await fail(me, 'four', 1);
+  const { rows } = await database.pool.query(
+    'select count(*)::int as count from sign_on_failures where provider_id = $1',
+    [me.id],
+  );
+  expect(rows).toEqual([{ count: 1 }]);
+});
+
+test('a hash of another cost is made anew once its password is known', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  const hashOf = async () =>
+    (await database.pool.query<{ hash: string }>('select password_hash as hash from course_users where id = $1', [id]))
+      .rows[0]!.hash;
+  const older = await hash(password, { memoryCost: 8_192, timeCost: 1 });
+  await (
+    await me.ctx()
+  ).write((tx) => tx.$client.query('update course_users set password_hash = $1 where id = $2', [older, id]));
+
+  await fail(me, username, 1);
+  expect(await hashOf()).toBe(older);
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  const renewed = await hashOf();
+  expect(renewed).toContain('$m=19456,t=2,p=1$');
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect(await hashOf()).toBe(renewed);
+});
+
+test('another password ends all sessions and links of the user, and of no other', async () => {
+  const me = await newProvider();
+  const { doors } = await me.ctx();
+  const [user, neighbour] = [await newUser(me), await newUser(me)];
+  const ownerBy = ({ id }: User) => ({ providerId: me.id, userId: id, adminUserId: null });
+  const open = ({ id }: User) => openSession(doors, { providerId: me.id, userId: id });
+  const [first, second, theirs] = [await open(user), await open(user), await open(neighbour)];
+  const link = await makeToken(doors, 'password', ownerBy(user));
+  const theirLink = await makeToken(doors, 'password', ownerBy(neighbour));
+  expect(await signedInBy(doors, first)).toEqual({ providerId: me.id, userId: user.id });
+
+  await setPassword(await me.ctx(), user.id, 'another password');
+  expect(await Promise.all([first, second, theirs].map((secret) => signedInBy(doors, secret)))).toEqual([
+    undefined,
+    undefined,
+    { providerId: me.id, userId: neighbour.id },
+  ]);
+  expect(await useToken(doors, 'password', link)).toBeUndefined();
+  expect(await useToken(doors, 'password', theirLink)).toEqual(ownerBy(neighbour));
+});
+
+test.each([
+  ['59 minutes', '0', true],
+  ['61 minutes', '0', false],
+  ['0', '11 hours 59 minutes', true],
+  ['0', '12 hours 1 minute', false],
+])('a session idle for %s and %s old lasts: %s', async (idle, age, lasts) => {
+  const me = await newProvider();
+  const { doors } = await me.ctx();
+  const { id } = await newUser(me);
+  const secret = await openSession(doors, { providerId: me.id, userId: id });
+  await database.pool.query(
+    `update sessions set used_at = used_at - $2::interval, expires_at = expires_at - $3::interval where provider_id = $1`,
+    [me.id, idle, age],
+  );
+  expect((await signedInBy(doors, secret)) !== undefined).toBe(lasts);
+});
+
+test('using a session keeps it from idling', async () => {
+  const me = await newProvider();
+  const { doors } = await me.ctx();
+  const { id } = await newUser(me);
+  const secret = await openSession(doors, { providerId: me.id, userId: id });
+  const idle = () =>
+    database.pool.query("update sessions set used_at = used_at - interval '45 minutes' where provider_id = $1", [
+      me.id,
+    ]);
+  for (let n = 0; n < 3; n += 1) {
+    await idle();
+    expect(await signedInBy(doors, secret)).toBeDefined();
+  }
+});
+
+test('the command line sets a password that is read from standard input up to its line end', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me, null);
+  const env = { DATABASE_URL: urlOf(inject('shared')) };
+  const set = (input: string, user = id) =>
+    cli(['user', 'set-password', '--provider', String(me.id), '--user', String(user), '--json'], env, input);
+
+  const answer = await set(`${password}\r\nanother line\n`);
+  expect([answer.code, answer.json()]).toEqual([0, { user_id: id }]);
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+
+  for (const [input, user, error] of [
+    ['short\n', id, 'A password must have 8 to 200 characters'],
+    ['', id, 'A password must have 8 to 200 characters'],
+    [`${password}\n`, 999_999_999, 'Course user not found'],
+  ] as const) {
+    const refused = await set(input, user);
+    expect([refused.code, refused.stderr.trim()]).toEqual([1, `error: ${error}`]);
+  }
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+});
