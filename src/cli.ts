@@ -4,6 +4,7 @@ import { command, id, moment, print, run, slug, table, title, type Options } fro
 import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { exchangeCommands } from './commands/exchange.ts';
+import { mailCommands } from './commands/mail.ts';
 import { readConfig } from './config.ts';
 import { dateTimeOrNull } from './core/moment.ts';
 import { Problem } from './core/problem.ts';
@@ -186,6 +187,7 @@ command(category, 'add', 'Add a category')
 
 userCommands(program);
 exchangeCommands(program);
+mailCommands(program);
 doctorCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import envSchema from 'env-schema';
 import { BlockList, isIP } from 'node:net';
 import { mayBeApiKey } from './core/api-key.ts';
-import { asTitle, isTitle } from './core/text.ts';
+import { asTitle, isAddress, isTitle } from './core/text.ts';
 import { languages } from './reference/language.ts';
 
 const { Optional } = Type;
@@ -19,7 +19,9 @@ export const Environment = Type.Object({
   PUBLIC_URL: Optional(text('Where this server is reached from outside; default `http://localhost:<PORT>`')),
   CATALOG_URL: Optional(text('Where the public catalog lives; without it every `catalog_url` is null')),
   DATABASE_URL: Optional(text('A PostgreSQL to use; without it an embedded one is started under `DATA_DIR`')),
-  DATA_DIR: text('Folder of the embedded database and of the demo key', { default: './data' }),
+  DATA_DIR: text('Folder of the embedded database, of the demo key, and of mails without `SMTP_URL`', {
+    default: './data',
+  }),
   MIGRATE_ON_START: Type.Boolean({ description: 'Bring the tables up to date at start', default: true }),
   DEMO_DATA: Optional(
     Type.Boolean({
@@ -32,6 +34,10 @@ export const Environment = Type.Object({
     ),
   ),
   BOOTSTRAP_PROVIDER: Optional(text('The title of that first provider')),
+  SMTP_URL: Optional(
+    text('The mail server, such as `smtps://user:password@host`; without it mails are files under `DATA_DIR/mail`'),
+  ),
+  MAIL_FROM: Optional(text('The address mails come from; default `no-reply@` and the host of `PUBLIC_URL`')),
   TIMEZONE: text('The time zone of dates and times in answers and filters', { default: 'Europe/Oslo' }),
   DEFAULT_LANGUAGE: oneOf(languages, 'The language of labels when a request prefers none', { default: 'en' }),
   TRUST_PROXY: Optional(text('Comma-separated addresses or CIDR ranges of proxies whose X-Forwarded-For is believed')),
@@ -78,6 +84,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     });
   }
   const { PUBLIC_URL, CATALOG_URL, TRUST_PROXY, BOOTSTRAP_API_KEY: key, BOOTSTRAP_PROVIDER: title } = config;
+  const { SMTP_URL, MAIL_FROM } = config;
+  const publicUrl = withoutSlash(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
   const providerTitle = title === undefined ? undefined : asTitle(title);
   const trustProxy = (TRUST_PROXY ?? '')
     .split(',')
@@ -95,6 +103,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...(config.DATABASE_URL === undefined || /^postgres(ql)?:\/\//.test(config.DATABASE_URL)
       ? []
       : ['DATABASE_URL must begin with postgres://']),
+    ...(SMTP_URL === undefined || isSmtpUrl(SMTP_URL) ? [] : ['SMTP_URL must be an smtp or smtps address']),
+    ...(MAIL_FROM === undefined || isAddress(MAIL_FROM) ? [] : ['MAIL_FROM must be an e-mail address alone']),
     ...(providerTitle === undefined || isTitle(providerTitle)
       ? []
       : ['BOOTSTRAP_PROVIDER must have 1 to 255 characters']),
@@ -110,8 +120,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   return {
     ...config,
     DEMO_DATA: config.DEMO_DATA ?? config.DATABASE_URL === undefined,
-    PUBLIC_URL: withoutSlash(PUBLIC_URL ?? `http://localhost:${config.PORT}`),
+    PUBLIC_URL: publicUrl,
     CATALOG_URL: CATALOG_URL === undefined ? null : withoutSlash(CATALOG_URL),
+    MAIL_FROM: MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
     trustProxy,
     BOOTSTRAP_PROVIDER: providerTitle,
   };
@@ -119,6 +130,15 @@ export function readConfig(env: NodeJS.ProcessEnv) {
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, '');
 const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+function isSmtpUrl(url: string) {
+  try {
+    const { protocol, hostname, username, password } = new URL(url);
+    return /^smtps?:$/.test(protocol) && hostname !== '' && Boolean(decodeURIComponent(`x${username}${password}`));
+  } catch {
+    return false;
+  }
+}
 
 function isRange(range: string) {
   const [address = '', bits] = range.split('/');

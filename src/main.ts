@@ -8,6 +8,7 @@ import { bootstrap, demoData, welcome } from './process/first-start.ts';
 import { explain } from './process/explain.ts';
 import { onStopSignal } from './process/signals.ts';
 import { packageVersion } from './process/version.ts';
+import { mailOf } from './process/mail.ts';
 import { openStore, settingsOf, whenReachable, type Store } from './process/store.ts';
 
 /** The process: config in, database up, listen, stop gracefully. */
@@ -35,8 +36,10 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     const { applied } = await migrateDatabase(store.connection);
     if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);
   }
+  let mail: ReturnType<typeof mailOf> | undefined;
   const prepare = async () => {
     await bootstrap(config, database, log);
+    mail = mailOf(config, database, log);
     return demoData(config, database, log);
   };
   let demoKey: string | null = null;
@@ -72,12 +75,13 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
   });
 
   stop.gracefully(async (signal) => {
-    log.info(`Stopping (${signal}): finishing the requests in flight`);
+    log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
     draining.now = true;
     if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
     // A connection that was busy when the port closed is idle once it has its answer.
     const closing = setInterval(() => app.server.closeIdleConnections(), 50);
-    await Promise.race([app.close(), sleep(config.STOP_MS).then(() => app.server.closeAllConnections())]);
+    const ended = Promise.all([app.close(), mail?.stop()]);
+    await Promise.race([ended, sleep(config.STOP_MS).then(() => app.server.closeAllConnections())]);
     clearInterval(closing);
     await Promise.race([store.close(), sleep(config.STOP_MS)]);
     log.info('Stopped');

@@ -9,6 +9,7 @@ const floors = [
   ['lists'],
   ['http'],
   ['resources'],
+  ['mail'],
   ['exchange'],
   ['demo', 'doctor'],
   ['v2.ts', 'legacy.ts'],
@@ -22,7 +23,7 @@ const steps = ['schema.ts', 'body.ts', 'shape.ts', 'query.ts', 'service.ts', 'ro
 
 const src = join(import.meta.dirname, '../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
   .sort();
 const lines = (file: string) => readFileSync(join(src, file), 'utf8').split('\n');
 const code = (file: string) => readFileSync(join(src, file), 'utf8');

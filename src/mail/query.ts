@@ -1,0 +1,81 @@
+/**
+ * Takes mails that are due, for as long as the lease lasts: until then no other worker takes them, and after it one does
+ * if nobody told how it went. What was said of an older try is forgotten: a mail with a `last_error` is being sent by nobody.
+ */
+export const claimMails = {
+  name: 'claim_mails',
+  text: `with due as (
+      select id from outbox where sent_at is null and failed_at is null and due_at <= now()
+      order by due_at, id limit $1 for update skip locked)
+    update outbox o set attempts = o.attempts + 1, due_at = now() + interval '2 minutes', last_error = null
+    from due where o.id = due.id returning o.id, o.attempts`,
+};
+
+/** All that a letter may tell, as it is now. Days and times are those of the course date's own zone. */
+export const findMail = {
+  name: 'find_mail',
+  text: `select o.id, o.purpose, to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
+      o.provider_id as "providerId", o.user_id as "userId", o.admin_user_id as "adminUserId",
+      coalesce(u.email, a.email, '') as email, coalesce(u.username, a.email) as username,
+      coalesce(u.firstname, a.firstname, '') as firstname, coalesce(u.lastname, a.lastname, '') as lastname,
+      s.title as school, s.phone, s.web_address as "webAddress",
+      coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
+      p.status_id as "statusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
+      d.start_at::text as "startDay", d.end_at::text as "endDay",
+      d.start_time_at::text as "startTime", d.end_time_at::text as "endTime", d.zone, d.is_virtual as "isVirtual",
+      d.event_url as "eventUrl", d.place_additional_info as "placeInfo", place.title as "placeTitle",
+      coalesce(nullif(l.custom_title, ''), l.title) as location, l.address, l.zipcode, l.city,
+      (select json_agg(json_build_object('start', g.gathering_at::text, 'end', g.gathering_end_at::text, 'theme', g.theme)
+          order by g.starts_at, g.id)
+        from gatherings g
+        where g.provider_id = d.provider_id and g.course_date_id = d.id and g.deleted_at is null) as gatherings
+    from outbox o
+      join providers s on s.id = o.provider_id
+      left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
+      left join admin_users a on a.id = o.admin_user_id
+      left join participants p on p.provider_id = o.provider_id and p.id = o.participant_id
+      left join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
+      left join courses c on c.provider_id = p.provider_id and c.id = p.course_id
+      left join course_dates d on d.provider_id = p.provider_id and d.id = p.course_date_id
+      left join locations l on l.provider_id = d.provider_id and l.id = d.location_id
+      left join places place on place.id = d.place_id
+    where o.id = $1`,
+};
+
+export const markSent = {
+  name: 'mark_mail_sent',
+  text: 'update outbox set sent_at = now(), failed_at = null, last_error = null where id = $1 and sent_at is null',
+};
+
+/** Only of the try it tells of: where the lease has run out, another worker's is under way. No pause is the end. */
+export const markUnsent = {
+  name: 'mark_mail_unsent',
+  text: `update outbox set last_error = $3, due_at = now() + coalesce($4::interval, '0'),
+      failed_at = case when $4::interval is null then now() end
+    where id = $1 and attempts = $2 and sent_at is null`,
+};
+
+/** The newest first. */
+export const listMails = {
+  name: 'list_mails',
+  text: `select o.id as mail_id, o.provider_id, o.purpose, coalesce(u.email, a.email) as email,
+      case when o.sent_at is not null then 'sent' when o.failed_at is not null then 'failed' else 'waiting' end as state,
+      o.attempts, o.created_at::text, case when o.sent_at is null and o.failed_at is null then o.due_at::text end as due_at,
+      o.sent_at::text, o.failed_at::text, o.last_error
+    from outbox o
+      left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
+      left join admin_users a on a.id = o.admin_user_id
+    where ($1::bigint is null or o.provider_id = $1) and (not $2 or o.failed_at is not null)
+    order by o.id desc limit $3`,
+};
+
+/** As if it were new. Not while it is being sent, or it would be sent twice. */
+const again = 'update outbox set attempts = 0, failed_at = null, due_at = now()';
+export const retryMail = {
+  name: 'retry_mail',
+  text: `${again} where id = $1 and sent_at is null and last_error is not null returning id`,
+};
+export const retryFailedMails = {
+  name: 'retry_failed_mails',
+  text: `${again} where failed_at is not null returning id`,
+};

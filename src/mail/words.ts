@@ -1,0 +1,135 @@
+import type { Language } from '../reference/language.ts';
+import { seat } from '../reference/statuses.ts';
+
+/** What a letter says first: its subject, and what has happened. */
+type Opening = { subject: string; text: string[] };
+
+/** All that letters say. */
+export type Words = {
+  locale: string;
+  greeting: (firstname: string) => string;
+  invitation: (school: string, username: string) => Opening;
+  accountCreated: (school: string, username: string) => Opening;
+  /** By a participant's status. */
+  receipt: (statusId: number, school: string, course: string) => Opening;
+  deregistration: (statusId: number, school: string, course: string) => Opening;
+  choosePassword: string;
+  /** Of a link that works once. */
+  onceOnly: (school: string) => string[];
+  facts: Record<'participant' | 'course' | 'date' | 'dates' | 'place' | 'link' | 'order', string>;
+  online: string;
+  regards: string;
+  questions: string;
+};
+
+const en: Words = {
+  locale: 'en-GB',
+  greeting: (firstname) => (firstname === '' ? 'Hello,' : `Hello ${firstname},`),
+  invitation: (school, username) => ({
+    subject: `${school} has invited you`,
+    text: [
+      `${school} has added you to its staff.`,
+      `Choose a password for your account. Your username is ${username}.`,
+    ],
+  }),
+  accountCreated: (school, username) => ({
+    subject: `Your account at ${school}`,
+    text: [
+      `You now have a page of your own at ${school}, with your courses on it.`,
+      `Choose a password to open it. Your username is ${username}.`,
+    ],
+  }),
+  receipt: (statusId, school, course) => ({
+    subject: `${statusId === seat.waiting ? 'Waiting list' : 'Your booking'}: ${course}`,
+    text: [
+      statusId === seat.confirmed
+        ? `Thank you for booking with ${school}. Your place is confirmed, and you are welcome.`
+        : statusId === seat.waiting
+          ? `Thank you for booking with ${school}. The course is full just now, so you are on the waiting list. You will get a place if one becomes free.`
+          : `Thank you for booking with ${school}. Your booking is registered, and the school has yet to confirm your place.`,
+    ],
+  }),
+  deregistration: (statusId, school, course) => ({
+    subject: `You are deregistered: ${course}`,
+    text: [
+      `You are no longer registered for this course at ${school}.`,
+      ...(statusId === seat.deregisteredWithFee
+        ? ['As it was late, a fee is charged by the terms of the school.']
+        : []),
+      'If you did not expect this, please contact the school.',
+    ],
+  }),
+  choosePassword: 'Choose a password',
+  onceOnly: (school) => [
+    `The link works once, for 7 days. After that, ask ${school} for a new one.`,
+    'If you did not expect this e-mail, you need do nothing.',
+  ],
+  facts: {
+    participant: 'Participant',
+    course: 'Course',
+    date: 'Date',
+    dates: 'Dates',
+    place: 'Place',
+    link: 'Link',
+    order: 'Order number',
+  },
+  online: 'Online',
+  regards: 'Kind regards',
+  questions: 'Do you have a question? Just answer this e-mail.',
+};
+
+const no: Words = {
+  locale: 'nb-NO',
+  greeting: (firstname) => (firstname === '' ? 'Hei,' : `Hei ${firstname},`),
+  invitation: (school, username) => ({
+    subject: `${school} har invitert deg`,
+    text: [
+      `${school} har lagt deg til blant sine medarbeidere.`,
+      `Velg et passord for kontoen din. Brukernavnet ditt er ${username}.`,
+    ],
+  }),
+  accountCreated: (school, username) => ({
+    subject: `Din konto hos ${school}`,
+    text: [
+      `Du har nå din egen side hos ${school}, med kursene dine.`,
+      `Velg et passord for å åpne den. Brukernavnet ditt er ${username}.`,
+    ],
+  }),
+  receipt: (statusId, school, course) => ({
+    subject: `${statusId === seat.waiting ? 'Venteliste' : 'Din påmelding'}: ${course}`,
+    text: [
+      statusId === seat.confirmed
+        ? `Takk for din påmelding hos ${school}. Plassen din er bekreftet, og du er velkommen.`
+        : statusId === seat.waiting
+          ? `Takk for din påmelding hos ${school}. Kurset er fullt akkurat nå, så du står på venteliste. Du får plass hvis en blir ledig.`
+          : `Takk for din påmelding hos ${school}. Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.`,
+    ],
+  }),
+  deregistration: (statusId, school, course) => ({
+    subject: `Du er avmeldt: ${course}`,
+    text: [
+      `Du er ikke lenger påmeldt dette kurset hos ${school}.`,
+      ...(statusId === seat.deregisteredWithFee ? ['Siden det var sent, påløper et gebyr etter skolens vilkår.'] : []),
+      'Hvis du ikke ventet dette, ta kontakt med skolen.',
+    ],
+  }),
+  choosePassword: 'Velg et passord',
+  onceOnly: (school) => [
+    `Lenken virker én gang, i 7 dager. Etter det kan du be ${school} om en ny.`,
+    'Hvis du ikke ventet denne e-posten, trenger du ikke gjøre noe.',
+  ],
+  facts: {
+    participant: 'Deltaker',
+    course: 'Kurs',
+    date: 'Dato',
+    dates: 'Datoer',
+    place: 'Sted',
+    link: 'Lenke',
+    order: 'Ordrenummer',
+  },
+  online: 'På nett',
+  regards: 'Vennlig hilsen',
+  questions: 'Har du et spørsmål? Svar bare på denne e-posten.',
+};
+
+export const words: Record<Language, Words> = { en, no };
