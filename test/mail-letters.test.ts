@@ -179,10 +179,10 @@ test('in Norwegian, with gatherings and another time zone', async () => {
   await booked(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   await invite(me, 'ase@people.example');
   const [receipt, invitation] = await delivered(world, 'no');
-  expect(receipt!.subject).toBe('Din påmelding: Knuter');
+  expect(receipt!.subject).toBe('Påmeldingen din: Knuter');
   expect(receipt!.text).toContain(`Hei Kari,
 
-Takk for din påmelding hos Øystese kurs. Plassen din er bekreftet, og du er velkommen.
+Takk for påmeldingen hos Øystese kurs. Plassen din er bekreftet. Velkommen!
 `);
   expect(receipt!.text).toContain(`Datoer: fredag 7. juni 2030, 18:00–21:00: Første kveld (Europe/London)
         fredag 14. juni 2030, 18:00 – lørdag 15. juni 2030, 01:00 (Europe/London)

@@ -82,7 +82,7 @@ test('one mail leaves within 3 seconds of its commit, in the language of the ser
   expect(performance.now() - committed).toBeLessThan(3_000);
   expect(smtp.received[0]).toMatchObject({
     from: { address: 'kurs@oystese.example' },
-    subject: expect.stringContaining('Din påmelding'),
+    subject: expect.stringContaining('Påmeldingen din'),
   });
   expect(server.output() + server.errors()).not.toContain('sesam');
   expect(readdirSync(env.DATA_DIR)).toEqual([]);

@@ -33,7 +33,13 @@ const sheet = {
   font: '16px/1.5 system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif',
 };
 const table = { width: '100%', margin: '24px 0', borderCollapse: 'collapse' };
-const cell = { padding: '8px 16px 8px 0', borderTop: '1px solid #e5e7eb', textAlign: 'left', verticalAlign: 'top' };
+const cell = {
+  padding: '8px 16px 8px 0',
+  borderTop: '1px solid #e5e7eb',
+  textAlign: 'left',
+  verticalAlign: 'top',
+  overflowWrap: 'anywhere',
+};
 const nameCell = { ...cell, color: '#4b5563', fontWeight: 'normal', whiteSpace: 'nowrap' };
 const buttonLink = {
   display: 'inline-block',

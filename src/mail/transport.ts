@@ -50,16 +50,14 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 export function fileTransport(dataDir: string): Transport {
   const [folder, workshop] = [resolve(dataDir, 'mail'), resolve(dataDir, '.mail')];
   const transporter = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-  const make = (path: string) => mkdir(path, { recursive: true });
-  // There from the start, so that it can be watched. Where that fails, the first mail says why.
-  make(folder).catch(() => undefined);
+  // Where there is a DATA_DIR, the folder can be watched from the start; else the first mail makes both.
+  mkdir(folder).catch(() => undefined);
   return {
     destination: `files in ${folder}, since SMTP_URL is not set`,
     secrets: [],
     async send(message, name) {
       const { message: content } = await transporter.sendMail(message);
-      await make(folder);
-      await make(workshop);
+      for (const path of [folder, workshop]) await mkdir(path, { recursive: true });
       const [made, file] = [join(workshop, name), join(folder, `${name}.eml`)];
       // Links in it open doors.
       await writeFile(made, content as Buffer, { mode: 0o600, flush: true });

@@ -43,7 +43,7 @@ const en: Words = {
     subject: `${statusId === seat.waiting ? 'Waiting list' : 'Your booking'}: ${course}`,
     text: [
       statusId === seat.confirmed
-        ? `Thank you for booking with ${school}. Your place is confirmed, and you are welcome.`
+        ? `Thank you for booking with ${school}. Your place is confirmed. Welcome!`
         : statusId === seat.waiting
           ? `Thank you for booking with ${school}. The course is full just now, so you are on the waiting list. You will get a place if one becomes free.`
           : `Thank you for booking with ${school}. Your booking is registered, and the school has yet to confirm your place.`,
@@ -89,20 +89,20 @@ const no: Words = {
     ],
   }),
   accountCreated: (school, username) => ({
-    subject: `Din konto hos ${school}`,
+    subject: `Kontoen din hos ${school}`,
     text: [
-      `Du har nå din egen side hos ${school}, med kursene dine.`,
+      `Du har nå en egen side hos ${school}, med kursene dine.`,
       `Velg et passord for å åpne den. Brukernavnet ditt er ${username}.`,
     ],
   }),
   receipt: (statusId, school, course) => ({
-    subject: `${statusId === seat.waiting ? 'Venteliste' : 'Din påmelding'}: ${course}`,
+    subject: `${statusId === seat.waiting ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
     text: [
       statusId === seat.confirmed
-        ? `Takk for din påmelding hos ${school}. Plassen din er bekreftet, og du er velkommen.`
+        ? `Takk for påmeldingen hos ${school}. Plassen din er bekreftet. Velkommen!`
         : statusId === seat.waiting
-          ? `Takk for din påmelding hos ${school}. Kurset er fullt akkurat nå, så du står på venteliste. Du får plass hvis en blir ledig.`
-          : `Takk for din påmelding hos ${school}. Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.`,
+          ? `Takk for påmeldingen hos ${school}. Kurset er fullt akkurat nå, så du står på venteliste. Du får plass hvis en blir ledig.`
+          : `Takk for påmeldingen hos ${school}. Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.`,
     ],
   }),
   deregistration: (statusId, school, course) => ({
@@ -110,13 +110,13 @@ const no: Words = {
     text: [
       `Du er ikke lenger påmeldt dette kurset hos ${school}.`,
       ...(statusId === seat.deregisteredWithFee ? ['Siden det var sent, påløper et gebyr etter skolens vilkår.'] : []),
-      'Hvis du ikke ventet dette, ta kontakt med skolen.',
+      'Hvis dette er uventet, ta kontakt med skolen.',
     ],
   }),
   choosePassword: 'Velg et passord',
   onceOnly: (school) => [
     `Lenken virker én gang, i 7 dager. Etter det kan du be ${school} om en ny.`,
-    'Hvis du ikke ventet denne e-posten, trenger du ikke gjøre noe.',
+    'Hvis denne e-posten er uventet, trenger du ikke gjøre noe.',
   ],
   facts: {
     participant: 'Deltaker',
