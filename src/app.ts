@@ -12,6 +12,7 @@ import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, answerUnread, mainWording } from './http/problems.ts';
 import { parseQuery } from './http/query.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
+import { my } from './pages/my.tsx';
 import { v2 } from './v2.ts';
 
 export type Limits = {
@@ -83,6 +84,7 @@ export async function buildApp({
   await app.register(v2, { prefix: '/v2', ...services });
   await app.register(legacySchools, { prefix: '/schools', ...services });
   await app.register(legacyCourses, { prefix: '/courses', ...services });
+  await app.register(my, { prefix: '/my', ...services });
   return app;
 }
 

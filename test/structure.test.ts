@@ -12,7 +12,7 @@ const floors = [
   ['mail'],
   ['exchange'],
   ['demo', 'doctor'],
-  ['v2.ts', 'legacy.ts'],
+  ['v2.ts', 'legacy.ts', 'pages'],
   ['app.ts', 'config.ts'],
   ['process'],
   ['commands'],

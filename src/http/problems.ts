@@ -6,9 +6,11 @@ import { describe, failureOf } from '../database/errors.ts';
 
 /** How an interface words what went wrong. */
 export type Wording = (problem: Problem) => Record<string, unknown>;
+/** The same for people: a page, in the words of who asked. */
+export type PageWording = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => string;
 
 /** One classification of what went wrong for all interfaces; each only says how it reads. */
-export function answerProblems(app: FastifyInstance, word: Wording) {
+export function answerProblems(app: FastifyInstance, word: Wording | PageWording) {
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
     const problem = withRequestId(toProblem(error, request), request.id);
     if (problem.kind === 'internal') request.log.error({ err: describe(error) }, `${routeOf(request)} failed`);
@@ -18,7 +20,8 @@ export function answerProblems(app: FastifyInstance, word: Wording) {
       request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} was refused by the database`);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') reply.header('connection', 'close');
-    return reply.removeHeader('etag').removeHeader('x-updated-through').code(problem.status).send(word(problem));
+    reply.removeHeader('etag').removeHeader('x-updated-through').code(problem.status);
+    return reply.send(word(problem, request, reply));
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');

@@ -8,6 +8,7 @@ export const courseDateStatuses = new Map<number, Label>([
   [4, { en: 'Postponed', no: 'Utsatt' }],
 ]);
 export const canceled = 3;
+export const postponed = 4;
 
 /** `idType` of a status: the kind of thing it is a status of. Course dates have one kind. */
 export const courseDateStatusType = 1;

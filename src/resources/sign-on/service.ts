@@ -5,6 +5,7 @@ import { run } from '../../database/statements.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { own } from '../../lists/reach.ts';
 import { hashPassword, isOutdated, isPassword, prepareHashing } from '../passwords/service.ts';
+import { linkTo, type TokenOwner } from '../tokens/schema.ts';
 import { makeToken } from '../tokens/service.ts';
 import type { CredentialsBody } from './body.ts';
 import { countAttempt, findByUsername, readWindow, takeBack } from './query.ts';
@@ -14,9 +15,6 @@ type Found = Pick<typeof courseUsers.$inferSelect, 'id' | 'passwordHash' | 'firs
 
 /** To be done before the first question, or that one would take longer. */
 export const prepareSignOn = prepareHashing;
-
-/** Where a link that signs somebody in leads to. */
-export const signInUrl = ({ settings }: Ctx, token: string) => `${settings.publicUrl}/my/sign-in/${token}`;
 
 /**
  * Whether this is the password of one of the provider's course users. A name that nobody has costs the same time, and
@@ -32,9 +30,12 @@ export async function checkCredentials(ctx: Ctx, { username, password, create_lo
   await renew(ctx, user, password);
   const { id, firstname, lastname, email } = user;
   const owner = { providerId: ctx.providerId, userId: id, adminUserId: null };
-  const login = create_login_url ? { login_url: signInUrl(ctx, await makeToken(ctx.doors, 'sign_in', owner)) } : {};
+  const login = create_login_url ? { login_url: await signInLink(ctx, owner) } : {};
   return { valid: true, user_id: id, firstname, lastname, email, ...login } satisfies SignOnAnswer;
 }
+
+const signInLink = async ({ settings, doors }: Ctx, owner: TokenOwner) =>
+  linkTo(settings, 'sign_in', await makeToken(doors, 'sign_in', owner));
 
 /** Counted before the password is looked at, or many guesses at once would all get through. */
 async function attemptFor({ doors, providerId }: Ctx, username: string) {

@@ -1,0 +1,57 @@
+import ical, { ICalEventStatus, type ICalEventData } from 'ical-generator';
+import type { Ctx } from '../core/context.ts';
+import { dateTime } from '../core/moment.ts';
+import { holdsSeat } from '../reference/statuses.ts';
+import { mayJoin, type Enrolment, type Meeting } from './courses.ts';
+import { safeLink } from './html.ts';
+import { meetingLines, placeLines } from './places.ts';
+
+const dayMs = 86_400_000;
+const instantOf = (stored: string) => new Date(dateTime(stored));
+
+/** A course date as iCalendar (RFC 5545): an event for each gathering, else one, all day when it has no times. */
+export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment): string {
+  const { title, courseDateId, statusId, meetings, updatedAt } = enrolment;
+  const calendar = ical({ name: title, prodId: { company: 'Course Booking Service', product: 'Personal page' } });
+  const { hostname } = new URL(settings.publicUrl);
+  const events =
+    meetings.length > 0 ? meetings.map((meeting) => meetingEvent(enrolment, meeting)) : [dateEvent(enrolment)];
+  events.forEach((event, n) =>
+    calendar.createEvent({
+      // By its position, so that a calendar that has the event already moves it.
+      id: `coursedate-${providerId}-${courseDateId}-${n + 1}@${hostname}`,
+      stamp: instantOf(updatedAt),
+      status: holdsSeat(statusId) ? ICalEventStatus.CONFIRMED : ICalEventStatus.TENTATIVE,
+      ...event,
+    }),
+  );
+  return calendar.toString();
+}
+
+function meetingEvent(enrolment: Enrolment, meeting: Meeting): ICalEventData {
+  const { title } = enrolment;
+  const { theme, description, startsAt, endsAt, eventUrl } = meeting;
+  const lines = meetingLines(meeting);
+  return {
+    summary: theme ? `${title}: ${theme}` : title,
+    description,
+    start: instantOf(startsAt),
+    end: instantOf(endsAt),
+    ...whereabouts(enrolment, lines.length > 0 ? lines : placeLines(enrolment), eventUrl ?? enrolment.eventUrl),
+  };
+}
+
+function dateEvent(enrolment: Enrolment): ICalEventData {
+  const { title, startAt, endAt, startTimeAt, endTimeAt, startsAt, endsAt, eventUrl } = enrolment;
+  const when =
+    startTimeAt === null
+      ? { allDay: true, start: new Date(startAt), end: new Date(Date.parse(endAt) + dayMs) }
+      : { start: instantOf(startsAt), ...(endTimeAt === null ? {} : { end: instantOf(endsAt) }) };
+  return { summary: title, ...when, ...whereabouts(enrolment, placeLines(enrolment), eventUrl) };
+}
+
+/** The place, and the way in for who may use it. */
+function whereabouts(enrolment: Enrolment, lines: string[], eventUrl: string | null) {
+  const link = mayJoin(enrolment) ? safeLink(eventUrl) : undefined;
+  return { location: lines.length > 0 ? lines.join(', ') : (link ?? null), url: link ?? null };
+}

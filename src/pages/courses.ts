@@ -1,0 +1,194 @@
+import { and, asc, desc, eq, isNull, notInArray, or, sql, type SQL } from 'drizzle-orm';
+import type { AnyPgColumn } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../core/context.ts';
+import {
+  courseDateInstructors,
+  courseDates,
+  gatheringInstructors,
+  gatherings,
+} from '../database/tables/coursedates.ts';
+import { courses, courseTranslations } from '../database/tables/courses.ts';
+import { participants } from '../database/tables/participants.ts';
+import { instructors, locations, places } from '../database/tables/places.ts';
+import { grouped } from '../lists/part.ts';
+import { own } from '../lists/reach.ts';
+import { canceled, hasLeft, holdsSeat, seat } from '../reference/statuses.ts';
+
+const now = sql`now()`;
+const left = [seat.deregistered, seat.deregisteredWithFee];
+
+const placeColumns = {
+  // First one that is never null: by it drizzle tells whether there is a location at all.
+  isVirtual: locations.isVirtual,
+  title: sql<string | null>`coalesce(nullif(${locations.customTitle}, ''), ${locations.title})`,
+  address: locations.address,
+  zipcode: locations.zipcode,
+  city: locations.city,
+};
+
+/** A course date that somebody is, or was, a participant of. */
+const columns = {
+  id: participants.id,
+  statusId: participants.statusId,
+  certificateIssuedAt: participants.certificateIssuedAt,
+  hasCompleted: participants.completed,
+  hasPassed: participants.passed,
+  courseDateId: courseDates.id,
+  title: sql<string>`coalesce(nullif(${courseDates.title}, ''), ${courses.title})`,
+  dateStatusId: courseDates.statusId,
+  startAt: courseDates.startAt,
+  endAt: courseDates.endAt,
+  startTimeAt: courseDates.startTimeAt,
+  endTimeAt: courseDates.endTimeAt,
+  zone: courseDates.zone,
+  startsAt: courseDates.startsAt,
+  endsAt: courseDates.endsAt,
+  isOver: sql<boolean>`${courseDates.endsAt} < ${now}`,
+  isVirtual: courseDates.isVirtual,
+  eventUrl: courseDates.eventUrl,
+  location: placeColumns,
+  placeTitle: places.title,
+  placeAdditionalInfo: courseDates.placeAdditionalInfo,
+  updatedAt: courseDates.updatedAt,
+};
+
+/** In the reader's language where the course has been translated. */
+const inLanguage = (translated: AnyPgColumn, original: AnyPgColumn) =>
+  sql<string>`coalesce(nullif(${translated}, ''), ${original})`;
+const texts = {
+  lead: inLanguage(courseTranslations.textLead, courses.textLead),
+  description: inLanguage(courseTranslations.textDescription, courses.textDescription),
+  prerequisites: inLanguage(courseTranslations.textPrerequisites, courses.textPrerequisites),
+  submissions: inLanguage(courseTranslations.textSubmissions, courses.textSubmissions),
+  place: inLanguage(courseTranslations.textPlace, courses.textPlace),
+  hotelInfo: inLanguage(courseTranslations.textHotelInfo, courses.textHotelInfo),
+};
+
+/** Who has deregistered sees it until the course is over. */
+const shown = and(
+  isNull(participants.archivedAt),
+  isNull(courseDates.deletedAt),
+  or(notInArray(participants.statusId, left), sql`${courseDates.endsAt} >= ${now}`),
+);
+
+const enrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
+  ctx.db
+    .select({ ...columns, texts })
+    .from(participants)
+    .innerJoin(
+      courseDates,
+      and(eq(courseDates.providerId, participants.providerId), eq(courseDates.id, participants.courseDateId)),
+    )
+    .innerJoin(courses, and(eq(courses.providerId, participants.providerId), eq(courses.id, participants.courseId)))
+    .leftJoin(
+      courseTranslations,
+      and(
+        eq(courseTranslations.providerId, courses.providerId),
+        eq(courseTranslations.courseId, courses.id),
+        eq(courseTranslations.languageId, ctx.language),
+      ),
+    )
+    .leftJoin(
+      locations,
+      and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
+    )
+    .leftJoin(places, eq(places.id, courseDates.placeId))
+    .where(own(ctx, participants, eq(participants.userId, userId), shown, ...conditions))
+    .orderBy(desc(courseDates.startsAt), desc(participants.id));
+
+type EnrolmentRow = Awaited<ReturnType<typeof enrolments>>[number];
+export type Enrolment = EnrolmentRow & { meetings: Meeting[] };
+
+/** The newest of somebody's course dates; nobody has taken more courses than this. */
+const most = 500;
+
+/** All of somebody's: what is to come, the next first, and what is over, the last first. */
+export async function listEnrolments(ctx: Ctx, userId: number) {
+  const rows = await withMeetings(ctx, await enrolments(ctx, userId).limit(most));
+  return { coming: rows.filter((row) => !row.isOver).reverse(), past: rows.filter((row) => row.isOver) };
+}
+
+/** One of somebody's own; nobody else's is ever found. */
+export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
+  const [found] = await withMeetings(ctx, await enrolments(ctx, userId, eq(participants.id, participantId)));
+  return found;
+}
+
+async function withMeetings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
+  const found = rows.length === 0 ? [] : await fetchMeetings(ctx, rows);
+  const meetings = grouped(
+    found,
+    ({ courseDateId }) => courseDateId,
+    (meeting) => meeting,
+  );
+  return rows.map((row) => ({ ...row, meetings: meetings.get(row.courseDateId) ?? [] }));
+}
+
+const fetchMeetings = (ctx: Ctx, rows: EnrolmentRow[]) =>
+  ctx.db
+    .select({
+      courseDateId: gatherings.courseDateId,
+      gatheringAt: gatherings.gatheringAt,
+      gatheringEndAt: gatherings.gatheringEndAt,
+      startsAt: gatherings.startsAt,
+      endsAt: sql<string>`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt})`,
+      isOver: sql<boolean>`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) < ${now}`,
+      theme: gatherings.theme,
+      description: gatherings.description,
+      eventUrl: gatherings.eventUrl,
+      location: placeColumns,
+    })
+    .from(gatherings)
+    .leftJoin(locations, and(eq(locations.providerId, gatherings.providerId), eq(locations.id, gatherings.locationId)))
+    .where(
+      own(
+        ctx,
+        gatherings,
+        isNull(gatherings.deletedAt),
+        sql`${gatherings.courseDateId} = any(${sql.param(rows.map((row) => row.courseDateId))}::bigint[])`,
+      ),
+    )
+    .orderBy(asc(gatherings.startsAt), asc(gatherings.id));
+/** One gathering of a course date. */
+export type Meeting = Awaited<ReturnType<typeof fetchMeetings>>[number];
+
+/** Who teaches a date or one of its gatherings, of those the school shows. */
+export async function instructorNames(ctx: Ctx, courseDateId: number): Promise<string[]> {
+  const ofDate = sql`select ${courseDateInstructors.instructorId} from ${courseDateInstructors}
+    where ${courseDateInstructors.providerId} = ${ctx.providerId} and ${courseDateInstructors.courseDateId} = ${courseDateId}`;
+  const ofMeetings = sql`select ${gatheringInstructors.instructorId} from ${gatheringInstructors}
+    join ${gatherings} on ${gatherings.providerId} = ${gatheringInstructors.providerId}
+      and ${gatherings.id} = ${gatheringInstructors.gatheringId} and ${gatherings.deletedAt} is null
+    where ${gatheringInstructors.providerId} = ${ctx.providerId} and ${gatherings.courseDateId} = ${courseDateId}`;
+  const found = await ctx.db
+    .select({ firstname: instructors.firstname, lastname: instructors.lastname })
+    .from(instructors)
+    .where(
+      own(
+        ctx,
+        instructors,
+        eq(instructors.showOnWeb, true),
+        isNull(instructors.archivedAt),
+        sql`"id" in (${ofDate} union ${ofMeetings})`,
+      ),
+    )
+    .orderBy(asc(instructors.id));
+  return found.map(({ firstname, lastname }) => `${firstname} ${lastname}`.trim());
+}
+
+/** Each seat's name, for the words that are said of it. */
+type SeatName = keyof typeof seat;
+const seatNames = new Map(Object.entries(seat).map(([name, id]) => [id as number, name as SeatName]));
+
+/** What to tell a person first: that their course is off, else how they stand. */
+export function standingOf({ statusId, dateStatusId }: EnrolmentRow): SeatName | 'canceled' {
+  if (dateStatusId === canceled && !hasLeft(statusId)) return 'canceled';
+  return seatNames.get(statusId)!;
+}
+export type Standing = ReturnType<typeof standingOf>;
+
+/** Who takes part may come in by its link; the others have no seat yet, or no more. */
+export const mayJoin = ({ statusId, dateStatusId }: EnrolmentRow) => holdsSeat(statusId) && dateStatusId !== canceled;
+
+/** Whether the date belongs into a calendar. */
+export const mayPlan = ({ statusId, dateStatusId }: EnrolmentRow) => !hasLeft(statusId) && dateStatusId !== canceled;

@@ -1,0 +1,26 @@
+import sanitize from 'sanitize-html';
+
+const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
+
+/** A school's HTML, with what a text needs and nothing else: no scripts, styles, images, forms or frames. */
+export const safeHtml = (html: string) =>
+  sanitize(html, {
+    allowedTags: ['p', 'br', 'ul', 'ol', 'li', 'strong', 'b', 'em', 'i', 'blockquote', 'a', 'h3'],
+    allowedAttributes: { a: ['href', 'rel'] },
+    transformTags: {
+      // The page's own headings are above them.
+      ...Object.fromEntries(headings.map((heading) => [heading, 'h3'])),
+      a: (tagName, { href }) => {
+        const safe = safeLink(href);
+        const attribs: sanitize.Attributes = safe === undefined ? {} : { href: safe, rel: 'noopener' };
+        return { tagName, attribs };
+      },
+    },
+  }).trim();
+
+/** An address that may stand in a link: of the web and nothing else, so that none can run a script. */
+export function safeLink(address: string | null | undefined): string | undefined {
+  if (!address || !URL.canParse(address)) return undefined;
+  const { protocol, href } = new URL(address);
+  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
+}

@@ -1,0 +1,130 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { Ctx } from '../core/context.ts';
+import { notFound, Problem } from '../core/problem.ts';
+import { hashPassword, storePassword } from '../resources/passwords/service.ts';
+import { contextOf } from '../resources/providers/service.ts';
+import { endSession, openSession, signedInBy } from '../resources/sessions/service.ts';
+import { checkCredentials } from '../resources/sign-on/service.ts';
+import { sendPage } from './answer.tsx';
+import { calendarOf } from './calendar.ts';
+import { findEnrolment, instructorNames, listEnrolments, mayPlan } from './courses.ts';
+import type { PageServices } from './doors.tsx';
+import { fieldOf, readNewPassword } from './forms.ts';
+import { fetchPerson, fetchSchool } from './people.ts';
+import type { PersonalView } from './view.ts';
+import { Course } from './views/course.tsx';
+import { Courses } from './views/courses.tsx';
+import { Details } from './views/details.tsx';
+import { Notice } from './views/notice.tsx';
+import { ChangePassword } from './views/passwords.tsx';
+
+/** Somebody who is signed in: what their pages may ask the database, and how they are written. */
+type Visitor = { ctx: Ctx; userId: number; view: PersonalView };
+declare module 'fastify' {
+  interface FastifyRequest {
+    visitor: Visitor;
+  }
+}
+type OfParticipant = { Params: { participantId: string } };
+
+/** What only the person sees who is signed in; everybody else is told how to sign in. */
+export const personalPages: FastifyPluginAsync<PageServices> = async (app, services) => {
+  const { database, settings, guards, paths, cookie } = services;
+  const on = { $client: database.pool };
+  app.decorateRequest('visitor');
+  app.addHook('onRequest', async (request, reply) => {
+    const visitor = await visitorOf(request);
+    if (visitor) {
+      request.visitor = visitor;
+      return;
+    }
+    const { view } = request;
+    return sendPage(reply, 401, <Notice view={view} title={view.says.signedOut} lines={[view.says.signedOutHelp]} />);
+  });
+
+  async function visitorOf(request: FastifyRequest): Promise<Visitor | undefined> {
+    const secret = cookie.read(request);
+    const signedIn = secret === undefined ? undefined : await signedInBy(on, secret);
+    if (!signedIn) return undefined;
+    const { userId } = signedIn;
+    const ctx = {
+      ...(await contextOf(database, settings, signedIn.providerId)),
+      language: request.view.language,
+      guards,
+    };
+    const [school, person] = [await fetchSchool(ctx), await fetchPerson(ctx, userId)];
+    return { ctx, userId, view: { ...request.view, school, person: person! } };
+  }
+
+  app.get('', async ({ visitor: { ctx, userId, view } }, reply) =>
+    sendPage(reply, 200, <Courses view={view} {...await listEnrolments(ctx, userId)} />),
+  );
+
+  app.get<OfParticipant>('/courses/:participantId', async (request, reply) => {
+    const enrolment = await enrolmentOf(request);
+    const { ctx, view } = request.visitor;
+    const instructors = await instructorNames(ctx, enrolment.courseDateId);
+    return sendPage(reply, 200, <Course view={view} enrolment={enrolment} instructors={instructors} />);
+  });
+
+  app.get<OfParticipant>('/courses/:participantId/calendar.ics', async (request, reply) => {
+    const enrolment = await enrolmentOf(request);
+    if (!mayPlan(enrolment)) throw notFound('Calendar');
+    return reply
+      .type('text/calendar; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="course.ics"')
+      .send(calendarOf(request.visitor.ctx, enrolment));
+  });
+
+  app.get('/details', ({ visitor }, reply) => sendPage(reply, 200, <Details view={visitor.view} />));
+
+  app.get('/password', ({ visitor }, reply) =>
+    sendPage(reply, 200, <ChangePassword view={visitor.view} faults={{}} />),
+  );
+  app.post('/password', async (request, reply) => {
+    const { ctx, userId, view } = request.visitor;
+    const { password, faults } = readNewPassword(request, view.says);
+    const refused =
+      Object.keys(faults).length > 0
+        ? { status: 400, faults }
+        : await checkOld(request.visitor, fieldOf(request, 'old') ?? '');
+    if (refused) return sendPage(reply, refused.status, <ChangePassword view={view} faults={refused.faults} />);
+
+    const passwordHash = await hashPassword(password);
+    const secret = await ctx.write(async (tx) => {
+      await storePassword(ctx, tx, userId, passwordHash);
+      return openSession(tx, { providerId: ctx.providerId, userId });
+    });
+    cookie.set(reply, secret);
+    return reply.redirect(paths.passwordChanged, 303);
+  });
+  app.get('/password-changed', ({ visitor: { view } }, reply) =>
+    sendPage(reply, 200, <Notice view={view} title={view.says.passwordStored} lines={[view.says.passwordChanged]} />),
+  );
+
+  app.post('/log-out', async (request, reply) => {
+    await endSession(on, cookie.read(request)!);
+    cookie.clear(reply);
+    return reply.redirect(paths.logOut, 303);
+  });
+};
+
+/** The visitor's own; another's is as unknown as one that is not there. */
+async function enrolmentOf({ params, visitor: { ctx, userId } }: FastifyRequest<OfParticipant>) {
+  const { participantId } = params;
+  const found = /^\d{1,15}$/.test(participantId) && (await findEnrolment(ctx, userId, Number(participantId)));
+  if (!found) throw notFound('Participant');
+  return found;
+}
+
+/** Counted as a sign-on is, so that nobody tries passwords at a browser that was left open. */
+async function checkOld({ ctx, view }: Visitor, old: string) {
+  const { says, person } = view;
+  try {
+    const { valid } = await checkCredentials(ctx, { username: person.username, password: old });
+    return valid ? undefined : { status: 400, faults: { old: says.wrongPassword } };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.kind !== 'too_many_requests') throw error;
+    return { status: 429, faults: { old: says.tooManyTries(Math.ceil(error.retryAfter! / 60)) } };
+  }
+}

@@ -1,0 +1,92 @@
+import type { ComponentChildren } from 'preact';
+import { dayInWords, spanInWords } from '../../core/words.ts';
+import { mayJoin, standingOf, type Enrolment, type Meeting } from '../courses.ts';
+import { safeLink } from '../html.ts';
+import { placeLines } from '../places.ts';
+import { postponed } from '../../reference/statuses.ts';
+import type { PersonalView } from '../view.ts';
+
+type Props = { view: PersonalView; enrolment: Enrolment };
+
+/** How the person stands, in kind words. */
+export function Standing({ view: { says }, enrolment }: Props) {
+  const standing = standingOf(enrolment);
+  return (
+    <>
+      <p class={`standing ${standing}`}>{says.standings[standing]}</p>
+      {enrolment.dateStatusId === postponed && <p>{says.postponed}</p>}
+    </>
+  );
+}
+
+/** When and where, and the way in for who has a place. */
+export function Facts({ view, enrolment }: Props) {
+  const { language, says } = view;
+  const { zone, meetings, eventUrl } = enrolment;
+  const next = meetings.find(({ isOver }) => !isOver);
+  const link = mayJoin(enrolment) ? safeLink(eventUrl) : undefined;
+  return (
+    <dl>
+      <Fact name={says.when}>{spanInWords(enrolment, language)}</Fact>
+      {meetings.length > 1 && next && (
+        <Fact name={says.next}>
+          {meetingInWords(next, view)} ({says.meetingsCount(meetings.length)})
+        </Fact>
+      )}
+      {zone !== view.timezone && <Fact name={says.zone}>{zone}</Fact>}
+      <Fact name={says.where}>
+        <Place view={view} enrolment={enrolment} />
+      </Fact>
+      {link && !enrolment.isOver && (
+        <Fact name={says.join}>
+          <a href={link}>{says.joinNow}</a>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Place({ view: { says }, enrolment }: Props) {
+  const isOnline = enrolment.isVirtual || enrolment.location?.isVirtual === true;
+  const lines = [...(isOnline ? [says.online] : []), ...placeLines(enrolment)];
+  return <Lines lines={lines.length > 0 ? lines : [says.noPlaceYet]} />;
+}
+
+/** What came of a course that is over. */
+export function Outcome({ view: { language, says }, enrolment }: Props) {
+  const { hasPassed, hasCompleted, certificateIssuedAt } = enrolment;
+  const result = hasPassed ? says.passed : hasCompleted ? says.completed : undefined;
+  return (
+    <>
+      {result && <p class="standing confirmed">{result}</p>}
+      {certificateIssuedAt && <p>{says.certificate(dayInWords(certificateIssuedAt, language))}</p>}
+    </>
+  );
+}
+
+export const meetingInWords = ({ gatheringAt, gatheringEndAt }: Meeting, { language }: PersonalView) =>
+  spanInWords(
+    {
+      ...{ startAt: gatheringAt.slice(0, 10), startTimeAt: gatheringAt.slice(11) },
+      ...{ endAt: gatheringEndAt.slice(0, 10), endTimeAt: gatheringEndAt.slice(11) },
+    },
+    language,
+  );
+
+export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+export const Lines = ({ lines }: { lines: string[] }) => (
+  <>
+    {lines.map((line, n) => (
+      <>
+        {n > 0 && <br />}
+        {line}
+      </>
+    ))}
+  </>
+);

@@ -1,0 +1,19 @@
+import type { View } from '../view.ts';
+import { Layout } from './layout.tsx';
+
+/** A page that says one thing, and what to do. */
+export function Notice({ view, title, lines }: { view: View; title: string; lines: string[] }) {
+  return (
+    <Layout view={view} title={title}>
+      <h1>{title}</h1>
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      {view.person && (
+        <p>
+          <a href={view.paths.courses}>{view.says.backToCourses}</a>
+        </p>
+      )}
+    </Layout>
+  );
+}

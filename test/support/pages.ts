@@ -1,0 +1,46 @@
+import { openSession } from '../../src/resources/sessions/service.ts';
+import type { Purpose } from '../../src/resources/tokens/schema.ts';
+import { makeToken } from '../../src/resources/tokens/service.ts';
+import { send, type Answer, type Provider, type World } from './world.ts';
+
+type App = World['app'];
+type Headers = Record<string, string>;
+
+/** A token of a course user, as a sign-on or a mail makes it. */
+export const tokenFor = async (me: Provider, purpose: Purpose, userId: number) =>
+  makeToken((await me.ctx()).doors, purpose, { providerId: me.id, userId, adminUserId: null });
+
+export const adminTokenFor = async (me: Provider, adminUserId: number) =>
+  makeToken((await me.ctx()).doors, 'password', { providerId: me.id, userId: null, adminUserId });
+
+/** A browser's answers without a browser: what a person who is signed in is sent, and sends. */
+export async function signedIn(app: App, me: Provider, userId: number, headers: Headers = {}) {
+  const cookie = `session=${await openSession((await me.ctx()).doors, { providerId: me.id, userId })}`;
+  return visitor(app, { cookie, ...headers });
+}
+
+export const visitor = (app: App, headers: Headers = {}) => ({
+  get: (url: string, more: Headers = {}) => send(app, { method: 'GET', url, headers: { ...headers, ...more } }),
+  head: (url: string) => send(app, { method: 'HEAD', url, headers }),
+  post: (url: string, fields: Record<string, string> = {}, more: Headers = {}) =>
+    send(app, {
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers, ...more },
+      payload: new URLSearchParams(fields).toString(),
+    }),
+});
+
+/** What a browser would send back. */
+export function cookieOf({ headers }: Answer): string {
+  const [cookie] = [headers['set-cookie']].flat();
+  return String(cookie).split(';')[0]!;
+}
+
+/** Moves what is stored, not the clock. */
+export const age = (world: World, table: 'tokens' | 'sessions', userId: number, interval: string) =>
+  world.database.pool.query(
+    `update ${table} set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval
+      ${table === 'sessions' ? ', used_at = used_at - $2::interval' : ''} where user_id = $1`,
+    [userId, interval],
+  );
