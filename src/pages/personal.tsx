@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import { notFound, Problem } from '../core/problem.ts';
 import { hashPassword, storePassword } from '../resources/passwords/service.ts';
@@ -87,7 +87,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     const refused =
       Object.keys(faults).length > 0
         ? { status: 400, faults }
-        : await checkOld(request.visitor, fieldOf(request, 'old') ?? '');
+        : await checkOld(request.visitor, fieldOf(request, 'old') ?? '', reply);
     if (refused) return sendPage(reply, refused.status, <ChangePassword view={view} faults={refused.faults} />);
 
     const passwordHash = await hashPassword(password);
@@ -118,13 +118,14 @@ async function enrolmentOf({ params, visitor: { ctx, userId } }: FastifyRequest<
 }
 
 /** Counted as a sign-on is, so that nobody tries passwords at a browser that was left open. */
-async function checkOld({ ctx, view }: Visitor, old: string) {
+async function checkOld({ ctx, view }: Visitor, old: string, reply: FastifyReply) {
   const { says, person } = view;
   try {
     const { valid } = await checkCredentials(ctx, { username: person.username, password: old });
     return valid ? undefined : { status: 400, faults: { old: says.wrongPassword } };
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'too_many_requests') throw error;
+    reply.header('retry-after', error.retryAfter);
     return { status: 429, faults: { old: says.tooManyTries(Math.ceil(error.retryAfter! / 60)) } };
   }
 }

@@ -21,7 +21,7 @@ export async function signedIn(app: App, me: Provider, userId: number, headers: 
 
 export const visitor = (app: App, headers: Headers = {}) => ({
   get: (url: string, more: Headers = {}) => send(app, { method: 'GET', url, headers: { ...headers, ...more } }),
-  head: (url: string) => send(app, { method: 'HEAD', url, headers }),
+  request: (method: 'HEAD' | 'PUT', url: string) => send(app, { method, url, headers }),
   post: (url: string, fields: Record<string, string> = {}, more: Headers = {}) =>
     send(app, {
       method: 'POST',
