@@ -26,6 +26,7 @@ test('the README names every folder of src', () => {
     'process',
     'exchange',
     'resources',
+    'pages',
     'mail',
     'demo',
     'doctor',

@@ -12,7 +12,7 @@ import { participants } from '../database/tables/participants.ts';
 import { instructors, locations, places } from '../database/tables/places.ts';
 import { grouped } from '../lists/part.ts';
 import { own } from '../lists/reach.ts';
-import { canceled, hasLeft, holdsSeat, seat } from '../reference/statuses.ts';
+import { canceled, hasLeft, holdsSeat, postponed, seat } from '../reference/statuses.ts';
 
 const now = sql`now()`;
 const left = [seat.deregistered, seat.deregisteredWithFee];
@@ -190,5 +190,6 @@ export type Standing = ReturnType<typeof standingOf>;
 /** Who takes part may come in by its link; the others have no seat yet, or no more. */
 export const mayJoin = ({ statusId, dateStatusId }: EnrolmentRow) => holdsSeat(statusId) && dateStatusId !== canceled;
 
-/** Whether the date belongs into a calendar. */
-export const mayPlan = ({ statusId, dateStatusId }: EnrolmentRow) => !hasLeft(statusId) && dateStatusId !== canceled;
+/** Whether the date belongs into a calendar: one that is canceled, or about to move, does not. */
+export const mayPlan = ({ statusId, dateStatusId }: EnrolmentRow) =>
+  !hasLeft(statusId) && dateStatusId !== canceled && dateStatusId !== postponed;

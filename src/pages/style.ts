@@ -163,6 +163,8 @@ dd::first-letter { text-transform: uppercase; }
 dl { margin: 0.75rem 0; display: grid; gap: 0.5rem; }
 dl > div { display: grid; grid-template-columns: 8.5rem 1fr; gap: 0 1rem; }
 dt { color: var(--soft); }
+dd,
+.when { text-wrap: balance; }
 dd { margin: 0; }
 @media (max-width: 30rem) {
   dl > div { grid-template-columns: 1fr; }

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { dayInWords, spanInWords } from '../../core/words.ts';
-import { mayJoin, standingOf, type Enrolment, type Meeting } from '../courses.ts';
+import { postponed } from '../../reference/statuses.ts';
+import { mayJoin, mayPlan, standingOf, type Enrolment, type Meeting } from '../courses.ts';
 import { safeLink } from '../html.ts';
 import { placeLines } from '../places.ts';
-import { postponed } from '../../reference/statuses.ts';
+import type { Texts } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
 
 type Props = { view: PersonalView; enrolment: Enrolment };
@@ -24,7 +25,8 @@ export function Facts({ view, enrolment }: Props) {
   const { language, says } = view;
   const { zone, meetings, eventUrl } = enrolment;
   const next = meetings.find(({ isOver }) => !isOver);
-  const link = mayJoin(enrolment) ? safeLink(eventUrl) : undefined;
+  const where = whereabouts(enrolment, says);
+  const link = mayJoin(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
   return (
     <dl>
       <Fact name={says.when}>{spanInWords(enrolment, language)}</Fact>
@@ -34,10 +36,12 @@ export function Facts({ view, enrolment }: Props) {
         </Fact>
       )}
       {zone !== view.timezone && <Fact name={says.zone}>{zone}</Fact>}
-      <Fact name={says.where}>
-        <Place view={view} enrolment={enrolment} />
-      </Fact>
-      {link && !enrolment.isOver && (
+      {where.length > 0 && (
+        <Fact name={says.where}>
+          <Lines lines={where} />
+        </Fact>
+      )}
+      {link && (
         <Fact name={says.join}>
           <a href={link}>{says.joinNow}</a>
         </Fact>
@@ -46,10 +50,11 @@ export function Facts({ view, enrolment }: Props) {
   );
 }
 
-function Place({ view: { says }, enrolment }: Props) {
+/** Where to go; of a date that takes place, also that nobody has said yet. */
+function whereabouts(enrolment: Enrolment, says: Texts): string[] {
   const isOnline = enrolment.isVirtual || enrolment.location?.isVirtual === true;
   const lines = [...(isOnline ? [says.online] : []), ...placeLines(enrolment)];
-  return <Lines lines={lines.length > 0 ? lines : [says.noPlaceYet]} />;
+  return lines.length === 0 && mayPlan(enrolment) && !enrolment.isOver ? [says.noPlaceYet] : lines;
 }
 
 /** What came of a course that is over. */

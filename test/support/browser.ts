@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import axe from 'axe-core';
+import { chromium, type BrowserContextOptions, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+
+const paths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+export const chromiumPath = paths.find((path) => existsSync(path));
+if (chromiumPath === undefined) {
+  console.warn(
+    `\n*** SKIPPED: no Chromium at ${paths.join(', ')}, so no page was tested in a browser.\n*** Debian: apt-get install chromium\n`,
+  );
+}
+
+/** A fresh browser for one test: no cookies, closed when it is done. */
+export async function openBrowser() {
+  const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--disable-dev-shm-usage'] });
+  onTestFinished(() => browser.close());
+  return {
+    async open(options: BrowserContextOptions = {}) {
+      const context = await browser.newContext({ locale: 'en-GB', ...options });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        // What a browser writes for each answer of 400 and more is no complaint.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+          complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
+      return { context, page, complaints, requested };
+    },
+  };
+}
+
+const folder = 'test/output/screenshots';
+export async function keepScreenshot(page: Page, name: string) {
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+/** What axe finds wrong with a page, its best practices too. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** By how many pixels a page is wider than its window. */
+export const overhang = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth');
