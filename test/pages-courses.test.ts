@@ -71,9 +71,9 @@ test('dates are written in the language, with the times and the zone of the plac
   await takesPart(me, userId, { date: { startAt: '2030-07-01', endAt: '2030-07-03', ...nine } });
   await takesPart(me, userId, { date: { startAt: '2030-08-01', endAt: '2030-08-02' } });
   const words = wordsOf((await browser.get('/my')).text);
-  expect(words).toContain('mandag 10. juni 2030, 09:00–15:30 Tidssone America/New_York');
-  expect(words).toContain('mandag 1. juli 2030, 09:00 – onsdag 3. juli 2030, 15:30');
-  expect(words).toContain('torsdag 1. august 2030 – fredag 2. august 2030');
+  expect(words).toContain('Mandag 10. juni 2030, 09:00–15:30 Tidssone America/New_York');
+  expect(words).toContain('Mandag 1. juli 2030, 09:00 – onsdag 3. juli 2030, 15:30');
+  expect(words).toContain('Torsdag 1. august 2030 – fredag 2. august 2030');
   expect(words.match(/Tidssone/g)).toHaveLength(1);
 });
 

@@ -1,37 +1,21 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { Ctx, Guards, Settings } from '../core/context.ts';
-import type { Database, Tx } from '../database/client.ts';
+import type { Ctx } from '../core/context.ts';
+import type { Tx } from '../database/client.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../resources/passwords/service.ts';
-import { contextOf } from '../resources/providers/service.ts';
 import { openSession, endSession } from '../resources/sessions/service.ts';
 import type { Purpose, TokenOwner } from '../resources/tokens/schema.ts';
 import { ownerOf, useToken } from '../resources/tokens/service.ts';
 import { sendPage } from './answer.tsx';
-import type { SessionCookie } from './cookie.ts';
 import { readNewPassword } from './forms.ts';
 import { fetchSchool, usernameOf } from './people.ts';
-import type { Paths } from './view.ts';
+import type { PageServices } from './services.ts';
 import { Notice } from './views/notice.tsx';
 import { ChoosePassword, type Faults } from './views/passwords.tsx';
 
-export type PageServices = {
-  database: Database;
-  settings: Settings;
-  guards: Guards;
-  paths: Paths;
-  cookie: SessionCookie;
-};
 type WithToken = { Params: { token: string } };
 
 /** The ways in and out: links that sign in or let choose a password, and the page after logging out. */
-export const doors: FastifyPluginAsync<PageServices> = async (app, { database, settings, guards, paths, cookie }) => {
-  const on = { $client: database.pool };
-  const contextFor = async ({ view }: FastifyRequest, providerId: number): Promise<Ctx> => ({
-    ...(await contextOf(database, settings, providerId)),
-    language: view.language,
-    guards,
-  });
-
+export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, cookie, contextFor }) => {
   // A HEAD is a link checker's: it uses nothing up.
   app.head<WithToken>('/sign-in/:token', async ({ params }, reply) =>
     reply.code((await ownerOf(on, 'sign_in', params.token)) ? 200 : 410).send(),
@@ -57,7 +41,7 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { database, s
     if (Object.keys(faults).length > 0) return askForPassword(request, reply, owner, faults);
 
     const passwordHash = await hashPassword(password);
-    const ctx = await contextFor(request, owner.providerId);
+    const ctx = await contextFor(owner.providerId, request.view);
     const stored = await ctx.write(async (tx) => {
       const winner = await useToken(tx, 'password', token);
       return winner && { secret: await storeFor(ctx, tx, winner, passwordHash) };
@@ -74,7 +58,7 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { database, s
   });
 
   async function askForPassword(request: FastifyRequest, reply: FastifyReply, owner: TokenOwner, faults: Faults) {
-    const ctx = await contextFor(request, owner.providerId);
+    const ctx = await contextFor(owner.providerId, request.view);
     const view = { ...request.view, school: await fetchSchool(ctx) };
     const page = <ChoosePassword view={view} username={await usernameOf(ctx, owner)} faults={faults} />;
     return sendPage(reply, Object.keys(faults).length > 0 ? 400 : 200, page);

@@ -7,12 +7,12 @@ import { watchMethods } from '../http/methods.ts';
 import { checkBody } from '../http/bodies.ts';
 import { preferredLanguage } from '../reference/language.ts';
 import { pageWording } from './answer.tsx';
-import { sessionCookie } from './cookie.ts';
 import { doors } from './doors.tsx';
 import { fromOwnPages } from './forms.ts';
 import { personalPages } from './personal.tsx';
+import { pageServices } from './services.ts';
 import { stylesheet } from './style.ts';
-import { pathsOf, viewFor, type View } from './view.ts';
+import { viewFor, type View } from './view.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,14 +22,15 @@ declare module 'fastify' {
 }
 
 /** The pages of course users: rendered here, complete without scripts, kept by nobody on the way. */
-export const my: FastifyPluginAsync<Services> = async (app, { database, settings, guards }) => {
-  const paths = pathsOf(settings);
+export const my: FastifyPluginAsync<Services> = async (app, options) => {
+  const { settings } = options;
+  const services = pageServices(options);
   await app.register(cookie);
   await app.register(helmet, headersFor(settings.publicUrl));
   app.decorateRequest('view');
   app.addHook('onRequest', async (request, reply) => {
     const language = preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
-    request.view = viewFor(language, paths, settings);
+    request.view = viewFor(language, services.paths, settings);
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Language, Cookie');
   });
   app.addHook('onRequest', fromOwnPages(settings));
@@ -47,7 +48,6 @@ export const my: FastifyPluginAsync<Services> = async (app, { database, settings
       .type('text/css; charset=utf-8')
       .send(stylesheet.text),
   );
-  const services = { database, settings, guards, paths, cookie: sessionCookie(settings) };
   await app.register(doors, services);
   await app.register(personalPages, services);
   refuseOtherMethods();

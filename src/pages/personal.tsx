@@ -2,15 +2,14 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import { notFound, Problem } from '../core/problem.ts';
 import { hashPassword, storePassword } from '../resources/passwords/service.ts';
-import { contextOf } from '../resources/providers/service.ts';
 import { endSession, openSession, signedInBy } from '../resources/sessions/service.ts';
 import { checkCredentials } from '../resources/sign-on/service.ts';
 import { sendPage } from './answer.tsx';
 import { calendarOf } from './calendar.ts';
 import { findEnrolment, instructorNames, listEnrolments, mayPlan } from './courses.ts';
-import type { PageServices } from './doors.tsx';
 import { fieldOf, readNewPassword } from './forms.ts';
 import { fetchPerson, fetchSchool } from './people.ts';
+import type { PageServices } from './services.ts';
 import type { PersonalView } from './view.ts';
 import { Course } from './views/course.tsx';
 import { Courses } from './views/courses.tsx';
@@ -28,9 +27,7 @@ declare module 'fastify' {
 type OfParticipant = { Params: { participantId: string } };
 
 /** What only the person sees who is signed in; everybody else is told how to sign in. */
-export const personalPages: FastifyPluginAsync<PageServices> = async (app, services) => {
-  const { database, settings, guards, paths, cookie } = services;
-  const on = { $client: database.pool };
+export const personalPages: FastifyPluginAsync<PageServices> = async (app, { on, paths, cookie, contextFor }) => {
   app.decorateRequest('visitor');
   app.addHook('onRequest', async (request, reply) => {
     const visitor = await visitorOf(request);
@@ -47,11 +44,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     const signedIn = secret === undefined ? undefined : await signedInBy(on, secret);
     if (!signedIn) return undefined;
     const { userId } = signedIn;
-    const ctx = {
-      ...(await contextOf(database, settings, signedIn.providerId)),
-      language: request.view.language,
-      guards,
-    };
+    const ctx = await contextFor(signedIn.providerId, request.view);
     const [school, person] = [await fetchSchool(ctx), await fetchPerson(ctx, userId)];
     return { ctx, userId, view: { ...request.view, school, person: person! } };
   }

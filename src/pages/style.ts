@@ -139,8 +139,6 @@ footer a { line-height: 2; }
   gap: 0.5rem;
 }
 .meetings p { margin: 0; }
-.when::first-letter,
-dd::first-letter { text-transform: uppercase; }
 .meetings .when { font-weight: 600; }
 .standing {
   display: inline-block;
@@ -163,8 +161,7 @@ dd::first-letter { text-transform: uppercase; }
 dl { margin: 0.75rem 0; display: grid; gap: 0.5rem; }
 dl > div { display: grid; grid-template-columns: 8.5rem 1fr; gap: 0 1rem; }
 dt { color: var(--soft); }
-dd,
-.when { text-wrap: balance; }
+.time { white-space: nowrap; }
 dd { margin: 0; }
 @media (max-width: 30rem) {
   dl > div { grid-template-columns: 1fr; }

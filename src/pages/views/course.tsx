@@ -2,7 +2,7 @@ import { mayJoin, mayPlan, type Enrolment, type Meeting } from '../courses.ts';
 import { safeHtml, safeLink } from '../html.ts';
 import { meetingLines } from '../places.ts';
 import type { PersonalView } from '../view.ts';
-import { Fact, Facts, Lines, meetingInWords, Outcome, Standing } from './facts.tsx';
+import { Fact, Facts, Lines, Outcome, spanOf, Standing, When } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; enrolment: Enrolment };
@@ -73,7 +73,9 @@ function MeetingItem({ view, enrolment, meeting }: Props & { meeting: Meeting })
   const link = mayJoin(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
   return (
     <>
-      <p class="when">{meetingInWords(meeting, view)}</p>
+      <p class="when">
+        <When view={view} span={spanOf(meeting)} />
+      </p>
       {theme && <p>{theme}</p>}
       {description && <p>{description}</p>}
       {lines.length > 0 && (

@@ -1,7 +1,6 @@
-import { dayInWords } from '../../core/words.ts';
 import { mayPlan, type Enrolment } from '../courses.ts';
 import type { PersonalView } from '../view.ts';
-import { Facts, Outcome, Standing } from './facts.tsx';
+import { Facts, Outcome, Standing, When } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; coming: Enrolment[]; past: Enrolment[] };
@@ -62,15 +61,15 @@ function Coming({ view, enrolment }: One) {
 }
 
 function Past({ view, enrolment }: One) {
-  const { language, paths } = view;
   const { id, title, startAt, endAt } = enrolment;
-  const days = startAt === endAt ? [startAt] : [startAt, endAt];
   return (
     <>
       <h3>
-        <a href={paths.course(id)}>{title}</a>
+        <a href={view.paths.course(id)}>{title}</a>
       </h3>
-      <p class="when">{days.map((day) => dayInWords(day, language)).join(' – ')}</p>
+      <p>
+        <When view={view} span={{ startAt, endAt, startTimeAt: null, endTimeAt: null }} />
+      </p>
       <Outcome view={view} enrolment={enrolment} />
     </>
   );

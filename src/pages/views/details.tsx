@@ -1,6 +1,6 @@
-import { dayInWords } from '../../core/words.ts';
+import { dayInWords } from '../days.ts';
 import type { PersonalView } from '../view.ts';
-import { Fact, Lines } from './facts.tsx';
+import { capitalized, Fact, Lines } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 /** What the school knows of the person; to change it is the school's work. */
@@ -11,7 +11,7 @@ export function Details({ view }: { view: PersonalView }) {
     ['username', [person.username]],
     ['email', [person.email]],
     ['phone', [person.phone]],
-    ['dateOfBirth', [person.dateOfBirth && dayInWords(person.dateOfBirth, language)]],
+    ['dateOfBirth', [person.dateOfBirth && capitalized(dayInWords(person.dateOfBirth, language))]],
     ['company', [person.company]],
     ['department', [person.department]],
     ['position', [person.position]],

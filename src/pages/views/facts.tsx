@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { dayInWords, spanInWords } from '../../core/words.ts';
 import { postponed } from '../../reference/statuses.ts';
 import { mayJoin, mayPlan, standingOf, type Enrolment, type Meeting } from '../courses.ts';
+import { dayInWords, spanEnds, type Span } from '../days.ts';
 import { safeLink } from '../html.ts';
 import { placeLines } from '../places.ts';
 import type { Texts } from '../texts.ts';
@@ -22,17 +22,19 @@ export function Standing({ view: { says }, enrolment }: Props) {
 
 /** When and where, and the way in for who has a place. */
 export function Facts({ view, enrolment }: Props) {
-  const { language, says } = view;
+  const { says } = view;
   const { zone, meetings, eventUrl } = enrolment;
   const next = meetings.find(({ isOver }) => !isOver);
   const where = whereabouts(enrolment, says);
   const link = mayJoin(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
   return (
     <dl>
-      <Fact name={says.when}>{spanInWords(enrolment, language)}</Fact>
+      <Fact name={says.when}>
+        <When view={view} span={enrolment} />
+      </Fact>
       {meetings.length > 1 && next && (
         <Fact name={says.next}>
-          {meetingInWords(next, view)} ({says.meetingsCount(meetings.length)})
+          <When view={view} span={spanOf(next)} /> ({says.meetingsCount(meetings.length)})
         </Fact>
       )}
       {zone !== view.timezone && <Fact name={says.zone}>{zone}</Fact>}
@@ -69,14 +71,32 @@ export function Outcome({ view: { language, says }, enrolment }: Props) {
   );
 }
 
-export const meetingInWords = ({ gatheringAt, gatheringEndAt }: Meeting, { language }: PersonalView) =>
-  spanInWords(
-    {
-      ...{ startAt: gatheringAt.slice(0, 10), startTimeAt: gatheringAt.slice(11) },
-      ...{ endAt: gatheringEndAt.slice(0, 10), endTimeAt: gatheringEndAt.slice(11) },
-    },
-    language,
-  );
+/** Days and times, whose ends stay together in a narrow window. */
+export const When = ({ view, span }: { view: PersonalView; span: Span }) => (
+  <>
+    {spanEnds(span, view.language).map(({ day, time }, n) => (
+      <>
+        {n === 0 ? capitalized(day) : ` – ${day}`}
+        {time && (
+          <>
+            , <span class="time">{time}</span>
+          </>
+        )}
+      </>
+    ))}
+  </>
+);
+
+/** A gathering's moments as days and times of day. */
+export const spanOf = ({ gatheringAt, gatheringEndAt }: Meeting): Span => ({
+  startAt: gatheringAt.slice(0, 10),
+  startTimeAt: gatheringAt.slice(11),
+  endAt: gatheringEndAt.slice(0, 10),
+  endTimeAt: gatheringEndAt.slice(11),
+});
+
+/** Norwegian writes days in small letters, but at the beginning of a line. */
+export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div>

@@ -11,12 +11,12 @@ export function dayInWords(day: string, language: Language) {
 /** Days, and times of day where there are any, on the clocks of the place. */
 export type Span = { startAt: string; endAt: string; startTimeAt: string | null; endTimeAt: string | null };
 
-/** `Monday 10 June 2030, 09:00–15:00`; over several days each end has its day. */
-export function spanInWords({ startAt, endAt, startTimeAt, endTimeAt }: Span, language: Language) {
+/** A span's day with its times, or over several days its first and its last, each with a time where there is one. */
+export function spanEnds({ startAt, endAt, startTimeAt, endTimeAt }: Span, language: Language) {
   const [from, to] = [clock(startTimeAt), clock(endTimeAt)];
-  if (startAt === endAt) return joined(dayInWords(startAt, language), [from, to].filter(Boolean).join('–'));
-  return `${joined(dayInWords(startAt, language), from)} – ${joined(dayInWords(endAt, language), to)}`;
+  const end = (day: string, time: string) => ({ day: dayInWords(day, language), time });
+  if (startAt === endAt) return [end(startAt, [from, to].filter(Boolean).join('–'))];
+  return [end(startAt, from), end(endAt, to)];
 }
 
 const clock = (time: string | null) => time?.slice(0, 5) ?? '';
-const joined = (day: string, time: string) => (time === '' ? day : `${day}, ${time}`);
