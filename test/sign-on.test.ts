@@ -258,14 +258,19 @@ test('the command line sets a password that is read from standard input up to it
   const me = await newProvider();
   const { id, username } = await newUser(me, null);
   const env = { DATABASE_URL: urlOf(inject('shared')) };
-  const set = (input: string, user = id) =>
+  const set = (input: string | Buffer, user = id) =>
     cli(['user', 'set-password', '--provider', String(me.id), '--user', String(user), '--json'], env, input);
 
   const answer = await set(`${password}\r\nanother line\n`);
   expect([answer.code, answer.json()]).toEqual([0, { user_id: id }]);
   expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
 
+  expect((await set('\uFEFFfrom an editor\n')).code).toBe(0);
+  expect((await ask(me, username, 'from an editor')).json()).toMatchObject({ valid: true });
+  expect((await set(password)).code).toBe(0);
+
   for (const [input, user, error] of [
+    [Buffer.from('bl\xe5b\xe6r syltet\xf8y\n', 'latin1'), id, 'The password must be written in UTF-8'],
     ['short\n', id, 'A password must have 8 to 200 characters'],
     ['', id, 'A password must have 8 to 200 characters'],
     [`${password}\n`, 999_999_999, 'Course user not found'],

@@ -43,7 +43,7 @@ async function watched(child: ChildProcess, sign: string) {
 }
 
 /** Runs the command line to its end, with that text as its standard input. */
-export function cli(args: string[], env: Environment, input = '') {
+export function cli(args: string[], env: Environment, input: string | Buffer = '') {
   return new Promise<{ code: number; stdout: string; stderr: string; json: <T = any>() => T }>((done) => {
     const child = execFile(process.execPath, ['dist/cli.js', ...args], { env: bare(env) }, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
