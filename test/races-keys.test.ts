@@ -65,8 +65,14 @@ test(
   'negative control: without the lock, its queue and its trigger there are several',
   { timeout: 120_000 },
   async () => {
-    const { mine, answers } = await repeat(true);
-    expect(different(answers)).toBeGreaterThan(1);
-    expect((await mine.there())['bookings']).toBeGreaterThan(2);
+    // A race need not go wrong each time.
+    for (let round = 1; ; round += 1) {
+      const { mine, answers } = await repeat(true);
+      const { bookings } = await mine.there();
+      if (round < 5 && (different(answers) === 1 || bookings === 2)) continue;
+      expect(different(answers)).toBeGreaterThan(1);
+      expect(bookings).toBeGreaterThan(2);
+      return;
+    }
   },
 );
