@@ -16,7 +16,9 @@ import {
   refusal,
   tokenIn,
 } from './support/mail.ts';
+import { newUser } from './support/orders.ts';
 import { cli, startServer, temporaryFolder, urlOf } from './support/processes.ts';
+import type { Provider } from './support/world.ts';
 
 // Each starts several processes.
 vi.setConfig({ testTimeout: 120_000 });
@@ -181,7 +183,7 @@ test('mails can be listed, and tried again on the command line', async () => {
   const ids = waiting.map(({ mail_id }) => String(mail_id));
   expect(await run('retry', ids[0]!)).toMatchObject({
     code: 1,
-    stderr: `error: Mail ${ids[0]} is being sent already\n`,
+    stderr: `error: Mail ${ids[0]} waits for its first try already\n`,
   });
 
   await startServer({ ...world.env, SMTP_URL: smtp.url });
@@ -213,6 +215,60 @@ test('mails can be listed, and tried again on the command line', async () => {
       stderr: 'error: either the id of a mail or --all-failed\n',
     });
   }
+});
+
+test('a mail that is on its way is not retried, and the refusal says so', async () => {
+  let arrived = false;
+  const smtp = await mailServer({ onMailFrom: () => void (arrived = true) });
+  const world = await processWorld({ SMTP_URL: smtp.url });
+  await invite(await world.newProvider(), 'ase@people.example');
+  const server = await startServer(world.env);
+  await eventually(() => expect(arrived).toBe(true));
+  const [mail] = await outboxOf(world);
+  expect(await cli(['mail', 'retry', String(mail!.id)], world.env)).toMatchObject({
+    code: 1,
+    stderr: `error: Mail ${mail!.id} is being sent just now\n`,
+  });
+  server.child.kill('SIGKILL');
+});
+
+test('the command line mails people a new link to choose a password', async () => {
+  const smtp = await mailServer();
+  const world = await processWorld({ SMTP_URL: smtp.url });
+  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const userId = await newUser(me, { username: 'kari', email: 'kari@people.example' });
+  const mute = await newUser(me, { email: null });
+  const adminUserId = (await invite(me, 'ase@people.example', { send_invite: false })).json<{ id: number }>().id;
+  const run = (provider: Provider, ...args: (string | number)[]) =>
+    cli(['user', 'invite', '--provider', String(provider.id), ...args.map(String)], world.env);
+
+  const answer = await run(me, '--user', userId, '--json');
+  const [mail] = await outboxOf(world);
+  expect(answer.json()).toEqual({ mail_id: mail!.id, email: 'kari@people.example' });
+  expect((await run(me, '--admin-user', adminUserId)).stdout).toBe(
+    `Mail ${mail!.id + 1} will take a link to ase@people.example\n`,
+  );
+  for (const [provider, args, code, said] of [
+    [other, ['--user', userId], 1, `Course user ${userId} not found`],
+    [other, ['--admin-user', adminUserId], 1, `Admin user ${adminUserId} not found`],
+    [me, ['--user', mute], 1, `Course user ${mute} has no e-mail address to write to`],
+    [me, [], 2, 'either --user or --admin-user'],
+    [me, ['--user', userId, '--admin-user', adminUserId], 2, 'either --user or --admin-user'],
+  ] as const) {
+    expect(await run(provider, ...args)).toMatchObject({ code, stdout: '', stderr: `error: ${said}\n` });
+  }
+
+  await startServer(world.env);
+  await allSent(world);
+  const doors = { $client: world.database.pool };
+  const owners = smtp.received.map(async ({ to, text: letter }) => [
+    to![0]!.address,
+    await ownerOf(doors, 'password', tokenIn(letter)),
+  ]);
+  expect(Object.fromEntries(await Promise.all(owners))).toEqual({
+    'kari@people.example': { providerId: me.id, userId, adminUserId: null },
+    'ase@people.example': { providerId: me.id, userId: null, adminUserId },
+  });
 });
 
 test.each([

@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Problem } from '../core/problem.ts';
+import { invite } from '../mail/service.ts';
 import { isChoosable } from '../resources/passwords/schema.ts';
 import { setPassword } from '../resources/passwords/service.ts';
 import { command, id, run, type Options } from './connect.ts';
 
-/** What operators do with course users. */
+type InviteOptions = Options & { provider: number; user?: number; adminUser?: number };
+
+/** What operators do with people. */
 export function userCommands(program: Command) {
-  const user = program.command('user').description('Course users, who sign on with a username and a password');
+  const user = program.command('user').description('People who sign on with a username and a password');
   command(user, 'set-password', 'Give a course user another password, read from standard input up to its line end')
     .requiredOption('--provider <id>', 'whose course user', id)
     .requiredOption('--user <id>', 'the course user', id)
@@ -22,6 +25,26 @@ export function userCommands(program: Command) {
         return { json: { user_id: options.user }, text };
       });
     });
+
+  const inviting: Command = command(
+    user,
+    'invite',
+    'Mail somebody a new link to choose a password, in the place of one that ran out',
+  )
+    .requiredOption('--provider <id>', 'whose course user or admin user', id)
+    .option('--user <id>', 'the course user', id)
+    .option('--admin-user <id>', 'the admin user', id);
+  inviting.action((options: InviteOptions) => {
+    const { user: userId, adminUser: adminUserId } = options;
+    const person = userId !== undefined ? { userId } : adminUserId !== undefined ? { adminUserId } : undefined;
+    if (person === undefined || (userId !== undefined && adminUserId !== undefined)) {
+      inviting.error('error: either --user or --admin-user', { code: 'commander.conflictingOption' });
+    }
+    return run(options, async ({ ctxOf }) => {
+      const { mailId, email } = await invite(await ctxOf(options.provider), person);
+      return { json: { mail_id: mailId, email }, text: `Mail ${mailId} will take a link to ${email}` };
+    });
+  });
 }
 
 /** On a terminal it is asked for, and not shown while it is typed. */

@@ -79,3 +79,8 @@ export const retryFailedMails = {
   name: 'retry_failed_mails',
   text: `${again} where failed_at is not null returning id`,
 };
+
+export const stateOfMail = {
+  name: 'state_of_mail',
+  text: 'select sent_at is not null as "isSent", attempts from outbox where id = $1',
+};

@@ -1,8 +1,15 @@
+import { eq } from 'drizzle-orm';
+import type { Ctx } from '../core/context.ts';
 import { dateTimeOrNull } from '../core/moment.ts';
 import { notFound, Problem } from '../core/problem.ts';
+import { isAddress } from '../core/text.ts';
 import type { Database } from '../database/client.ts';
 import { run, type Runner } from '../database/statements.ts';
-import { listMails, retryFailedMails, retryMail } from './query.ts';
+import { outbox } from '../database/tables/outbox.ts';
+import { adminMemberships, adminUsers } from '../database/tables/people.ts';
+import { courseUsers } from '../database/tables/users.ts';
+import { own } from '../lists/reach.ts';
+import { listMails, retryFailedMails, retryMail, stateOfMail } from './query.ts';
 
 /** What operators see of a mail: what it is for and how it goes, never its text. */
 export type ListedMail = {
@@ -39,11 +46,50 @@ export async function mails(database: Database, { providerId, onlyFailed, limit 
 export async function retry(database: Database, mailId: number) {
   const [retried] = await run<{ id: number }>(outboxOf(database), retryMail, [mailId]);
   if (retried) return;
-  const { rows } = await database.pool.query('select sent_at is not null as sent from outbox where id = $1', [mailId]);
-  const [mail] = rows as { sent: boolean }[];
+  const [mail] = await run<{ isSent: boolean; attempts: number }>(outboxOf(database), stateOfMail, [mailId]);
   if (!mail) throw notFound(`Mail ${mailId}`);
-  throw new Problem('invalid', `Mail ${mailId} ${mail.sent ? 'is sent already' : 'is being sent already'}`);
+  const state = mail.isSent
+    ? 'is sent already'
+    : mail.attempts > 0
+      ? 'is being sent just now'
+      : 'waits for its first try already';
+  throw new Problem('invalid', `Mail ${mailId} ${state}`);
 }
 
 /** The same for all that have failed; how many they were. */
 export const retryFailed = async (database: Database) => (await run(outboxOf(database), retryFailedMails, [])).length;
+
+/** A course user or an admin user of the provider's. */
+export type Invited = { userId: number } | { adminUserId: number };
+
+/** Writes to somebody where to choose a password, as when they were new: a link that was not used in time is replaced so. */
+export function invite(ctx: Ctx, person: Invited): Promise<{ mailId: number; email: string }> {
+  const { providerId } = ctx;
+  const who = 'userId' in person ? `Course user ${person.userId}` : `Admin user ${person.adminUserId}`;
+  return ctx.write(async (tx, at) => {
+    const inside = { ...ctx, db: tx };
+    const [found] = await ('userId' in person
+      ? courseUser(inside, person.userId)
+      : adminUser(inside, person.adminUserId));
+    if (!found) throw notFound(who);
+    const email = found.email ?? '';
+    if (!isAddress(email)) throw new Problem('invalid', `${who} has no e-mail address to write to`);
+    const purpose = 'userId' in person ? 'account_created' : 'invitation';
+    const values = { providerId, ...person, purpose, createdAt: at, dueAt: at } as const;
+    const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
+    return { mailId: mail!.id, email };
+  });
+}
+
+const courseUser = (ctx: Ctx, id: number) =>
+  ctx.db
+    .select({ email: courseUsers.email })
+    .from(courseUsers)
+    .where(own(ctx, courseUsers, eq(courseUsers.id, id)));
+
+const adminUser = (ctx: Ctx, id: number) =>
+  ctx.db
+    .select({ email: adminUsers.email })
+    .from(adminMemberships)
+    .innerJoin(adminUsers, eq(adminUsers.id, adminMemberships.adminUserId))
+    .where(own(ctx, adminMemberships, eq(adminMemberships.adminUserId, id)));
