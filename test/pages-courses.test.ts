@@ -94,12 +94,15 @@ test.each([
     const { text } = await browser.get(page);
     expect(wordsOf(text)).toContain(` ${saying} `);
     expect(text.includes(`${path}/calendar.ics`)).toBe(hasCalendar);
-    // The way in is for who has a seat.
-    expect(text.includes('https://meet.example/kari')).toBe([1, 2, 7].includes(statusId));
+    // The way in is for whose place is certain.
+    expect(text.includes('https://meet.example/kari')).toBe([1, 2].includes(statusId));
   }
   const calendar = await browser.get(`${path}/calendar.ics`);
   expect(calendar.status).toBe(hasCalendar ? 200 : 404);
-  expect(calendar.text.includes('https://meet.example/kari')).toBe([1, 2, 7].includes(statusId));
+  expect(calendar.text.includes('https://meet.example/kari')).toBe([1, 2].includes(statusId));
+  expect(/STATUS:(\w+)/.exec(calendar.text)?.[1]).toBe(
+    hasCalendar ? ([1, 2].includes(statusId) ? 'CONFIRMED' : 'TENTATIVE') : undefined,
+  );
 });
 
 test('who has deregistered no longer sees the course once it is over', async () => {

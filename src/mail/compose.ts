@@ -1,8 +1,8 @@
 import type { Settings } from '../core/context.ts';
 import { isAddress } from '../core/text.ts';
-import { holdsSeat } from '../reference/statuses.ts';
+import { hasLeft, hasPlace, seat, standingOf } from '../reference/statuses.ts';
 import type { Letter } from './letter.tsx';
-import { words, type Words } from './words.ts';
+import { words, type Enrolled, type Words } from './words.ts';
 
 /** What the database knows for one mail, without line breaks; what a purpose has no need of is null. */
 export type FoundMail = {
@@ -23,6 +23,7 @@ export type FoundMail = {
   /** The school's address for answers, or empty. */
   contact: string;
   statusId: number | null;
+  dateStatusId: number | null;
   orderId: number | null;
   title: string | null;
   startDay: string | null;
@@ -62,27 +63,41 @@ export function compose(
   };
 }
 
-function openingOf({ purpose, school, username, statusId, title }: FoundMail, say: Words) {
+function openingOf(mail: FoundMail, say: Words) {
+  const { purpose, school, username, title } = mail;
   switch (purpose) {
     case 'invitation':
       return say.invitation(school, username);
     case 'account_created':
       return say.accountCreated(school, username);
-    default:
-      return say[purpose](statusId ?? 0, school, title ?? '');
+    case 'receipt':
+      // One of somebody who has left is outdated.
+      return say.receipt(standingOf(enrolledIn(mail)) as Enrolled, school, title ?? '');
+    case 'deregistration':
+      return say.deregistration(mail.statusId === seat.deregisteredWithFee, school, title ?? '');
   }
+}
+
+/** Of a mail about a participant. */
+const enrolledIn = ({ statusId, dateStatusId }: FoundMail) => ({ statusId: statusId!, dateStatusId: dateStatusId! });
+
+/** Why a mail that was delayed has nothing true to tell any more. */
+export function outdated({ purpose, statusId }: FoundMail) {
+  if (purpose === 'receipt' && hasLeft(statusId!)) return 'its participant has left since';
+  if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
+  return null;
 }
 
 function factsOf(mail: FoundMail, say: Words, timezone: string) {
   const zone = mail.zone === timezone ? '' : ` (${mail.zone})`;
   const days = daysOf(mail, say).map((day) => `${day}${zone}`);
-  const isExpected = mail.purpose === 'receipt' && holdsSeat(mail.statusId ?? 0);
+  const mayJoin = mail.purpose === 'receipt' && hasPlace(enrolledIn(mail));
   const facts = [
     { name: say.facts.participant, lines: [`${mail.firstname} ${mail.lastname}`.trim()] },
     { name: say.facts.course, lines: [mail.title] },
     { name: days.length > 1 ? say.facts.dates : say.facts.date, lines: days },
     { name: say.facts.place, lines: placeOf(mail, say) },
-    { name: say.facts.link, lines: [isExpected ? mail.eventUrl : null] },
+    { name: say.facts.link, lines: [mayJoin ? mail.eventUrl : null] },
     { name: say.facts.order, lines: [mail.purpose === 'receipt' ? String(mail.orderId) : null] },
   ];
   return facts

@@ -1,8 +1,11 @@
 import type { Language } from '../reference/language.ts';
-import { seat } from '../reference/statuses.ts';
+import type { Standing } from '../reference/statuses.ts';
 
 /** What a letter says first: its subject, and what has happened. */
 type Opening = { subject: string; text: string[] };
+
+/** How somebody stands who has not left. */
+export type Enrolled = Exclude<Standing, 'deregistered' | 'deregisteredWithFee'>;
 
 /** All that letters say. */
 export type Words = {
@@ -10,9 +13,8 @@ export type Words = {
   greeting: (firstname: string) => string;
   invitation: (school: string, username: string) => Opening;
   accountCreated: (school: string, username: string) => Opening;
-  /** By a participant's status. */
-  receipt: (statusId: number, school: string, course: string) => Opening;
-  deregistration: (statusId: number, school: string, course: string) => Opening;
+  receipt: (standing: Enrolled, school: string, course: string) => Opening;
+  deregistration: (withFee: boolean, school: string, course: string) => Opening;
   choosePassword: string;
   /** Of a link that works once. */
   onceOnly: (school: string) => string[];
@@ -20,6 +22,14 @@ export type Words = {
   online: string;
   regards: string;
   questions: string;
+};
+
+const placesEn: Record<Enrolled, string> = {
+  confirmed: 'Your place is confirmed. Welcome!',
+  overbooked: 'You have an extra place. Welcome!',
+  waiting: 'The course is full just now, so you are on the waiting list. You will get a place if one becomes free.',
+  unconfirmed: 'Your booking is registered, and the school has yet to confirm your place.',
+  canceled: 'The school has canceled this date since.',
 };
 
 const en: Words = {
@@ -39,23 +49,15 @@ const en: Words = {
       `Choose a password to open it. Your username is ${username}.`,
     ],
   }),
-  receipt: (statusId, school, course) => ({
-    subject: `${statusId === seat.waiting ? 'Waiting list' : 'Your booking'}: ${course}`,
-    text: [
-      statusId === seat.confirmed
-        ? `Thank you for booking with ${school}. Your place is confirmed. Welcome!`
-        : statusId === seat.waiting
-          ? `Thank you for booking with ${school}. The course is full just now, so you are on the waiting list. You will get a place if one becomes free.`
-          : `Thank you for booking with ${school}. Your booking is registered, and the school has yet to confirm your place.`,
-    ],
+  receipt: (standing, school, course) => ({
+    subject: `${standing === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
+    text: [`Thank you for booking with ${school}. ${placesEn[standing]}`],
   }),
-  deregistration: (statusId, school, course) => ({
+  deregistration: (withFee, school, course) => ({
     subject: `You are deregistered: ${course}`,
     text: [
       `You are no longer registered for this course at ${school}.`,
-      ...(statusId === seat.deregisteredWithFee
-        ? ['As it was late, a fee is charged by the terms of the school.']
-        : []),
+      ...(withFee ? ['As it was late, a fee is charged by the terms of the school.'] : []),
       'If you did not expect this, please contact the school.',
     ],
   }),
@@ -78,6 +80,14 @@ const en: Words = {
   questions: 'Do you have a question? Just answer this e-mail.',
 };
 
+const placesNo: Record<Enrolled, string> = {
+  confirmed: 'Plassen din er bekreftet. Velkommen!',
+  overbooked: 'Du har en ekstraplass. Velkommen!',
+  waiting: 'Kurset er fullt akkurat nå, så du står på venteliste. Du får plass hvis en blir ledig.',
+  unconfirmed: 'Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.',
+  canceled: 'Skolen har avlyst denne datoen siden.',
+};
+
 const no: Words = {
   locale: 'nb-NO',
   greeting: (firstname) => (firstname === '' ? 'Hei,' : `Hei ${firstname},`),
@@ -95,21 +105,15 @@ const no: Words = {
       `Velg et passord for å åpne den. Brukernavnet ditt er ${username}.`,
     ],
   }),
-  receipt: (statusId, school, course) => ({
-    subject: `${statusId === seat.waiting ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
-    text: [
-      statusId === seat.confirmed
-        ? `Takk for påmeldingen hos ${school}. Plassen din er bekreftet. Velkommen!`
-        : statusId === seat.waiting
-          ? `Takk for påmeldingen hos ${school}. Kurset er fullt akkurat nå, så du står på venteliste. Du får plass hvis en blir ledig.`
-          : `Takk for påmeldingen hos ${school}. Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.`,
-    ],
+  receipt: (standing, school, course) => ({
+    subject: `${standing === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
+    text: [`Takk for påmeldingen hos ${school}. ${placesNo[standing]}`],
   }),
-  deregistration: (statusId, school, course) => ({
+  deregistration: (withFee, school, course) => ({
     subject: `Du er avmeldt: ${course}`,
     text: [
       `Du er ikke lenger påmeldt dette kurset hos ${school}.`,
-      ...(statusId === seat.deregisteredWithFee ? ['Siden det var sent, påløper et gebyr etter skolens vilkår.'] : []),
+      ...(withFee ? ['Siden det var sent, påløper et gebyr etter skolens vilkår.'] : []),
       'Hvis dette er uventet, ta kontakt med skolen.',
     ],
   }),

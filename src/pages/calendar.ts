@@ -1,8 +1,8 @@
 import ical, { ICalEventStatus, type ICalEventData } from 'ical-generator';
 import type { Ctx } from '../core/context.ts';
 import { dateTime } from '../core/moment.ts';
-import { holdsSeat } from '../reference/statuses.ts';
-import { mayJoin, type Enrolment, type Meeting } from './courses.ts';
+import { hasPlace } from '../reference/statuses.ts';
+import type { Enrolment, Meeting } from './courses.ts';
 import { safeLink } from './html.ts';
 import { meetingLines, placeLines } from './places.ts';
 
@@ -11,7 +11,7 @@ const instantOf = (stored: string) => new Date(dateTime(stored));
 
 /** A course date as iCalendar (RFC 5545): an event for each gathering, else one, all day when it has no times. */
 export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment): string {
-  const { title, courseDateId, statusId, meetings, updatedAt } = enrolment;
+  const { title, courseDateId, meetings, updatedAt } = enrolment;
   const calendar = ical({ name: title, prodId: { company: 'Course Booking Service', product: 'Personal page' } });
   const { hostname } = new URL(settings.publicUrl);
   const events =
@@ -21,7 +21,7 @@ export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment):
       // By its position, so that a calendar that has the event already moves it.
       id: `coursedate-${providerId}-${courseDateId}-${n + 1}@${hostname}`,
       stamp: instantOf(updatedAt),
-      status: holdsSeat(statusId) ? ICalEventStatus.CONFIRMED : ICalEventStatus.TENTATIVE,
+      status: hasPlace(enrolment) ? ICalEventStatus.CONFIRMED : ICalEventStatus.TENTATIVE,
       ...event,
     }),
   );
@@ -52,6 +52,6 @@ function dateEvent(enrolment: Enrolment): ICalEventData {
 
 /** The place, and the way in for who may use it. */
 function whereabouts(enrolment: Enrolment, lines: string[], eventUrl: string | null) {
-  const link = mayJoin(enrolment) ? safeLink(eventUrl) : undefined;
+  const link = hasPlace(enrolment) ? safeLink(eventUrl) : undefined;
   return { location: lines.length > 0 ? lines.join(', ') : (link ?? null), url: link ?? null };
 }

@@ -12,7 +12,7 @@ import { participants } from '../database/tables/participants.ts';
 import { instructors, locations, places } from '../database/tables/places.ts';
 import { grouped } from '../lists/part.ts';
 import { own } from '../lists/reach.ts';
-import { canceled, hasLeft, holdsSeat, postponed, seat } from '../reference/statuses.ts';
+import { canceled, hasLeft, postponed, seat } from '../reference/statuses.ts';
 
 const now = sql`now()`;
 const left = [seat.deregistered, seat.deregisteredWithFee];
@@ -175,20 +175,6 @@ export async function instructorNames(ctx: Ctx, courseDateId: number): Promise<s
     .orderBy(asc(instructors.id));
   return found.map(({ firstname, lastname }) => `${firstname} ${lastname}`.trim());
 }
-
-/** Each seat's name, for the words that are said of it. */
-type SeatName = keyof typeof seat;
-const seatNames = new Map(Object.entries(seat).map(([name, id]) => [id as number, name as SeatName]));
-
-/** What to tell a person first: that their course is off, else how they stand. */
-export function standingOf({ statusId, dateStatusId }: EnrolmentRow): SeatName | 'canceled' {
-  if (dateStatusId === canceled && !hasLeft(statusId)) return 'canceled';
-  return seatNames.get(statusId)!;
-}
-export type Standing = ReturnType<typeof standingOf>;
-
-/** Who takes part may come in by its link; the others have no seat yet, or no more. */
-export const mayJoin = ({ statusId, dateStatusId }: EnrolmentRow) => holdsSeat(statusId) && dateStatusId !== canceled;
 
 /** Whether the date belongs into a calendar: one that is canceled, or about to move, does not. */
 export const mayPlan = ({ statusId, dateStatusId }: EnrolmentRow) =>

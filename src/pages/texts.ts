@@ -1,5 +1,5 @@
 import type { Language } from '../reference/language.ts';
-import type { Standing } from './courses.ts';
+import type { Standing } from '../reference/statuses.ts';
 
 /** Every word of the personal pages, in one language. */
 export type Texts = typeof en;

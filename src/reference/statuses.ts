@@ -30,3 +30,21 @@ const left: number[] = [seat.deregistered, seat.deregisteredWithFee];
 
 export const holdsSeat = (statusId: number) => holding.includes(statusId);
 export const hasLeft = (statusId: number) => left.includes(statusId);
+
+/** A participant and its course date, by their statuses. */
+type Enrolled = { statusId: number; dateStatusId: number };
+
+const seatNames = new Map(Object.entries(seat).map(([name, id]) => [id as number, name as keyof typeof seat]));
+export type Standing = keyof typeof seat | 'canceled';
+
+/** What to tell a person first: that their course is off, else how they stand. */
+export function standingOf({ statusId, dateStatusId }: Enrolled): Standing {
+  if (dateStatusId === canceled && !hasLeft(statusId)) return 'canceled';
+  return seatNames.get(statusId)!;
+}
+
+/** Whether the person's place is certain: only then do they get the way in. An unconfirmed one is held for them, no more. */
+export function hasPlace(enrolled: Enrolled) {
+  const standing = standingOf(enrolled);
+  return standing === 'confirmed' || standing === 'overbooked';
+}

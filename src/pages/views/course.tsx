@@ -1,4 +1,5 @@
-import { mayJoin, mayPlan, type Enrolment, type Meeting } from '../courses.ts';
+import { hasPlace } from '../../reference/statuses.ts';
+import { mayPlan, type Enrolment, type Meeting } from '../courses.ts';
 import { safeHtml, safeLink } from '../html.ts';
 import { meetingLines } from '../places.ts';
 import type { PersonalView } from '../view.ts';
@@ -70,7 +71,7 @@ export function Course({ view, enrolment, instructors }: Props & { instructors: 
 function MeetingItem({ view, enrolment, meeting }: Props & { meeting: Meeting }) {
   const { theme, description, eventUrl, isOver } = meeting;
   const lines = meetingLines(meeting);
-  const link = mayJoin(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
+  const link = hasPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
   return (
     <>
       <p class="when">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { postponed } from '../../reference/statuses.ts';
-import { mayJoin, mayPlan, standingOf, type Enrolment, type Meeting } from '../courses.ts';
+import { hasPlace, postponed, standingOf } from '../../reference/statuses.ts';
+import { mayPlan, type Enrolment, type Meeting } from '../courses.ts';
 import { dayInWords, spanEnds, type Span } from '../days.ts';
 import { safeLink } from '../html.ts';
 import { placeLines } from '../places.ts';
@@ -26,7 +26,7 @@ export function Facts({ view, enrolment }: Props) {
   const { zone, meetings, eventUrl } = enrolment;
   const next = meetings.find(({ isOver }) => !isOver);
   const where = whereabouts(enrolment, says);
-  const link = mayJoin(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
+  const link = hasPlace(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
   return (
     <dl>
       <Fact name={says.when}>
