@@ -80,9 +80,12 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
     // A connection that was busy when the port closed is idle once it has its answer.
     const closing = setInterval(() => app.server.closeIdleConnections(), 50);
-    const ended = Promise.all([app.close(), mail?.stop()]);
-    await Promise.race([ended, sleep(config.STOP_MS).then(() => app.server.closeAllConnections())]);
-    clearInterval(closing);
+    const answered = Promise.race([
+      app.close(),
+      sleep(config.STOP_MS).then(() => app.server.closeAllConnections()),
+    ]).finally(() => clearInterval(closing));
+    // A mail that is cut off would leave again; the time it may take is its own.
+    await Promise.all([answered, mail?.stop()]);
     await Promise.race([store.close(), sleep(config.STOP_MS)]);
     log.info('Stopped');
   });

@@ -259,7 +259,9 @@ test('a database that is away is told of once, and mail goes on when it is back'
   const server = await mailServer();
   let away = true;
   const query = (...args: [never]) =>
-    away ? Promise.reject(new Error('connect ECONNREFUSED')) : world.database.pool.query(...args);
+    away
+      ? Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+      : world.database.pool.query(...args);
   const { log } = sending({ database: { ...world.database, pool: { query } as never } }, { to: server.url });
   await invite(me, 'ase@people.example');
   await eventually(() => expect(lines(log, 'warn')).toHaveLength(1));
@@ -286,4 +288,71 @@ test('a mail that left is marked even if the database was away at that moment', 
   await allSent(world);
   expect(refused).toBe(3);
   expect(server.received).toHaveLength(1);
+});
+
+test('a try that had no database does not count, and the next comes in seconds', async () => {
+  const world = await mailWorld();
+  await invite(await world.newProvider(), 'ase@people.example');
+  const server = await mailServer();
+  const refusals = [
+    new Error('timeout exceeded when trying to connect'),
+    Object.assign(new Error('getaddrinfo EAI_AGAIN'), { code: 'EAI_AGAIN' }),
+  ];
+  const query = (...args: [never]) => {
+    const { name } = args[0] as { name: string };
+    const isRefused =
+      (name === 'find_mail' && refusals.length === 2) || (name === 'keep_token' && refusals.length === 1);
+    return isRefused ? Promise.reject(refusals.shift()!) : world.database.pool.query(...args);
+  };
+  const { log } = sending({ database: { ...world.database, pool: { query } as never } }, { to: server.url });
+  for (const left of [1, 0]) {
+    await eventually(() => expect(refusals).toHaveLength(left));
+    await eventually(async () => expect((await outboxOf(world))[0]).toMatchObject({ attempts: 0, failed: false }));
+    const [mail] = await outboxOf(world);
+    expect(mail!.last_error).not.toBeNull();
+    expect(mail!.dueIn).toBeLessThanOrEqual(5);
+    await makeDue(world);
+  }
+  await allSent(world);
+  expect(await outboxOf(world)).toMatchObject([{ attempts: 1, last_error: null }]);
+  expect(lines(log, 'warn')).toEqual([
+    expect.stringMatching(/Mail \d+ is put off for 5 s: timeout exceeded/),
+    expect.stringMatching(/Mail \d+ is put off for 5 s: getaddrinfo/),
+  ]);
+});
+
+test('a mail server that is away is no shortage of the database: the try counts', async () => {
+  const world = await mailWorld();
+  await bookWithReceipt(await world.newProvider());
+  const { stop } = sending(world, { to: 'smtp://127.0.0.1:1' });
+  await eventually(async () => expect((await outboxOf(world))[0]!.last_error).toContain('ECONNREFUSED'));
+  await stop();
+  expect(await outboxOf(world)).toMatchObject([{ attempts: 1 }]);
+});
+
+test('what was sent or given up 90 days ago is cleared with its links, what waits never', async () => {
+  const world = await mailWorld();
+  const me = await world.newProvider();
+  for (const name of ['sent', 'fresh', 'failed', 'just-failed', 'waiting']) await invite(me, `${name}@people.example`);
+  const server = await mailServer();
+  const first = sending(world, { to: server.url });
+  await allSent(world);
+  await first.stop();
+  const ids = (await outboxOf(world)).map(({ id }) => Number(id));
+  const days = (ofSent: string, ofFailed: string, id: number) =>
+    world.database.pool.query(
+      `update outbox set created_at = now() - interval '200 days', due_at = now() + interval '1 day',
+        sent_at = now() - $1::interval, failed_at = now() - $2::interval where id = $3`,
+      [ofSent || null, ofFailed || null, id],
+    );
+  await days('91 days', '', ids[0]!);
+  await days('89 days', '', ids[1]!);
+  await days('', '91 days', ids[2]!);
+  await days('', '89 days', ids[3]!);
+  await days('', '', ids[4]!);
+  sending(world, { to: server.url });
+  const left = [ids[1], ids[3], ids[4]];
+  await eventually(async () => expect((await outboxOf(world)).map(({ id }) => Number(id))).toEqual(left));
+  const { rows } = await world.database.pool.query<{ id: number }>('select mail_id as id from tokens order by mail_id');
+  expect(rows.map(({ id }) => Number(id))).toEqual(left);
 });

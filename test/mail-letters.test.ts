@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ownerOf, useToken } from '../src/resources/tokens/service.ts';
 import { addDate, addLocation } from './support/dates.ts';
 import { bookable, booked, person } from './support/booking.ts';
-import { allSent, invite, mailServer, mailWorld, sending, tokenIn, type Received } from './support/mail.ts';
+import { allSent, invite, mailServer, mailWorld, outboxOf, sending, tokenIn, type Received } from './support/mail.ts';
 import type { Provider } from './support/world.ts';
 
 /** Sends what lies in the outbox, and tells what arrived, by purpose of their making. */
@@ -142,11 +142,51 @@ Link: https://meet.example/knots
 Order number: ${order_id}
 `);
   expect(mails[3]!.html).toContain('Knots &amp; splices');
-  expect(mails[4]!.text).toContain('the school has yet to confirm your place');
+  expect(mails[4]!.text).toContain('You have an extra place');
+  expect(mails[4]!.text).toContain('meet.example');
   expect(mails[5]!.text).toContain('you are on the waiting list');
   // Who waits has no way in yet.
   expect(mails[5]!.raw).not.toContain('meet.example');
   expect(mails.slice(3).map(({ text }) => tokenIn(text))).toEqual(['', '', '']);
+});
+
+test('a delayed mail tells how its participant stands by then, and nothing when it is no longer true', async () => {
+  const world = await mailWorld();
+  const me = await world.newProvider();
+  const { dateId } = await bookable(me, { eventUrl: 'https://meet.example/knots' });
+  const off = await bookable(me, { eventUrl: 'https://meet.example/off' });
+  const config = { send_receipt_email_to_participant: true };
+  const receiptFor = async (date = dateId) => booked(me, date, { participants: [person()], config });
+  const [unconfirmed, , gone] = [await receiptFor(), await receiptFor(off.dateId), await receiptFor()];
+  const back = await receiptFor();
+  for (const { booking_id } of [gone, back])
+    expect((await me.put(`/v2/booking/${booking_id}/deregister`, { config })).status).toBe(200);
+  await forced(
+    me,
+    `with a as (update course_dates set status_id = 3 where id = ${off.dateId})
+      update participants set status_id = case id when ${unconfirmed.participants[0]!.id} then 7 else 1 end
+      where id in (${unconfirmed.participants[0]!.id}, ${back.participants[0]!.id})`,
+  );
+  const server = await mailServer();
+  const { log, stop } = sending(world, { to: server.url });
+  await allSent(world);
+  await stop();
+  const mails = server.received.sort((a, b) => a.messageId!.localeCompare(b.messageId!, 'en', { numeric: true }));
+  expect(mails.map(({ text }) => text!.split('\n')[2])).toEqual(
+    [
+      'Your booking is registered, and the school has yet to confirm your place.',
+      'The school has canceled this date since.',
+      'Your place is confirmed. Welcome!',
+      // Of the one that left.
+      '',
+    ].map((told) => (told === '' ? expect.stringMatching(/no longer registered/) : expect.stringContaining(told))),
+  );
+  expect(mails.map(({ text }) => text!.includes('meet.example'))).toEqual([false, false, true, false]);
+  expect(log.filter((line) => line.includes('dropped')).sort()).toEqual([
+    expect.stringMatching(/^info: Mail \d+ is dropped: its participant has left since/),
+    expect.stringMatching(/^info: Mail \d+ is dropped: its participant is back since/),
+  ]);
+  expect(await outboxOf(world)).toHaveLength(4);
 });
 
 test('a deregistration, with a fee and without', async () => {

@@ -145,6 +145,24 @@ test('a server that stops finishes the mail it is sending, and starts no other',
   expect((await outboxOf(world)).map(({ sent }) => sent)).toEqual([true, false]);
 });
 
+test('a slow mail server gets a mail once, even when the server stops and has no time for requests', async () => {
+  let receiving = false;
+  const smtp = await mailServer({
+    onMailFrom: (_address, _session, done) => {
+      receiving = true;
+      setTimeout(done, 3_000);
+    },
+  });
+  const world = await processWorld({ SMTP_URL: smtp.url, STOP_MS: '200' });
+  await invite(await world.newProvider(), 'ase@people.example');
+  const server = await startServer(world.env);
+  await eventually(() => expect(receiving).toBe(true));
+  server.child.kill('SIGTERM');
+  expect(await server.ended).toBe(0);
+  expect(smtp.received).toHaveLength(1);
+  expect(await outboxOf(world)).toMatchObject([{ sent: true, attempts: 1 }]);
+});
+
 test('mails can be listed, and tried again on the command line', async () => {
   const world = await processWorld();
   const [me, other] = [await world.newProvider(), await world.newProvider()];

@@ -1,6 +1,6 @@
 /**
  * Takes mails that are due, for as long as the lease lasts: until then no other worker takes them, and after it one does
- * if nobody told how it went. What was said of an older try is forgotten: a mail with a `last_error` is being sent by nobody.
+ * if nobody told how it went. By its end a try is told from every other. What was said of an older try is forgotten: a mail with a `last_error` is being sent by nobody.
  */
 export const claimMails = {
   name: 'claim_mails',
@@ -8,7 +8,7 @@ export const claimMails = {
       select id from outbox where sent_at is null and failed_at is null and due_at <= now()
       order by due_at, id limit $1 for update skip locked)
     update outbox o set attempts = o.attempts + 1, due_at = now() + interval '2 minutes', last_error = null
-    from due where o.id = due.id returning o.id, o.attempts`,
+    from due where o.id = due.id returning o.id, o.attempts, o.due_at::text as lease`,
 };
 
 /** All that a letter may tell, as it is now. Days and times are those of the course date's own zone. */
@@ -20,7 +20,7 @@ export const findMail = {
       coalesce(u.firstname, a.firstname, '') as firstname, coalesce(u.lastname, a.lastname, '') as lastname,
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
-      p.status_id as "statusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
+      p.status_id as "statusId", d.status_id as "dateStatusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
       d.start_at::text as "startDay", d.end_at::text as "endDay",
       d.start_time_at::text as "startTime", d.end_time_at::text as "endTime", d.zone, d.is_virtual as "isVirtual",
       d.event_url as "eventUrl", d.place_additional_info as "placeInfo", place.title as "placeTitle",
@@ -52,7 +52,30 @@ export const markUnsent = {
   name: 'mark_mail_unsent',
   text: `update outbox set last_error = $3, due_at = now() + coalesce($4::interval, '0'),
       failed_at = case when $4::interval is null then now() end
-    where id = $1 and attempts = $2 and sent_at is null`,
+    where id = $1 and due_at = $2 and sent_at is null`,
+};
+
+/** As if it had not been tried. */
+export const putOff = {
+  name: 'put_mail_off',
+  text: `update outbox set attempts = attempts - 1, last_error = $3, due_at = now() + $4::interval
+    where id = $1 and due_at = $2 and sent_at is null`,
+};
+
+/** One that has nothing to tell any more. */
+export const dropMail = {
+  name: 'drop_mail',
+  text: 'delete from outbox where id = $1 and due_at = $2 and sent_at is null',
+};
+
+/** Some of those that were sent or given up long ago, the oldest first, with the links they carried. */
+export const clearMails = {
+  name: 'clear_mails',
+  text: `with old as (
+      select id from outbox where coalesce(sent_at, failed_at) < now() - interval '90 days'
+      order by id limit $1 for update skip locked),
+    links as (delete from tokens where mail_id in (select id from old))
+    delete from outbox where id in (select id from old) returning id`,
 };
 
 /** The newest first. */

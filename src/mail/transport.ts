@@ -15,7 +15,7 @@ export type Transport = {
 };
 
 /** Longer than any mail takes; shorter than the lease, after which another worker would send it too. */
-const mailMs = 60_000;
+export const mailMs = 60_000;
 
 /** A mail server, whose address may carry options of nodemailer's as its query. */
 export function smtpTransport(url: string): Transport {

@@ -3,13 +3,14 @@ import type { Logger } from 'pino';
 import type { Settings } from '../core/context.ts';
 import { isAddress } from '../core/text.ts';
 import type { Database } from '../database/client.ts';
+import { failureOf } from '../database/errors.ts';
 import { run, type Runner } from '../database/statements.ts';
 import { linkTo } from '../resources/tokens/schema.ts';
 import { makeToken } from '../resources/tokens/service.ts';
-import { compose, tidied, type FoundMail } from './compose.ts';
+import { compose, outdated, tidied, type FoundMail } from './compose.ts';
 import { nameOf, toMessage } from './message.ts';
-import { claimMails, findMail, markSent, markUnsent } from './query.ts';
-import { isFinal, type Transport } from './transport.ts';
+import { claimMails, clearMails, dropMail, findMail, markSent, markUnsent, putOff } from './query.ts';
+import { isFinal, mailMs, type Message, type Transport } from './transport.ts';
 
 export type MailOptions = {
   database: Pick<Database, 'pool'>;
@@ -20,12 +21,19 @@ export type MailOptions = {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 };
 
-type Claimed = { id: number; attempts: number };
-type Outcome = { sent: string } | { problem: string; isFinal: boolean };
+type Claimed = { id: number; attempts: number; lease: string };
+type Prepared = { message: Message; name: string; secrets: string[] };
+/** What became of a try; one that never came to the sending, for want of the database, is put off. */
+type Outcome = { sent: string } | { dropped: string } | { problem: string; next: 'retry' | 'fail' | 'put off' };
 
 /** How many are on their way at once, so that one slow delivery does not hold up the others. */
 const slots = 5;
 const pollMs = 1_000;
+const putOffSeconds = 5;
+/** What a try that is under way gets to end; it covers the marking too, but for a database that stays away. */
+const longestMs = mailMs + 5_000;
+const clearEveryMs = 60 * 60_000;
+const clearedAtOnce = 1_000;
 
 /** The pauses between so many tries fill three days. */
 const maxAttempts = 21;
@@ -43,10 +51,12 @@ export function startMail(options: MailOptions) {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   const claim = claiming(on, log);
+  const clear = clearing(on, log);
   log.info(`Mails go to ${transport.destination}`);
 
   const work = async () => {
     while (!stopping.signal.aborted) {
+      await clear();
       const free = slots - underWay.size;
       const claimed = await claim(free);
       for (const one of claimed) {
@@ -60,10 +70,10 @@ export function startMail(options: MailOptions) {
   };
   const working = work();
   return {
-    /** Done when those on their way have ended. */
-    stop() {
+    /** Done when those on their way have ended, and are marked. */
+    async stop() {
       stopping.abort();
-      return working;
+      await Promise.race([working, sleep(longestMs, undefined, { ref: false })]);
     },
   };
 }
@@ -85,35 +95,78 @@ function claiming(on: Runner, log: MailOptions['log']) {
   };
 }
 
-async function deliver(options: MailOptions, on: Runner, claimed: Claimed) {
-  const { id, attempts } = claimed;
+/** Clears old mails away, at the start and every hour. */
+function clearing(on: Runner, log: MailOptions['log']) {
+  let due = 0;
+  return async () => {
+    if (performance.now() < due) return;
+    due = performance.now() + clearEveryMs;
+    try {
+      while ((await run(on, clearMails, [clearedAtOnce])).length === clearedAtOnce);
+    } catch (error) {
+      if (failureOf(error)?.kind !== 'unavailable') log.warn(`Old mails could not be cleared: ${inOneLine(error, [])}`);
+    }
+  };
+}
+
+async function deliver(options: MailOptions, on: Runner, { id, attempts, lease }: Claimed) {
   const { log } = options;
   const outcome = await attempt(options, on, id);
   if ('sent' in outcome) {
     log.info(`Mail ${id} ${outcome.sent}`);
     return persistently(() => run(on, markSent, [id]));
   }
-  const { problem, isFinal } = outcome;
-  const minutes = isFinal ? null : minutesAfter(attempts);
+  if ('dropped' in outcome) {
+    log.info(`Mail ${id} is dropped: ${outcome.dropped}`);
+    return persistently(() => run(on, dropMail, [id, lease]));
+  }
+  const { problem, next } = outcome;
+  if (next === 'put off') {
+    log.warn(`Mail ${id} is put off for ${putOffSeconds} s: ${problem}`);
+    return persistently(() => run(on, putOff, [id, lease, problem, `${putOffSeconds} seconds`]));
+  }
+  const minutes = next === 'fail' ? null : minutesAfter(attempts);
   if (minutes === null) log.error(`Mail ${id} has failed: ${problem}`);
   else log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
-  return persistently(() => run(on, markUnsent, [id, attempts, problem, minutes && `${minutes} minutes`]));
+  return persistently(() => run(on, markUnsent, [id, lease, problem, minutes && `${minutes} minutes`]));
 }
 
 /** One try; it never throws. */
-async function attempt({ settings, transport, from }: MailOptions, on: Runner, id: number): Promise<Outcome> {
-  const secrets = [...transport.secrets];
+async function attempt(options: MailOptions, on: Runner, id: number): Promise<Outcome> {
+  let prepared: Prepared | Outcome;
   try {
-    const [found] = await run<FoundMail>(on, findMail, [id]);
-    const mail = tidied(found!);
-    if (!isAddress(mail.email)) return { problem: 'There is no e-mail address to send it to', isFinal: true };
-    const token = opensPassword(mail) ? await makeToken(on, 'password', mail, mail.id) : null;
-    if (token !== null) secrets.push(token);
-    const link = token === null ? null : linkTo(settings, 'password', token);
-    return { sent: await transport.send(toMessage(mail, compose(mail, settings, link), from), nameOf(mail)) };
+    prepared = await prepare(options, on, id);
   } catch (error) {
-    return { problem: inOneLine(error, secrets), isFinal: isFinal(error) };
+    const isMomentary = ['unavailable', 'retry'].includes(failureOf(error)?.kind ?? '');
+    return { problem: inOneLine(error, []), next: isMomentary ? 'put off' : 'retry' };
   }
+  if (!('message' in prepared)) return prepared;
+  const { message, name, secrets } = prepared;
+  try {
+    return { sent: await options.transport.send(message, name) };
+  } catch (error) {
+    return { problem: inOneLine(error, secrets), next: isFinal(error) ? 'fail' : 'retry' };
+  }
+}
+
+/** Everything before the sending: all that a try needs of the database. */
+async function prepare(
+  { settings, transport, from }: MailOptions,
+  on: Runner,
+  id: number,
+): Promise<Prepared | Outcome> {
+  const [found] = await run<FoundMail>(on, findMail, [id]);
+  const mail = tidied(found!);
+  const reason = outdated(mail);
+  if (reason !== null) return { dropped: reason };
+  if (!isAddress(mail.email)) return { problem: 'There is no e-mail address to send it to', next: 'fail' };
+  const token = opensPassword(mail) ? await makeToken(on, 'password', mail, mail.id) : null;
+  const link = token === null ? null : linkTo(settings, 'password', token);
+  return {
+    message: toMessage(mail, compose(mail, settings, link), from),
+    name: nameOf(mail),
+    secrets: [...transport.secrets, ...(token === null ? [] : [token])],
+  };
 }
 
 const opensPassword = ({ purpose }: FoundMail) => purpose === 'invitation' || purpose === 'account_created';
