@@ -137,7 +137,8 @@ test('booking: an account with its username, and a receipt of each status, each 
 Course: Knots & splices
 Date: Friday 7 June 2030, 09:00–15:30
 Place: Sjøhuset
-       Kaien 2, 5600 Norheimsund
+       Kaien 2
+       5600 Norheimsund
 Link: https://meet.example/knots
 Order number: ${order_id}
 `);
@@ -148,6 +149,27 @@ Order number: ${order_id}
   // Who waits has no way in yet.
   expect(mails[5]!.raw).not.toContain('meet.example');
   expect(mails.slice(3).map(({ text }) => tokenIn(text))).toEqual(['', '', '']);
+});
+
+test('days, times and places are those of the page', async () => {
+  const world = await mailWorld();
+  const me = await world.newProvider();
+  const dates = [
+    [{ startAt: '2030-06-07', endTimeAt: '15:30' }, 'Friday 7 June 2030, 15:30'],
+    [
+      { startAt: '2030-06-07', endAt: '2030-06-09', startTimeAt: '09:00' },
+      'Friday 7 June 2030, 09:00 – Sunday 9 June 2030',
+    ],
+  ] as const;
+  // A place that is itself online makes its dates so.
+  const locationId = await addLocation(me, { title: 'The studio', isVirtual: true });
+  for (const [date] of dates) {
+    const { dateId } = await bookable(me, { ...date, locationId });
+    await booked(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
+  }
+  const mails = await delivered(world);
+  for (const [n, [, told]] of dates.entries())
+    expect(mails[n]!.text).toContain(`Date: ${told}\nPlace: Online\n       The studio\n`);
 });
 
 test('a delayed mail tells how its participant stands by then, and nothing when it is no longer true', async () => {

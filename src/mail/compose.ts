@@ -1,5 +1,8 @@
 import type { Settings } from '../core/context.ts';
+import { spanEnds, spanOf, type Span } from '../core/days.ts';
+import { isOnline, placeLines, type Location } from '../core/places.ts';
 import { isAddress } from '../core/text.ts';
+import type { Language } from '../reference/language.ts';
 import { hasLeft, hasPlace, seat, standingOf } from '../reference/statuses.ts';
 import type { Letter } from './letter.tsx';
 import { words, type Enrolled, type Words } from './words.ts';
@@ -26,20 +29,17 @@ export type FoundMail = {
   dateStatusId: number | null;
   orderId: number | null;
   title: string | null;
-  startDay: string | null;
-  endDay: string | null;
-  startTime: string | null;
-  endTime: string | null;
+  startAt: string | null;
+  endAt: string | null;
+  startTimeAt: string | null;
+  endTimeAt: string | null;
   zone: string | null;
   isVirtual: boolean | null;
   eventUrl: string | null;
-  placeInfo: string | null;
+  location: Location | null;
   placeTitle: string | null;
-  location: string | null;
-  address: string | null;
-  zipcode: string | null;
-  city: string | null;
-  gatherings: { start: string; end: string; theme: string | null }[] | null;
+  placeAdditionalInfo: string | null;
+  gatherings: { gatheringAt: string; gatheringEndAt: string; theme: string | null }[] | null;
 };
 
 /** The words of a mail. `link` is where its password is chosen, for the purposes that have one. */
@@ -56,7 +56,7 @@ export function compose(
     subject,
     greeting: say.greeting(mail.firstname),
     opening: text,
-    facts: mail.startDay === null ? [] : factsOf(mail, say, timezone),
+    facts: mail.startAt === null ? [] : factsOf(mail, language, timezone),
     button: link === null ? null : { label: say.choosePassword, href: link },
     closing: [...(link === null ? [] : say.onceOnly(mail.school)), ...(contact === '' ? [] : [say.questions])],
     sender: [say.regards, mail.school, contact, phone, webAddress].filter(isGiven),
@@ -88,15 +88,16 @@ export function outdated({ purpose, statusId }: FoundMail) {
   return null;
 }
 
-function factsOf(mail: FoundMail, say: Words, timezone: string) {
+function factsOf(mail: FoundMail, language: Language, timezone: string) {
+  const say = words[language];
   const zone = mail.zone === timezone ? '' : ` (${mail.zone})`;
-  const days = daysOf(mail, say).map((day) => `${day}${zone}`);
+  const days = daysOf(mail, language).map((day) => `${day}${zone}`);
   const mayJoin = mail.purpose === 'receipt' && hasPlace(enrolledIn(mail));
   const facts = [
     { name: say.facts.participant, lines: [`${mail.firstname} ${mail.lastname}`.trim()] },
     { name: say.facts.course, lines: [mail.title] },
     { name: days.length > 1 ? say.facts.dates : say.facts.date, lines: days },
-    { name: say.facts.place, lines: placeOf(mail, say) },
+    { name: say.facts.place, lines: [isOnline(mail) ? say.online : null, ...placeLines(mail)] },
     { name: say.facts.link, lines: [mayJoin ? mail.eventUrl : null] },
     { name: say.facts.order, lines: [mail.purpose === 'receipt' ? String(mail.orderId) : null] },
   ];
@@ -106,44 +107,31 @@ function factsOf(mail: FoundMail, say: Words, timezone: string) {
 }
 
 /** Each gathering, or the course date from its first day to its last. */
-function daysOf({ gatherings, startDay, endDay, startTime, endTime }: FoundMail, say: Words) {
-  const span = { start: [startDay, startTime].join(' ').trim(), end: [endDay, endTime].join(' ').trim(), theme: null };
-  return (gatherings ?? [span]).map(({ start, end, theme }) => {
-    const when = isSameDay(start, end)
-      ? [moment(start, say), timeOf(end)].filter(isGiven).join('–')
-      : `${moment(start, say)} – ${moment(end, say)}`;
-    return [when, theme].filter(isGiven).join(': ');
-  });
-}
-
-const isSameDay = (start: string, end: string) => start.slice(0, 10) === end.slice(0, 10);
-const timeOf = (local: string) => local.slice(11, 16);
-
-/** `yyyy-mm-dd` or `yyyy-mm-dd hh:mm:ss` on the clocks of its place. */
-function moment(local: string, { locale }: Words) {
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone: 'UTC' }).format(
-    new Date(`${local.slice(0, 10)}T00:00:00Z`),
+function daysOf(mail: FoundMail, language: Language) {
+  const { gatherings } = mail;
+  if (gatherings === null) return [spanInWords(mail as Span, language)];
+  return gatherings.map((gathering) =>
+    [spanInWords(spanOf(gathering), language), gathering.theme].filter(isGiven).join(': '),
   );
-  // Some releases of Node put a comma after an English weekday.
-  return [day.replace(',', ''), timeOf(local)].filter(isGiven).join(', ');
 }
 
-function placeOf(mail: FoundMail, say: Words) {
-  const town = [mail.zipcode, mail.city].filter(isGiven).join(' ');
-  const address = [mail.address, town].filter(isGiven).join(', ');
-  const place = [mail.location, address].some(isGiven) ? [mail.location, address] : [mail.placeTitle];
-  return [mail.isVirtual ? say.online : null, ...place, mail.placeInfo];
-}
+const spanInWords = (span: Span, language: Language) =>
+  spanEnds(span, language)
+    .map(({ day, time }) => [day, time].filter(isGiven).join(', '))
+    .join(' – ');
 
 /** As read, without what could begin another line or header, and with an address for answers only if it is one. */
 export function tidied(found: FoundMail): FoundMail {
-  const fields = Object.entries(found).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? oneLine(value) : value,
-  ]);
-  const mail = Object.fromEntries(fields) as FoundMail;
-  const gatherings = mail.gatherings?.map((one) => ({ ...one, theme: one.theme && oneLine(one.theme) })) ?? null;
-  return { ...mail, gatherings, contact: isAddress(mail.contact) ? mail.contact : '' };
+  const mail = inOneLine(found) as FoundMail;
+  return { ...mail, contact: isAddress(mail.contact) ? mail.contact : '' };
+}
+
+/** The same with each of its texts in one line. */
+function inOneLine(value: unknown): unknown {
+  if (typeof value === 'string') return oneLine(value);
+  if (Array.isArray(value)) return value.map(inOneLine);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inOneLine(inner)]));
 }
 
 const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();

@@ -21,12 +21,14 @@ export const findMail = {
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
       p.status_id as "statusId", d.status_id as "dateStatusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
-      d.start_at::text as "startDay", d.end_at::text as "endDay",
-      d.start_time_at::text as "startTime", d.end_time_at::text as "endTime", d.zone, d.is_virtual as "isVirtual",
-      d.event_url as "eventUrl", d.place_additional_info as "placeInfo", place.title as "placeTitle",
-      coalesce(nullif(l.custom_title, ''), l.title) as location, l.address, l.zipcode, l.city,
-      (select json_agg(json_build_object('start', g.gathering_at::text, 'end', g.gathering_end_at::text, 'theme', g.theme)
-          order by g.starts_at, g.id)
+      d.start_at::text as "startAt", d.end_at::text as "endAt",
+      d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt", d.zone, d.is_virtual as "isVirtual",
+      d.event_url as "eventUrl", d.place_additional_info as "placeAdditionalInfo", place.title as "placeTitle",
+      case when l.id is not null then json_build_object('isVirtual', l.is_virtual,
+        'title', coalesce(nullif(l.custom_title, ''), l.title),
+        'address', l.address, 'zipcode', l.zipcode, 'city', l.city) end as location,
+      (select json_agg(json_build_object('gatheringAt', g.gathering_at::text, 'gatheringEndAt', g.gathering_end_at::text,
+          'theme', g.theme) order by g.starts_at, g.id)
         from gatherings g
         where g.provider_id = d.provider_id and g.course_date_id = d.id and g.deleted_at is null) as gatherings
     from outbox o

@@ -9,7 +9,6 @@ export type Enrolled = Exclude<Standing, 'deregistered' | 'deregisteredWithFee'>
 
 /** All that letters say. */
 export type Words = {
-  locale: string;
   greeting: (firstname: string) => string;
   invitation: (school: string, username: string) => Opening;
   accountCreated: (school: string, username: string) => Opening;
@@ -33,7 +32,6 @@ const placesEn: Record<Enrolled, string> = {
 };
 
 const en: Words = {
-  locale: 'en-GB',
   greeting: (firstname) => (firstname === '' ? 'Hello,' : `Hello ${firstname},`),
   invitation: (school, username) => ({
     subject: `${school} has invited you`,
@@ -89,7 +87,6 @@ const placesNo: Record<Enrolled, string> = {
 };
 
 const no: Words = {
-  locale: 'nb-NO',
   greeting: (firstname) => (firstname === '' ? 'Hei,' : `Hei ${firstname},`),
   invitation: (school, username) => ({
     subject: `${school} har invitert deg`,

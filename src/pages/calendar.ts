@@ -1,10 +1,10 @@
 import ical, { ICalEventStatus, type ICalEventData } from 'ical-generator';
 import type { Ctx } from '../core/context.ts';
 import { dateTime } from '../core/moment.ts';
+import { locationLines, placeLines } from '../core/places.ts';
 import { hasPlace } from '../reference/statuses.ts';
 import type { Enrolment, Meeting } from './courses.ts';
 import { safeLink } from './html.ts';
-import { meetingLines, placeLines } from './places.ts';
 
 const dayMs = 86_400_000;
 const instantOf = (stored: string) => new Date(dateTime(stored));
@@ -31,7 +31,7 @@ export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment):
 function meetingEvent(enrolment: Enrolment, meeting: Meeting): ICalEventData {
   const { title } = enrolment;
   const { theme, description, startsAt, endsAt, eventUrl } = meeting;
-  const lines = meetingLines(meeting);
+  const lines = locationLines(meeting.location);
   return {
     summary: theme ? `${title}: ${theme}` : title,
     description,

@@ -1,9 +1,10 @@
+import { spanOf } from '../../core/days.ts';
+import { locationLines } from '../../core/places.ts';
 import { hasPlace } from '../../reference/statuses.ts';
 import { mayPlan, type Enrolment, type Meeting } from '../courses.ts';
 import { safeHtml, safeLink } from '../html.ts';
-import { meetingLines } from '../places.ts';
 import type { PersonalView } from '../view.ts';
-import { Fact, Facts, Lines, Outcome, spanOf, Standing, When } from './facts.tsx';
+import { Fact, Facts, Lines, Outcome, Standing, When } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; enrolment: Enrolment };
@@ -70,7 +71,7 @@ export function Course({ view, enrolment, instructors }: Props & { instructors: 
 
 function MeetingItem({ view, enrolment, meeting }: Props & { meeting: Meeting }) {
   const { theme, description, eventUrl, isOver } = meeting;
-  const lines = meetingLines(meeting);
+  const lines = locationLines(meeting.location);
   const link = hasPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
   return (
     <>

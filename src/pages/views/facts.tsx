@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import { dayInWords, spanEnds, spanOf, type Span } from '../../core/days.ts';
+import { isOnline, placeLines } from '../../core/places.ts';
 import { hasPlace, postponed, standingOf } from '../../reference/statuses.ts';
-import { mayPlan, type Enrolment, type Meeting } from '../courses.ts';
-import { dayInWords, spanEnds, type Span } from '../days.ts';
+import { mayPlan, type Enrolment } from '../courses.ts';
 import { safeLink } from '../html.ts';
-import { placeLines } from '../places.ts';
 import type { Texts } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
 
@@ -54,8 +54,7 @@ export function Facts({ view, enrolment }: Props) {
 
 /** Where to go; of a date that takes place, also that nobody has said yet. */
 function whereabouts(enrolment: Enrolment, says: Texts): string[] {
-  const isOnline = enrolment.isVirtual || enrolment.location?.isVirtual === true;
-  const lines = [...(isOnline ? [says.online] : []), ...placeLines(enrolment)];
+  const lines = [...(isOnline(enrolment) ? [says.online] : []), ...placeLines(enrolment)];
   return lines.length === 0 && mayPlan(enrolment) && !enrolment.isOver ? [says.noPlaceYet] : lines;
 }
 
@@ -86,14 +85,6 @@ export const When = ({ view, span }: { view: PersonalView; span: Span }) => (
     ))}
   </>
 );
-
-/** A gathering's moments as days and times of day. */
-export const spanOf = ({ gatheringAt, gatheringEndAt }: Meeting): Span => ({
-  startAt: gatheringAt.slice(0, 10),
-  startTimeAt: gatheringAt.slice(11),
-  endAt: gatheringEndAt.slice(0, 10),
-  endTimeAt: gatheringEndAt.slice(11),
-});
 
 /** Norwegian writes days in small letters, but at the beginning of a line. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
