@@ -338,7 +338,7 @@ test('what was sent or given up 90 days ago is cleared with its links, what wait
   const first = sending(world, { to: server.url });
   await allSent(world);
   await first.stop();
-  const ids = (await outboxOf(world)).map(({ id }) => Number(id));
+  const ids = (await outboxOf(world)).map(({ id }) => id);
   const days = (ofSent: string, ofFailed: string, id: number) =>
     world.database.pool.query(
       `update outbox set created_at = now() - interval '200 days', due_at = now() + interval '1 day',
@@ -352,7 +352,7 @@ test('what was sent or given up 90 days ago is cleared with its links, what wait
   await days('', '', ids[4]!);
   sending(world, { to: server.url });
   const left = [ids[1], ids[3], ids[4]];
-  await eventually(async () => expect((await outboxOf(world)).map(({ id }) => Number(id))).toEqual(left));
+  await eventually(async () => expect((await outboxOf(world)).map(({ id }) => id)).toEqual(left));
   const { rows } = await world.database.pool.query<{ id: number }>('select mail_id as id from tokens order by mail_id');
-  expect(rows.map(({ id }) => Number(id))).toEqual(left);
+  expect(rows.map(({ id }) => id)).toEqual(left);
 });

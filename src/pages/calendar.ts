@@ -3,7 +3,7 @@ import type { Ctx } from '../core/context.ts';
 import { dateTime } from '../core/moment.ts';
 import { locationLines, placeLines } from '../core/places.ts';
 import { hasPlace } from '../reference/statuses.ts';
-import type { Enrolment, Meeting } from './courses.ts';
+import type { Enrolment, Gathering } from './courses.ts';
 import { safeLink } from './html.ts';
 
 const dayMs = 86_400_000;
@@ -11,11 +11,13 @@ const instantOf = (stored: string) => new Date(dateTime(stored));
 
 /** A course date as iCalendar (RFC 5545): an event for each gathering, else one, all day when it has no times. */
 export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment): string {
-  const { title, courseDateId, meetings, updatedAt } = enrolment;
+  const { title, courseDateId, gatherings, updatedAt } = enrolment;
   const calendar = ical({ name: title, prodId: { company: 'Course Booking Service', product: 'Personal page' } });
   const { hostname } = new URL(settings.publicUrl);
   const events =
-    meetings.length > 0 ? meetings.map((meeting) => meetingEvent(enrolment, meeting)) : [dateEvent(enrolment)];
+    gatherings.length > 0
+      ? gatherings.map((gathering) => gatheringEvent(enrolment, gathering))
+      : [dateEvent(enrolment)];
   events.forEach((event, n) =>
     calendar.createEvent({
       // By its position, so that a calendar that has the event already moves it.
@@ -28,10 +30,10 @@ export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment):
   return calendar.toString();
 }
 
-function meetingEvent(enrolment: Enrolment, meeting: Meeting): ICalEventData {
+function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventData {
   const { title } = enrolment;
-  const { theme, description, startsAt, endsAt, eventUrl } = meeting;
-  const lines = locationLines(meeting.location);
+  const { theme, description, startsAt, endsAt, eventUrl } = gathering;
+  const lines = locationLines(gathering.location);
   return {
     summary: theme ? `${title}: ${theme}` : title,
     description,

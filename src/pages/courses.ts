@@ -97,34 +97,34 @@ const enrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
     .orderBy(desc(courseDates.startsAt), desc(participants.id));
 
 type EnrolmentRow = Awaited<ReturnType<typeof enrolments>>[number];
-export type Enrolment = EnrolmentRow & { meetings: Meeting[] };
+export type Enrolment = EnrolmentRow & { gatherings: Gathering[] };
 
 /** The newest of somebody's course dates; nobody has taken more courses than this. */
 const most = 500;
 
 /** All of somebody's: what is to come, the next first, and what is over, the last first. */
 export async function listEnrolments(ctx: Ctx, userId: number) {
-  const rows = await withMeetings(ctx, await enrolments(ctx, userId).limit(most));
+  const rows = await withGatherings(ctx, await enrolments(ctx, userId).limit(most));
   return { coming: rows.filter((row) => !row.isOver).reverse(), past: rows.filter((row) => row.isOver) };
 }
 
 /** One of somebody's own; nobody else's is ever found. */
 export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
-  const [found] = await withMeetings(ctx, await enrolments(ctx, userId, eq(participants.id, participantId)));
+  const [found] = await withGatherings(ctx, await enrolments(ctx, userId, eq(participants.id, participantId)));
   return found;
 }
 
-async function withMeetings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
-  const found = rows.length === 0 ? [] : await fetchMeetings(ctx, rows);
-  const meetings = grouped(
+async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
+  const found = rows.length === 0 ? [] : await fetchGatherings(ctx, rows);
+  const byDate = grouped(
     found,
     ({ courseDateId }) => courseDateId,
-    (meeting) => meeting,
+    (gathering) => gathering,
   );
-  return rows.map((row) => ({ ...row, meetings: meetings.get(row.courseDateId) ?? [] }));
+  return rows.map((row) => ({ ...row, gatherings: byDate.get(row.courseDateId) ?? [] }));
 }
 
-const fetchMeetings = (ctx: Ctx, rows: EnrolmentRow[]) =>
+const fetchGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
   ctx.db
     .select({
       courseDateId: gatherings.courseDateId,
@@ -150,13 +150,13 @@ const fetchMeetings = (ctx: Ctx, rows: EnrolmentRow[]) =>
     )
     .orderBy(asc(gatherings.startsAt), asc(gatherings.id));
 /** One gathering of a course date. */
-export type Meeting = Awaited<ReturnType<typeof fetchMeetings>>[number];
+export type Gathering = Awaited<ReturnType<typeof fetchGatherings>>[number];
 
 /** Who teaches a date or one of its gatherings, of those the school shows. */
 export async function instructorNames(ctx: Ctx, courseDateId: number): Promise<string[]> {
   const ofDate = sql`select ${courseDateInstructors.instructorId} from ${courseDateInstructors}
     where ${courseDateInstructors.providerId} = ${ctx.providerId} and ${courseDateInstructors.courseDateId} = ${courseDateId}`;
-  const ofMeetings = sql`select ${gatheringInstructors.instructorId} from ${gatheringInstructors}
+  const ofGatherings = sql`select ${gatheringInstructors.instructorId} from ${gatheringInstructors}
     join ${gatherings} on ${gatherings.providerId} = ${gatheringInstructors.providerId}
       and ${gatherings.id} = ${gatheringInstructors.gatheringId} and ${gatherings.deletedAt} is null
     where ${gatheringInstructors.providerId} = ${ctx.providerId} and ${gatherings.courseDateId} = ${courseDateId}`;
@@ -169,7 +169,7 @@ export async function instructorNames(ctx: Ctx, courseDateId: number): Promise<s
         instructors,
         eq(instructors.showOnWeb, true),
         isNull(instructors.archivedAt),
-        sql`"id" in (${ofDate} union ${ofMeetings})`,
+        sql`"id" in (${ofDate} union ${ofGatherings})`,
       ),
     )
     .orderBy(asc(instructors.id));

@@ -125,21 +125,21 @@ footer a { line-height: 2; }
   gap: 0.875rem;
 }
 .cards > li,
-.meetings > li {
+.gatherings > li {
   background: var(--card);
   border: 1px solid var(--line);
   border-radius: 10px;
   padding: 1rem 1.125rem;
 }
-.meetings {
+.gatherings {
   list-style: none;
   margin: 0.75rem 0 0;
   padding: 0;
   display: grid;
   gap: 0.5rem;
 }
-.meetings p { margin: 0; }
-.meetings .when { font-weight: 600; }
+.gatherings p { margin: 0; }
+.gatherings .when { font-weight: 600; }
 .standing {
   display: inline-block;
   margin: 0.5rem 0 0;

@@ -1,7 +1,7 @@
 import { spanOf } from '../../core/days.ts';
 import { locationLines } from '../../core/places.ts';
 import { hasPlace } from '../../reference/statuses.ts';
-import { mayPlan, type Enrolment, type Meeting } from '../courses.ts';
+import { mayPlan, type Enrolment, type Gathering } from '../courses.ts';
 import { safeHtml, safeLink } from '../html.ts';
 import type { PersonalView } from '../view.ts';
 import { Fact, Facts, Lines, Outcome, Standing, When } from './facts.tsx';
@@ -12,7 +12,7 @@ type Props = { view: PersonalView; enrolment: Enrolment };
 /** Everything about one of the person's course dates. */
 export function Course({ view, enrolment, instructors }: Props & { instructors: string[] }) {
   const { says, paths } = view;
-  const { title, meetings, texts } = enrolment;
+  const { title, gatherings, texts } = enrolment;
   const described = Object.entries(texts)
     .map(([name, html]) => ({ heading: says.courseTexts[name as keyof typeof texts], html: safeHtml(html) }))
     .filter(({ html }) => html !== '');
@@ -39,13 +39,13 @@ export function Course({ view, enrolment, instructors }: Props & { instructors: 
           </a>
         </p>
       )}
-      {meetings.length > 0 && (
-        <section aria-labelledby="meetings">
-          <h2 id="meetings">{says.meetings}</h2>
-          <ol class="meetings">
-            {meetings.map((meeting) => (
+      {gatherings.length > 0 && (
+        <section aria-labelledby="gatherings">
+          <h2 id="gatherings">{says.gatherings}</h2>
+          <ol class="gatherings">
+            {gatherings.map((gathering) => (
               <li>
-                <MeetingItem view={view} enrolment={enrolment} meeting={meeting} />
+                <GatheringItem view={view} enrolment={enrolment} gathering={gathering} />
               </li>
             ))}
           </ol>
@@ -69,14 +69,14 @@ export function Course({ view, enrolment, instructors }: Props & { instructors: 
   );
 }
 
-function MeetingItem({ view, enrolment, meeting }: Props & { meeting: Meeting }) {
-  const { theme, description, eventUrl, isOver } = meeting;
-  const lines = locationLines(meeting.location);
+function GatheringItem({ view, enrolment, gathering }: Props & { gathering: Gathering }) {
+  const { theme, description, eventUrl, isOver } = gathering;
+  const lines = locationLines(gathering.location);
   const link = hasPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
   return (
     <>
       <p class="when">
-        <When view={view} span={spanOf(meeting)} />
+        <When view={view} span={spanOf(gathering)} />
       </p>
       {theme && <p>{theme}</p>}
       {description && <p>{description}</p>}

@@ -23,8 +23,8 @@ export function Standing({ view: { says }, enrolment }: Props) {
 /** When and where, and the way in for who has a place. */
 export function Facts({ view, enrolment }: Props) {
   const { says } = view;
-  const { zone, meetings, eventUrl } = enrolment;
-  const next = meetings.find(({ isOver }) => !isOver);
+  const { zone, gatherings, eventUrl } = enrolment;
+  const next = gatherings.find(({ isOver }) => !isOver);
   const where = whereabouts(enrolment, says);
   const link = hasPlace(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
   return (
@@ -32,9 +32,9 @@ export function Facts({ view, enrolment }: Props) {
       <Fact name={says.when}>
         <When view={view} span={enrolment} />
       </Fact>
-      {meetings.length > 1 && next && (
+      {gatherings.length > 1 && next && (
         <Fact name={says.next}>
-          <When view={view} span={spanOf(next)} /> ({says.meetingsCount(meetings.length)})
+          <When view={view} span={spanOf(next)} /> ({says.gatheringsCount(gatherings.length)})
         </Fact>
       )}
       {zone !== view.timezone && <Fact name={says.zone}>{zone}</Fact>}
