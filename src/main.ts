@@ -36,21 +36,12 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     const { applied } = await migrateDatabase(store.connection);
     if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);
   }
-  let mail: ReturnType<typeof mailOf> | undefined;
   const prepare = async () => {
     await bootstrap(config, database, log);
-    mail = mailOf(config, database, log);
     return demoData(config, database, log);
   };
-  let demoKey: string | null = null;
-  if (await isMigrated(database.pool)) {
-    demoKey = await prepare();
-  } else {
-    log.warn('The database is not migrated: /ready says 503 until somebody runs the `migrate` command');
-    void whenMigrated(database)
-      .then(prepare, () => undefined)
-      .catch((error: unknown) => log.error(explain(error)));
-  }
+  const migrated = await isMigrated(database.pool);
+  const demoKey = migrated ? await prepare() : null;
 
   const draining = { now: false };
   const app = await buildApp({
@@ -73,6 +64,18 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     port: config.PORT,
     listenTextResolver: (address) => `Listening at ${address}`,
   });
+
+  // Not before: a server that cannot start sends nothing.
+  let mail: ReturnType<typeof mailOf> | undefined;
+  const sendMails = () => (mail = mailOf(config, database, log));
+  if (migrated) {
+    sendMails();
+  } else {
+    log.warn('The database is not migrated: /ready says 503 until somebody runs the `migrate` command');
+    void whenMigrated(database)
+      .then(async () => prepare().then(sendMails))
+      .catch((error: unknown) => log.error(explain(error)));
+  }
 
   stop.gracefully(async (signal) => {
     log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
