@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { failureOf } from '../src/database/errors.ts';
-import { writerQueue } from '../src/database/queue.ts';
+import { workQueue } from '../src/database/queue.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
 import { openTestDatabase, sharedWorld } from './support/world.ts';
@@ -70,7 +70,7 @@ test('a writer that waits too long is turned away, and its wait holds no connect
 });
 
 test('the queue lets in one writer a provider, and a limited number altogether, in order', async () => {
-  const queued = writerQueue({ slots: 2, waiting: 10, waitMs: 1_000 });
+  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 1_000 });
   const running: string[] = [];
   const most = { all: 0, ofOne: 0 };
   const work = (key: number, name: string) => () =>
@@ -91,7 +91,7 @@ test('the queue lets in one writer a provider, and a limited number altogether, 
 });
 
 test('a writer of two providers is not passed for ever by writers of one', async () => {
-  const queued = writerQueue({ slots: 4, waiting: 50, waitMs: 2_000 });
+  const queued = workQueue({ slots: 4, waiting: 50, waitMs: 2_000 });
   const order: string[] = [];
   const work = (name: string) => () => sleep(3).then(() => void order.push(name));
   const first = [queued([1], work('1')), queued([2], work('2'))];
@@ -102,7 +102,7 @@ test('a writer of two providers is not passed for ever by writers of one', async
 });
 
 test('a full queue turns away at once', async () => {
-  const queued = writerQueue({ slots: 1, waiting: 1, waitMs: 1_000 });
+  const queued = workQueue({ slots: 1, waiting: 1, waitMs: 1_000 });
   const first = queued([1], () => new Promise((done) => setTimeout(done, 30)));
   const second = queued([1], async () => 'second');
   await expect(queued([1], async () => 'third')).rejects.toThrow('full');

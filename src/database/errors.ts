@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { DatabaseError } from 'pg';
-import { QueueTimeout } from './queue.ts';
+import { NoTurn } from './queue.ts';
 
 /** What a database error means for the one who asked, by SQLSTATE class; the driver's own words stay inside. */
 export type Failure =
@@ -30,7 +30,7 @@ const socketCodes = new Set([
 /** Undefined when the error did not come from the database. */
 export function failureOf(error: unknown): Failure | undefined {
   const cause = rootOf(error);
-  if (cause instanceof QueueTimeout) return { kind: 'unavailable' };
+  if (cause instanceof NoTurn) return { kind: 'unavailable' };
   if (cause instanceof DatabaseError) return ofState(cause.code ?? '', cause.constraint ?? '');
   if (!(cause instanceof Error)) return undefined;
   if (socketCodes.has((cause as NodeJS.ErrnoException).code ?? '')) return { kind: 'unavailable' };

@@ -1,39 +1,40 @@
-/** Thrown when a writer found no place in the queue, or waited in it longer than it may. */
-export class QueueTimeout extends Error {}
+/** Thrown when a piece of work found no place in the queue, or waited in it longer than it may. */
+export class NoTurn extends Error {}
 
 type Waiting = { keys: number[]; start: () => void };
 
 /**
- * Lets writers in one at a time per provider and `slots` at a time altogether, first come first served,
- * before they take a database connection: otherwise one provider's slow writer would hold all of them.
+ * Lets work in one at a time per key and `slots` at a time altogether, first come first served. Work without keys waits
+ * for a slot alone. Writers have their providers as keys, and come through here before they take a database connection:
+ * otherwise one provider's slow writer would hold all of them.
  */
-export function writerQueue(limits: { slots: number; waiting: number; waitMs: number }) {
+export function workQueue(limits: { slots: number; waiting: number; waitMs: number }) {
   const busy = new Set<number>();
   const waiting = new Set<Waiting>();
   let running = 0;
 
   const free = ({ keys }: Waiting) => running < limits.slots && !keys.some((key) => busy.has(key));
 
-  /** In order: who waits longer keeps its keys from those behind, or a writer of two providers might never get both. */
+  /** In order: who waits longer keeps its keys from those behind, or work that has two might never get both. */
   function admit() {
     const claimed = new Set<number>();
-    for (const writer of waiting) {
+    for (const piece of waiting) {
       if (running >= limits.slots) return;
-      if (free(writer) && !writer.keys.some((key) => claimed.has(key))) {
-        waiting.delete(writer);
-        enter(writer);
+      if (free(piece) && !piece.keys.some((key) => claimed.has(key))) {
+        waiting.delete(piece);
+        enter(piece);
       } else {
-        for (const key of writer.keys) claimed.add(key);
+        for (const key of piece.keys) claimed.add(key);
       }
     }
   }
 
-  const isClaimed = (keys: number[]) => [...waiting].some((writer) => writer.keys.some((key) => keys.includes(key)));
+  const isClaimed = (keys: number[]) => [...waiting].some((piece) => piece.keys.some((key) => keys.includes(key)));
 
-  function enter(writer: Waiting) {
+  function enter(piece: Waiting) {
     running += 1;
-    for (const key of writer.keys) busy.add(key);
-    writer.start();
+    for (const key of piece.keys) busy.add(key);
+    piece.start();
   }
 
   function leave(keys: number[]) {
@@ -44,25 +45,25 @@ export function writerQueue(limits: { slots: number; waiting: number; waitMs: nu
 
   function arrive(keys: number[]) {
     return new Promise<void>((resolve, reject) => {
-      const writer: Waiting = { keys, start: resolve };
-      if (free(writer) && !isClaimed(keys)) {
-        enter(writer);
+      const piece: Waiting = { keys, start: resolve };
+      if (free(piece) && !isClaimed(keys)) {
+        enter(piece);
         return;
       }
       if (waiting.size >= limits.waiting) {
-        reject(new QueueTimeout('the queue of writers is full'));
+        reject(new NoTurn('the queue is full'));
         return;
       }
 
       const timer = setTimeout(() => {
-        waiting.delete(writer);
-        reject(new QueueTimeout('waited too long for other writers'));
+        waiting.delete(piece);
+        reject(new NoTurn('waited too long for a turn'));
       }, limits.waitMs);
-      writer.start = () => {
+      piece.start = () => {
         clearTimeout(timer);
         resolve();
       };
-      waiting.add(writer);
+      waiting.add(piece);
     });
   }
 

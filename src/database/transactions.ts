@@ -2,7 +2,7 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import { failureOf } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
-import { writerQueue } from './queue.ts';
+import { workQueue } from './queue.ts';
 
 /** A transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient };
@@ -34,7 +34,7 @@ export function openWriters(
   pool: Pool,
   { waitMs, slots, locking }: { waitMs: number; slots: number; locking: Locking },
 ) {
-  const queued = writerQueue({ slots, waiting: 1_000, waitMs });
+  const queued = workQueue({ slots, waiting: 1_000, waitMs });
 
   /** Serialization failures, deadlocks and lock time-outs are tried again while the time lasts. */
   async function persistently<T>(keys: number[], lock: Lock, work: Work<T>): Promise<T> {

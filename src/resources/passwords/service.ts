@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
-import { writerQueue } from '../../database/queue.ts';
+import { workQueue } from '../../database/queue.ts';
 import { adminUsers } from '../../database/tables/people.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { own } from '../../lists/reach.ts';
@@ -16,7 +16,7 @@ const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const current = '$m=19456,t=2,p=1$';
 
 /** Hashing runs in the threads that files and names are read in as well, so it never takes all of them. */
-const queued = writerQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
+const queued = workQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
 
 /** One spelling of what can be typed in several, as RFC 8265 has it. */
 const spelled = (password: string) => password.normalize('NFC');
