@@ -1,8 +1,13 @@
 import { hash } from '@node-rs/argon2';
-import { expect, inject, test } from 'vitest';
-import { setPassword } from '../src/resources/passwords/service.ts';
-import { openSession, signedInBy } from '../src/resources/sessions/service.ts';
+import type { QueryConfig } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, inject, test, vi } from 'vitest';
+import type { Ctx } from '../src/core/context.ts';
+import { renewHash, setPassword, storePassword } from '../src/resources/passwords/service.ts';
+import { openSession, openSessionByToken, signedInBy } from '../src/resources/sessions/service.ts';
+import { checkCredentials } from '../src/resources/sign-on/service.ts';
 import { makeToken, ownerOf, useToken } from '../src/resources/tokens/service.ts';
+import { NoTurn } from '../src/database/queue.ts';
 import { bookable, booked } from './support/booking.ts';
 import { cli, urlOf } from './support/processes.ts';
 import { settings, sharedWorld, type Provider } from './support/world.ts';
@@ -31,9 +36,27 @@ const fail = async (me: Provider, username: string, times: number) => {
 /** Moves what is stored, not the clock. */
 const moveWindow = (me: Provider, by: string) =>
   database.pool.query(
-    'update sign_on_failures set window_started_at = window_started_at - $2::interval where provider_id = $1',
+    `update sign_on_failures set window_started_at = window_started_at - $2::interval,
+      attempted_at = attempted_at - $2::interval where provider_id = $1`,
     [me.id, by],
   );
+
+/** The provider's context, where something happens just after the user and their hash were read. */
+async function afterReading(me: Provider, happens: () => Promise<unknown>): Promise<Ctx> {
+  const ctx = await me.ctx();
+  const query = async (config: QueryConfig) => {
+    const result = await ctx.doors.$client.query(config);
+    if (config.name === 'find_user_by_username') await happens();
+    return result;
+  };
+  return { ...ctx, doors: { $client: { query } as unknown as Ctx['doors']['$client'] } };
+}
+/** What another sign-on, a person or an import stores, without hashing anew. */
+const storeHash = async (me: Provider, id: number, hashed: string) => {
+  const ctx = await me.ctx();
+  await ctx.write((tx) => storePassword(ctx, tx, id, hashed));
+};
+const older = await hash(password, { memoryCost: 8_192, timeCost: 1 });
 
 test('the right password tells who it is, whatever the case of the username and the spelling of the password', async () => {
   const me = await newProvider();
@@ -169,6 +192,94 @@ test('of a hundred guesses at once ten are looked at', async () => {
   expect([count(200), count(429)]).toEqual([10, 90]);
 });
 
+test('of many right passwords at once those that must wait are asked to come again in a second', async () => {
+  const me = await newProvider();
+  const { username } = await newUser(me);
+  const answers = await Promise.all(Array.from({ length: 30 }, () => ask(me, username, password)));
+  const letIn = answers.filter(({ status }) => status === 200);
+  expect(letIn.length).toBeGreaterThanOrEqual(10);
+  for (const answer of letIn) expect(answer.json()).toMatchObject({ valid: true });
+  for (const { status, headers } of answers.filter((answer) => !letIn.includes(answer)))
+    expect([status, headers['retry-after']]).toEqual([429, '1']);
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  // None of them has become a failure.
+  await fail(me, username, 9);
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+});
+
+test('attempts whose process died count for half a minute', async () => {
+  const me = await newProvider();
+  const { username } = await newUser(me);
+  expect((await ask(me, username, password)).status).toBe(200);
+  const { rowCount } = await database.pool.query('update sign_on_failures set pending = 10 where provider_id = $1', [
+    me.id,
+  ]);
+  expect(rowCount).toBe(1);
+  const refused = await ask(me, username, password);
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+  expect(refused.json()).toEqual({ error: 'Too many attempts for this username at once' });
+  await moveWindow(me, '31 seconds');
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+});
+
+test('a question that could not be answered is no failure', async () => {
+  const me = await newProvider();
+  const { username } = await newUser(me);
+  const ctx = await afterReading(me, async () => {
+    throw new NoTurn('the queue is full');
+  });
+  for (let n = 0; n < 12; n += 1)
+    await expect(checkCredentials(ctx, { username, password })).rejects.toThrow('the queue is full');
+  await fail(me, username, 9);
+  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+});
+
+test('a password that is changed while it is looked at gives no login URL any more', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  const ctx = await afterReading(me, () => storeHash(me, id, older));
+  const asked = { username, password, create_login_url: true };
+  expect(await checkCredentials(ctx, asked)).toEqual({ valid: false });
+  const { rows } = await database.pool.query('select 1 from tokens where provider_id = $1 and used_at is null', [
+    me.id,
+  ]);
+  expect(rows).toEqual([]);
+  expect(await checkCredentials(await me.ctx(), asked)).toMatchObject({ valid: true });
+});
+
+test('a hash that another sign-on makes anew meanwhile is of the same password still', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  await storeHash(me, id, older);
+  const to = await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+  const ctx = await afterReading(me, () => ctx.write((tx) => renewHash(ctx, tx, id, { from: older, to })));
+  expect(await checkCredentials(ctx, { username, password, create_login_url: true })).toMatchObject({
+    valid: true,
+    login_url: expect.any(String),
+  });
+});
+
+test('a hash that cannot be made anew lets in all the same', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  await storeHash(me, id, older);
+  const ctx = { ...(await me.ctx()), write: () => Promise.reject(new NoTurn('the queue is full')) };
+  expect(await checkCredentials(ctx, { username, password, create_login_url: true })).toMatchObject({
+    valid: true,
+    login_url: expect.any(String),
+  });
+});
+
+test('a hash that cannot be read is of no password', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  for (const broken of ['$argon2id$', older.slice(0, -30), older.replace('m=8192', 'm=1')]) {
+    await storeHash(me, id, broken);
+    const answer = await ask(me, username, password);
+    expect([answer.status, answer.json()]).toEqual([200, { valid: false }]);
+  }
+});
+
 test('windows that are over are cleared away', async () => {
   const me = await newProvider();
   for (const name of ['one', 'two', 'three']) await fail(me, name, 1);
@@ -187,11 +298,7 @@ test('a hash of another cost is made anew once its password is known', async () 
   const hashOf = async () =>
     (await database.pool.query<{ hash: string }>('select password_hash as hash from course_users where id = $1', [id]))
       .rows[0]!.hash;
-  const older = await hash(password, { memoryCost: 8_192, timeCost: 1 });
-  await (
-    await me.ctx()
-  ).write((tx) => tx.$client.query('update course_users set password_hash = $1 where id = $2', [older, id]));
-
+  await storeHash(me, id, older);
   await fail(me, username, 1);
   expect(await hashOf()).toBe(older);
   expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
@@ -220,6 +327,31 @@ test('another password ends all sessions and links of the user, and of no other'
   ]);
   expect(await useToken(doors, 'password', link)).toBeUndefined();
   expect(await useToken(doors, 'password', theirLink)).toEqual(ownerBy(neighbour));
+});
+
+test('a link that is opened while the password changes leaves no session behind', async () => {
+  const me = await newProvider();
+  const ctx = await me.ctx();
+  const { id } = await newUser(me);
+  const token = await makeToken(ctx.doors, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
+  let opening: Promise<string | undefined> | undefined;
+  await ctx.write(async (tx) => {
+    const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
+    const between = async (config: QueryConfig, values?: unknown[]) => {
+      const result = await query(config, values);
+      if (config.name === 'drop_sessions' || config.name === 'void_tokens') {
+        opening ??= openSessionByToken(ctx.doors, token, undefined);
+        await Promise.race([opening, sleep(200)]);
+      }
+      return result;
+    };
+    vi.spyOn(tx.$client, 'query').mockImplementation(between as never);
+    await storePassword(ctx, tx, id, older).finally(() => vi.restoreAllMocks());
+  });
+  const secret = await opening;
+  expect(secret && (await signedInBy(ctx.doors, secret))).toBeUndefined();
+  const { rows } = await database.pool.query('select 1 from sessions where provider_id = $1', [me.id]);
+  expect(rows).toEqual([]);
 });
 
 test.each([

@@ -65,7 +65,7 @@ export const sessions = pgTable(
   ],
 );
 
-/** Failed sign-ons for a username, known or not, within one window. */
+/** Failed sign-ons for a username, known or not, within one window, and those under way. */
 export const signOnFailures = pgTable(
   'sign_on_failures',
   {
@@ -74,6 +74,9 @@ export const signOnFailures = pgTable(
     usernameHash: text().notNull(),
     windowStartedAt: instant().notNull(),
     failures: integer().notNull(),
+    /** Attempts that are looked at right now; they count for half a minute after the last, in case their process died. */
+    pending: integer().notNull().default(0),
+    attemptedAt: instant().notNull().defaultNow(),
   },
   (t) => [
     primaryKey({ name: 'sign_on_failures_pk', columns: [t.providerId, t.usernameHash] }),

@@ -1,6 +1,6 @@
 import { hash, verify, type Options } from '@node-rs/argon2';
 import { randomBytes } from 'node:crypto';
-import { eq } from 'drizzle-orm';
+import { and, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
@@ -28,10 +28,13 @@ let nobodys: Promise<string> | undefined;
 /** The hash of a password that nobody has; made once, before the first question. */
 export const prepareHashing = () => (nobodys ??= hash(randomBytes(32), cost));
 
-/** Whether it is the password of this hash; without a hash it never is, and takes just as long. */
+/**
+ * Whether it is the password of this hash; without a hash it never is, and takes just as long. Nor is it of a hash that
+ * cannot be read, as an import may have brought before it looked closely.
+ */
 export async function isPassword(password: string, stored: string | null) {
   const compared = stored ?? (await prepareHashing());
-  const equal = await queued([], () => verify(compared, spelled(password)));
+  const equal = await queued([], () => verify(compared, spelled(password)).catch(() => false));
   return equal && stored !== null;
 }
 
@@ -46,11 +49,31 @@ export async function setPassword(ctx: Ctx, userId: number, password: string) {
 
 /** The same inside a transaction, with the hash at hand. */
 export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
-  const user = own(ctx, courseUsers, eq(courseUsers.id, userId));
+  if (!(await store(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw notFound('Course user');
+  await endOtherWaysIn(ctx, tx, userId);
+}
+
+/** The same, while the user's hash is the one that was looked at; whether it was. */
+export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
+  const isReplaced = await renewHash(ctx, tx, userId, hashes);
+  if (isReplaced) await endOtherWaysIn(ctx, tx, userId);
+  return isReplaced;
+}
+
+/** A hash of the same password at the cost of now, while the user's is the one that was looked at; whether it was. */
+export const renewHash = (ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) =>
+  store(ctx, tx, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
+
+async function store(ctx: Ctx, tx: Tx, which: SQL | undefined, passwordHash: string) {
+  const user = own(ctx, courseUsers, which);
   const changed = await tx.update(courseUsers).set({ passwordHash }).where(user).returning({ id: courseUsers.id });
-  if (changed.length === 0) throw notFound('Course user');
-  await endSessions(ctx, tx, userId);
+  return changed.length > 0;
+}
+
+/** Links first: one that became a session just now is ended with the sessions. */
+async function endOtherWaysIn(ctx: Ctx, tx: Tx, userId: number) {
   await voidTokens(ctx, tx, userId);
+  await endSessions(ctx, tx, userId);
 }
 
 /** An admin user's, who is one person at all their providers. */

@@ -4,37 +4,54 @@ import { foldedSql } from '../../database/tables/columns.ts';
 const name = foldedSql('$2');
 const hashed = `encode(sha256(convert_to(${name}, 'UTF8')), 'hex')`;
 const window = "interval '15 minutes'";
+/** Longer than any attempt takes; what counts as under way for longer was left behind by a process that died. */
+const longest = "interval '30 seconds'";
+
+const isOver = `f.window_started_at <= now() - ${window}`;
+const failed = `(case when ${isOver} then 0 else f.failures end)`;
+const underWay = `(case when f.attempted_at <= now() - ${longest} then 0 else f.pending end)`;
+const mine = `provider_id = $1 and username_hash = ${hashed}`;
 
 /**
- * Counts an attempt, unless ten of the window have failed: no row then. Windows that are over, of whatever names, are
- * cleared away by the way.
+ * Begins an attempt, unless ten have failed in the window or are under way: no row then. Windows that are over, of
+ * whatever names, are cleared away by the way.
  */
-export const countAttempt = {
-  name: 'count_sign_on',
+export const beginAttempt = {
+  name: 'begin_sign_on',
   text: `with gone as (delete from sign_on_failures where (provider_id, username_hash) in
       (select provider_id, username_hash from sign_on_failures
-        where provider_id = $1 and window_started_at <= now() - ${window} and username_hash <> ${hashed}
+        where provider_id = $1 and window_started_at <= now() - ${window} and attempted_at <= now() - ${longest}
+          and username_hash <> ${hashed}
         limit 100 for update skip locked))
-    insert into sign_on_failures as f (provider_id, username_hash, window_started_at, failures) values ($1, ${hashed}, now(), 1)
+    insert into sign_on_failures as f (provider_id, username_hash, window_started_at, failures, pending, attempted_at)
+    values ($1, ${hashed}, now(), 0, 1, now())
     on conflict (provider_id, username_hash) do update set
-      window_started_at = case when f.window_started_at <= now() - ${window} then now() else f.window_started_at end,
-      failures = case when f.window_started_at <= now() - ${window} then 1 else f.failures + 1 end
-    where f.failures < 10 or f.window_started_at <= now() - ${window}
-    returning window_started_at::text as "windowStartedAt"`,
+      window_started_at = case when ${isOver} then now() else f.window_started_at end,
+      failures = ${failed}, pending = ${underWay} + 1, attempted_at = now()
+    where ${failed} + ${underWay} < 10
+    returning true as begun`,
 };
 
-/** How long the window lasts yet. */
-export const readWindow = {
-  name: 'read_sign_on_window',
-  text: `select greatest(1, ceil(extract(epoch from window_started_at + ${window} - now())))::int as seconds
-    from sign_on_failures where provider_id = $1 and username_hash = ${hashed}`,
+/** Whether ten have failed, and how long the window lasts yet; else others are under way, and a second will do. */
+export const readWait = {
+  name: 'read_sign_on_wait',
+  text: `select ${failed} >= 10 as "haveFailed", case when ${failed} < 10 then 1
+      else greatest(1, ceil(extract(epoch from window_started_at + ${window} - now())))::int end as seconds
+    from sign_on_failures f where ${mine}`,
 };
 
-/** It was no failure. */
-export const takeBack = {
-  name: 'take_back_sign_on',
-  text: `update sign_on_failures set failures = failures - 1
-    where provider_id = $1 and username_hash = ${hashed} and window_started_at = $3`,
+/** The attempt is over, and was no failure. */
+export const endAttempt = {
+  name: 'end_sign_on',
+  text: `update sign_on_failures set pending = greatest(0, pending - 1) where ${mine}`,
+};
+
+/** It is over and has failed; the first failure begins the window. */
+export const failAttempt = {
+  name: 'fail_sign_on',
+  text: `update sign_on_failures f set pending = greatest(0, pending - 1), failures = ${failed} + 1,
+      window_started_at = case when ${failed} = 0 then now() else window_started_at end
+    where ${mine}`,
 };
 
 export const findByUsername = {

@@ -1,63 +1,83 @@
-import { and, eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/problem.ts';
 import { run } from '../../database/statements.ts';
-import { courseUsers } from '../../database/tables/users.ts';
-import { own } from '../../lists/reach.ts';
-import { hashPassword, isOutdated, isPassword, prepareHashing } from '../passwords/service.ts';
-import { linkTo, type TokenOwner } from '../tokens/schema.ts';
-import { makeToken } from '../tokens/service.ts';
+import type { courseUsers } from '../../database/tables/users.ts';
+import { hashPassword, isOutdated, isPassword, prepareHashing, renewHash } from '../passwords/service.ts';
+import { linkTo } from '../tokens/schema.ts';
+import { makeSignInToken } from '../tokens/service.ts';
 import type { CredentialsBody } from './body.ts';
-import { countAttempt, findByUsername, readWindow, takeBack } from './query.ts';
+import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './query.ts';
 import type { SignOnAnswer } from './schema.ts';
 
 type Found = Pick<typeof courseUsers.$inferSelect, 'id' | 'passwordHash' | 'firstname' | 'lastname' | 'email'>;
+/** A course user whose password was shown, and the hash it is the password of. */
+export type Verified = Found & { passwordHash: string };
+type Credentials = Pick<CredentialsBody, 'username' | 'password'>;
 
 /** To be done before the first question, or that one would take longer. */
 export const prepareSignOn = prepareHashing;
 
+/** Whether this is the password of one of the provider's course users, and on request a link that signs them in. */
+export async function checkCredentials(ctx: Ctx, { create_login_url, ...credentials }: CredentialsBody) {
+  const user = await verifyCredentials(ctx, credentials);
+  if (!user) return { valid: false } satisfies SignOnAnswer;
+
+  const { id, firstname, lastname, email, passwordHash } = user;
+  const known = { valid: true, user_id: id, firstname, lastname, email };
+  if (!create_login_url) return known satisfies SignOnAnswer;
+  // Another password since then ended all links; this must not be one more.
+  const token = await makeSignInToken(ctx, id, passwordHash);
+  if (token === undefined) return { valid: false } satisfies SignOnAnswer;
+  return { ...known, login_url: linkTo(ctx.settings, 'sign_in', token) } satisfies SignOnAnswer;
+}
+
 /**
- * Whether this is the password of one of the provider's course users. A name that nobody has costs the same time, and
- * counts the same: ten failures for a name within 15 minutes answer 429, to the right password too, until they are over.
+ * The course user whose password this is. A name that nobody has costs the same time, and counts the same: ten failures
+ * for a name within 15 minutes answer 429, to the right password too, until they are over. Nothing is counted of a
+ * question that could not be answered.
  */
-export async function checkCredentials(ctx: Ctx, { username, password, create_login_url }: CredentialsBody) {
-  const attempt = await attemptFor(ctx, username);
+export async function verifyCredentials(ctx: Ctx, credentials: Credentials): Promise<Verified | undefined> {
+  const attempt = await attemptFor(ctx, credentials.username);
+  const user = await compare(ctx, credentials).catch(async (error: unknown) => {
+    await attempt.end().catch(() => undefined);
+    throw error;
+  });
+  await (user ? attempt.end() : attempt.fail());
+  return user && renew(ctx, user, credentials);
+}
+
+async function compare(ctx: Ctx, { username, password }: Credentials): Promise<Verified | undefined> {
   const [user] = await run<Found>(ctx.doors, findByUsername, [ctx.providerId, username]);
-  const valid = await isPassword(password, user?.passwordHash ?? null);
-  if (!valid || !user) return { valid: false } satisfies SignOnAnswer;
-
-  await attempt.succeed();
-  await renew(ctx, user, password);
-  const { id, firstname, lastname, email } = user;
-  const owner = { providerId: ctx.providerId, userId: id, adminUserId: null };
-  const login = create_login_url ? { login_url: await signInLink(ctx, owner) } : {};
-  return { valid: true, user_id: id, firstname, lastname, email, ...login } satisfies SignOnAnswer;
+  const passwordHash = user?.passwordHash ?? null;
+  const valid = await isPassword(password, passwordHash);
+  return valid && user && passwordHash !== null ? { ...user, passwordHash } : undefined;
 }
 
-const signInLink = async ({ settings, doors }: Ctx, owner: TokenOwner) =>
-  linkTo(settings, 'sign_in', await makeToken(doors, 'sign_in', owner));
-
-/** Counted before the password is looked at, or many guesses at once would all get through. */
+/**
+ * Counted before the password is looked at, or many guesses at once would all get through. Attempts under way count too,
+ * but not as failures: those behind them are asked to come again in a second.
+ */
 async function attemptFor({ doors, providerId }: Ctx, username: string) {
-  const [counted] = await run<{ windowStartedAt: string }>(doors, countAttempt, [providerId, username]);
-  if (!counted) {
-    const [left] = await run<{ seconds: number }>(doors, readWindow, [providerId, username]);
-    throw new Problem('too_many_requests', 'Too many failed attempts for this username', {
-      retryAfter: left?.seconds ?? 1,
-    });
+  const values = [providerId, username];
+  const [begun] = await run(doors, beginAttempt, values);
+  if (!begun) {
+    const [wait] = await run<{ haveFailed: boolean; seconds: number }>(doors, readWait, values);
+    const what = wait?.haveFailed ? 'failed attempts for this username' : 'attempts for this username at once';
+    throw new Problem('too_many_requests', `Too many ${what}`, { retryAfter: wait?.seconds ?? 1 });
   }
-  return { succeed: () => run(doors, takeBack, [providerId, username, counted.windowStartedAt]) };
+  return { end: () => run(doors, endAttempt, values), fail: () => run(doors, failAttempt, values) };
 }
 
-/** A hash made at an older cost is made anew, now that the password is known; unless it was changed meanwhile. */
-async function renew(ctx: Ctx, { id, passwordHash: stored }: Found, password: string) {
-  if (stored === null || !isOutdated(stored)) return;
-  const passwordHash = await hashPassword(password);
-  const unchanged = and(eq(courseUsers.id, id), eq(courseUsers.passwordHash, stored));
-  await ctx.write((tx) =>
-    tx
-      .update(courseUsers)
-      .set({ passwordHash })
-      .where(own(ctx, courseUsers, unchanged)),
-  );
+/** A hash made at an older cost is made anew, now that the password is known. Where that fails, the older one stays. */
+async function renew(ctx: Ctx, user: Verified, credentials: Credentials): Promise<Verified | undefined> {
+  const { id, passwordHash: from } = user;
+  if (!isOutdated(from)) return user;
+  try {
+    const to = await hashPassword(credentials.password);
+    const isRenewed = await ctx.write((tx) => renewHash(ctx, tx, id, { from, to }));
+    // Another sign-on was first, or it is another password now.
+    return isRenewed ? { ...user, passwordHash: to } : await compare(ctx, credentials);
+  } catch {
+    return user;
+  }
 }

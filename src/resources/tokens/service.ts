@@ -1,7 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import { hashSecret, newSecret } from '../../core/secret.ts';
 import { run, type Runner } from '../../database/statements.ts';
-import { findToken, keepToken, spendToken, voidTokensOfUser } from './query.ts';
+import { findToken, keepSignInToken, keepToken, spendToken, voidTokensOfUser } from './query.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './schema.ts';
 
 /** A new token, told only here: what a link ends with. One for a mail replaces the mail's last. */
@@ -10,6 +10,14 @@ export async function makeToken(on: Runner, purpose: Purpose, owner: TokenOwner,
   const { providerId, userId, adminUserId } = owner;
   await run(on, keepToken, [providerId, hashSecret(token), purpose, userId, adminUserId, mailId, lifetimes[purpose]]);
   return token;
+}
+
+/** One to sign in with, for who has just shown the password of this hash; none when it has been changed meanwhile. */
+export async function makeSignInToken({ doors, providerId }: Ctx, userId: number, passwordHash: string) {
+  const token = newSecret();
+  const values = [providerId, userId, hashSecret(token), passwordHash, lifetimes.sign_in];
+  const kept = await run(doors, keepSignInToken, values);
+  return kept.length > 0 ? token : undefined;
 }
 
 /** Whose token it is, while it works; looking uses nothing up. */
