@@ -3,7 +3,7 @@ import { isPassword } from '../src/resources/passwords/service.ts';
 import { addAdminUser } from './support/dates.ts';
 import { newUser } from './support/orders.ts';
 import { adminTokenFor, age, cookieOf, signedIn, tokenFor, visitor } from './support/pages.ts';
-import { openTestDatabase, openWorld, settings, sharedWorld, type Provider } from './support/world.ts';
+import { openTestDatabase, openWorld, ownDatabase, settings, sharedWorld, type Provider } from './support/world.ts';
 
 const password = 'fjord and forest';
 
@@ -85,6 +85,19 @@ test.each([
     const answer = await anyone.get(`${path}/${token}`);
     expect(answer.status).toBe(works ? (purpose === 'sign_in' ? 303 : 200) : 410);
   }
+});
+
+test('a sign-in that breaks off leaves the link and the earlier session as they were', async () => {
+  const world = await openWorld(openTestDatabase(await ownDatabase()));
+  onTestFinished(() => world.close());
+  const me = await world.newProvider();
+  const userId = await newUser(me);
+  const [token, browser] = [await tokenFor(me, 'sign_in', userId), await signedIn(world.app, me, userId)];
+  await world.database.pool.query('alter table sessions add constraint none_new check (false) not valid');
+  expect((await browser.get(`/my/sign-in/${token}`)).status).toBe(500);
+  await world.database.pool.query('alter table sessions drop constraint none_new');
+  expect((await browser.get('/my')).status).toBe(200);
+  expect((await browser.get(`/my/sign-in/${token}`)).status).toBe(303);
 });
 
 test('looking uses nothing up: a HEAD of either link, or opening the form', async () => {
@@ -197,6 +210,15 @@ test('links keep the path that a proxy serves this server below', async () => {
   const links = [...page.text.matchAll(/(?:href|action)="([^"]+)"/g)].map(([, to]) => to!);
   expect(links.filter((to) => !to.startsWith('/booking/my') && to !== '#content')).toEqual([]);
   expect(links.length).toBeGreaterThan(5);
+});
+
+test('choosing a password replaces the session of the browser, whosever it was', async () => {
+  const { world, me, userId } = await somebody();
+  const first = await signedIn(world.app, me, await newUser(me));
+  const gone = await first.post('/my/password/no-such-token', { password });
+  expect([gone.status, (await first.get('/my')).status]).toEqual([410, 200]);
+  expect((await first.post(`/my/password/${await tokenFor(me, 'password', userId)}`, { password })).status).toBe(303);
+  expect((await first.get('/my')).status).toBe(401);
 });
 
 test('a second sign-in replaces the first session of the browser', async () => {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import type { Tx } from '../database/client.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../resources/passwords/service.ts';
-import { openSession, endSession } from '../resources/sessions/service.ts';
+import { endSession, openSession, openSessionByToken } from '../resources/sessions/service.ts';
 import type { Purpose, TokenOwner } from '../resources/tokens/schema.ts';
 import { ownerOf, useToken } from '../resources/tokens/service.ts';
 import { sendPage } from './answer.tsx';
@@ -21,11 +21,9 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
     reply.code((await ownerOf(on, 'sign_in', params.token)) ? 200 : 410).send(),
   );
   app.get<WithToken>('/sign-in/:token', { exposeHeadRoute: false }, async (request, reply) => {
-    const owner = await useToken(on, 'sign_in', request.params.token);
-    if (!owner) return gone('sign_in', request, reply);
-    const before = cookie.read(request);
-    if (before !== undefined) await endSession(on, before);
-    cookie.set(reply, await openSession(on, { providerId: owner.providerId, userId: owner.userId! }));
+    const secret = await openSessionByToken(on, request.params.token, cookie.read(request));
+    if (secret === undefined) return gone('sign_in', request, reply);
+    cookie.set(reply, secret);
     return reply.redirect(paths.courses, 303);
   });
 
@@ -44,7 +42,11 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
     const ctx = await contextFor(owner.providerId, request.view);
     const stored = await ctx.write(async (tx) => {
       const winner = await useToken(tx, 'password', token);
-      return winner && { secret: await storeFor(ctx, tx, winner, passwordHash) };
+      if (!winner) return undefined;
+      const secret = await storeFor(ctx, tx, winner, passwordHash);
+      const last = cookie.read(request);
+      if (secret !== null && last !== undefined) await endSession(tx, last);
+      return { secret };
     });
     if (!stored) return gone('password', request, reply);
     if (stored.secret === null) return sendPage(reply, 200, <AdminStored view={request.view} />);

@@ -1,10 +1,25 @@
-/** Twelve hours at most; those that have ended are cleared away by the way. */
+import { spend } from '../tokens/shape.ts';
+
+/** Those that have ended are cleared away by the way. */
+const clearing = `gone as (delete from sessions where hash in
+      (select hash from sessions where expires_at < now() limit 100 for update skip locked))`;
+const columns = '(provider_id, user_id, hash, created_at, used_at, expires_at)';
+/** Twelve hours at most. */
+const times = "now(), now(), now() + interval '12 hours'";
+
 export const startSession = {
   name: 'start_session',
-  text: `with gone as (delete from sessions where hash in
-      (select hash from sessions where expires_at < now() limit 100 for update skip locked))
-    insert into sessions (provider_id, user_id, hash, created_at, used_at, expires_at)
-    values ($1, $2, $3, now(), now(), now() + interval '12 hours')`,
+  text: `with ${clearing} insert into sessions ${columns} values ($1, $2, $3, ${times})`,
+};
+
+/** A token of `$1` and `$2` becomes the session `$3`, and the browser's last, `$4`, ends: all of it or nothing. */
+export const startSessionByToken = {
+  name: 'start_session_by_token',
+  text: `with owner as (${spend}),
+    ended as (delete from sessions where hash = $4 and exists (select from owner)),
+    ${clearing}
+    insert into sessions ${columns} select "providerId", "userId", $3, ${times} from owner
+    returning true as started`,
 };
 
 /** An hour after its last use it has ended. */

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import { hashSecret, newSecret } from '../../core/secret.ts';
 import { run, type Runner } from '../../database/statements.ts';
-import { dropSession, dropSessions, findSession, startSession, touchSession } from './query.ts';
+import { dropSession, dropSessions, findSession, startSession, startSessionByToken, touchSession } from './query.ts';
 
 /** A course user who is signed in. */
 export type SignedIn = { providerId: number; userId: number };
@@ -11,6 +11,14 @@ export async function openSession(on: Runner, { providerId, userId }: SignedIn) 
   const secret = newSecret();
   await run(on, startSession, [providerId, userId, hashSecret(secret)]);
   return secret;
+}
+
+/** Signs in who comes by a link, in place of the browser's last session; nobody when the link no longer works. */
+export async function openSessionByToken(on: Runner, token: string, last: string | undefined) {
+  const secret = newSecret();
+  const lastHash = last === undefined ? null : hashSecret(last);
+  const started = await run(on, startSessionByToken, [hashSecret(token), 'sign_in', hashSecret(secret), lastHash]);
+  return started.length > 0 ? secret : undefined;
 }
 
 /** Who is signed in by this cookie. Its use is noted once a minute at most. */
