@@ -1,12 +1,13 @@
 import { eq } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import type { QueryConfig, QueryResult } from 'pg';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { providers } from '../src/database/tables/providers.ts';
 import { safeHtml } from '../src/pages/html.ts';
 import { isPassword, setPassword } from '../src/resources/passwords/service.ts';
 import { addDate, addGathering, addInstructor, addLocation, changeDate, teaches } from './support/dates.ts';
 import { newOrder, newUser, write } from './support/orders.ts';
 import { cookieOf, signedIn, tokenFor, visitor } from './support/pages.ts';
-import { sharedWorld } from './support/world.ts';
+import { openTestDatabase, openWorld, sharedWorld } from './support/world.ts';
 
 async function somebody(fields: Record<string, unknown> = {}) {
   const world = await sharedWorld();
@@ -176,6 +177,25 @@ test.each([
   expect(answer.text).toContain('<title>Not saved: Change your password');
   expect(answer.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${saying}`));
   expect((await browser.post('/my/password', { old, password: changed })).status).toBe(303);
+});
+
+test('a password that is chosen elsewhere meanwhile is kept, and the change refused', async () => {
+  const { me, userId } = await withPassword();
+  const world = await openWorld(openTestDatabase(inject('shared')));
+  onTestFinished(() => world.close());
+  const browser = await signedIn(world.app, me, userId);
+  const { pool } = world.database;
+  const query = pool.query.bind(pool) as (config: QueryConfig, values?: unknown[]) => Promise<QueryResult>;
+  vi.spyOn(pool, 'query').mockImplementation((async (config: QueryConfig, values?: unknown[]) => {
+    const result = await query(config, values);
+    if (config.name === 'find_user_by_username') await setPassword(await me.ctx(), userId, 'chosen elsewhere');
+    return result;
+  }) as never);
+  const answer = await browser.post('/my/password', { old, password: changed });
+  expect([answer.status, answer.headers['set-cookie']]).toEqual([400, undefined]);
+  expect(answer.text).toMatch(/<p id="old-fault" class="fault">[^<]*not your password/);
+  const { rows } = await query({ text: 'select password_hash from course_users where id = $1', values: [userId] });
+  expect(await isPassword('chosen elsewhere', rows[0].password_hash)).toBe(true);
 });
 
 test('ten wrong old passwords close the door, to the right one too and to the sign-on', async () => {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import { notFound, Problem } from '../core/problem.ts';
-import { hashPassword, storePassword } from '../resources/passwords/service.ts';
+import { hashPassword, replacePassword } from '../resources/passwords/service.ts';
 import { endSession, openSession, signedInBy } from '../resources/sessions/service.ts';
-import { checkCredentials } from '../resources/sign-on/service.ts';
+import { verifyCredentials } from '../resources/sign-on/service.ts';
 import { sendPage } from './answer.tsx';
 import { calendarOf } from './calendar.ts';
 import { findEnrolment, instructorNames, listEnrolments, mayPlan } from './courses.ts';
@@ -15,7 +15,7 @@ import { Course } from './views/course.tsx';
 import { Courses } from './views/courses.tsx';
 import { Details } from './views/details.tsx';
 import { Notice } from './views/notice.tsx';
-import { ChangePassword } from './views/passwords.tsx';
+import { ChangePassword, type Faults } from './views/passwords.tsx';
 
 /** Somebody who is signed in: what their pages may ask the database, and how they are written. */
 type Visitor = { ctx: Ctx; userId: number; view: PersonalView };
@@ -76,18 +76,20 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, { on,
   );
   app.post('/password', async (request, reply) => {
     const { ctx, userId, view } = request.visitor;
+    const refuse = (status: number, faults: Faults) =>
+      sendPage(reply, status, <ChangePassword view={view} faults={faults} />);
     const { password, faults } = readNewPassword(request, view.says);
-    const refused =
-      Object.keys(faults).length > 0
-        ? { status: 400, faults }
-        : await checkOld(request.visitor, fieldOf(request, 'old') ?? '', reply);
-    if (refused) return sendPage(reply, refused.status, <ChangePassword view={view} faults={refused.faults} />);
+    if (Object.keys(faults).length > 0) return refuse(400, faults);
+    const old = await checkOld(request.visitor, fieldOf(request, 'old') ?? '', reply);
+    if ('status' in old) return refuse(old.status, { old: old.fault });
 
-    const passwordHash = await hashPassword(password);
-    const secret = await ctx.write(async (tx) => {
-      await storePassword(ctx, tx, userId, passwordHash);
-      return openSession(tx, { providerId: ctx.providerId, userId });
-    });
+    const hashes = { from: old.passwordHash, to: await hashPassword(password) };
+    const secret = await ctx.write(
+      async (tx) =>
+        (await replacePassword(ctx, tx, userId, hashes)) && openSession(tx, { providerId: ctx.providerId, userId }),
+    );
+    // It is another by now: whoever changed it keeps what they chose.
+    if (!secret) return refuse(400, { old: view.says.wrongPassword });
     cookie.set(reply, secret);
     return reply.redirect(paths.passwordChanged, 303);
   });
@@ -111,14 +113,14 @@ async function enrolmentOf({ params, visitor: { ctx, userId } }: FastifyRequest<
 }
 
 /** Counted as a sign-on is, so that nobody tries passwords at a browser that was left open. */
-async function checkOld({ ctx, view }: Visitor, old: string, reply: FastifyReply) {
+async function checkOld({ ctx, view }: Visitor, password: string, reply: FastifyReply) {
   const { says, person } = view;
   try {
-    const { valid } = await checkCredentials(ctx, { username: person.username, password: old });
-    return valid ? undefined : { status: 400, faults: { old: says.wrongPassword } };
+    const user = await verifyCredentials(ctx, { username: person.username, password });
+    return user ?? { status: 400, fault: says.wrongPassword };
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'too_many_requests') throw error;
     reply.header('retry-after', error.retryAfter);
-    return { status: 429, faults: { old: says.tooManyTries(Math.ceil(error.retryAfter! / 60)) } };
+    return { status: 429, fault: says.tooManyTries(Math.ceil(error.retryAfter! / 60)) };
   }
 }
