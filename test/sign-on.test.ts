@@ -1,8 +1,10 @@
-import { hash } from '@node-rs/argon2';
+import { hash, verify } from '@node-rs/argon2';
+import { Value } from '@sinclair/typebox/value';
 import type { QueryConfig } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, test, vi } from 'vitest';
 import type { Ctx } from '../src/core/context.ts';
+import { PasswordHash } from '../src/resources/passwords/schema.ts';
 import { renewHash, setPassword, storePassword } from '../src/resources/passwords/service.ts';
 import { openSession, openSessionByToken, signedInBy } from '../src/resources/sessions/service.ts';
 import { checkCredentials } from '../src/resources/sign-on/service.ts';
@@ -278,6 +280,30 @@ test('a hash that cannot be read is of no password', async () => {
     const answer = await ask(me, username, password);
     expect([answer.status, answer.json()]).toEqual([200, { valid: false }]);
   }
+});
+
+const hashOf32 = 'dGhlIGhhc2ggb2YgYSBwYXNzd29yZCwgMzIgYnl0ZXM';
+test.each([
+  ['$argon2id$v=19$m=65536,t=4,p=1$c2l4dGVlbiBieXRlcyEh$' + hashOf32, true],
+  ['$argon2id$v=19$m=102400,t=2,p=8$c29tZXNhbHQ$' + hashOf32, true],
+  ['$argon2id$v=19$m=1000,t=1,p=8$c29tZXNhbHQ$' + hashOf32, true],
+  ['$argon2id$v=19$m=65536,t=4,p=1$c2hvcnQ$' + hashOf32, false],
+  ['$argon2id$v=19$m=65536,t=4,p=1$c29tZXNhbHR$' + hashOf32, false],
+  ['$argon2id$v=19$m=65536,t=4,p=1$c29tZXNhbHQ=$' + hashOf32, false],
+  ['$argon2id$v=19$m=65536,t=4,p=1$c29tZXNhbHQ$' + hashOf32.slice(0, 20), false],
+  ['$argon2id$v=19$m=65536,t=4,p=1$c29tZXNhbHQ$' + hashOf32.repeat(3), false],
+  ['$argon2id$v=19$m=110000,t=1,p=1$c29tZXNhbHQ$' + hashOf32, false],
+  ['$argon2id$v=19$m=999,t=1,p=1$c29tZXNhbHQ$' + hashOf32, false],
+  ['$argon2id$v=19$m=65536,t=5,p=1$c29tZXNhbHQ$' + hashOf32, false],
+  ['$argon2id$v=19$m=65536,t=0,p=1$c29tZXNhbHQ$' + hashOf32, false],
+  ['$argon2id$v=19$m=65536,t=4,p=9$c29tZXNhbHQ$' + hashOf32, false],
+  ['$argon2id$v=16$m=65536,t=4,p=1$c29tZXNhbHQ$' + hashOf32, false],
+  ['$argon2i$v=19$m=65536,t=4,p=1$c29tZXNhbHQ$' + hashOf32, false],
+  ['$argon2id$', false],
+])('an import may bring the hash %s: %s', async (brought, may) => {
+  expect(Value.Check(PasswordHash, brought)).toBe(may);
+  // What it may bring can be checked.
+  if (may) expect(await verify(brought, password)).toBe(false);
 });
 
 test('windows that are over are cleared away', async () => {

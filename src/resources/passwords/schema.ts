@@ -9,5 +9,14 @@ export function isChoosable(password: string) {
   return characters >= length.minLength && characters <= length.maxLength;
 }
 
-/** A hash as an export holds it. */
-export const PasswordHash = Type.String({ pattern: '^\\$argon2id\\$' });
+/** Base64 as the PHC string format has it: unpadded, and without bits at its end that mean nothing. */
+const base64 = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048])?';
+/** 1,000 to 109,999 KiB, up to four passes and eight lanes: what costs more would hold up the other sign-ons. */
+const cost = 'm=(?:[1-9]\\d{3,4}|10\\d{4}),t=[1-4],p=[1-8]';
+/** 8 to 48 bytes and 16 to 64. */
+const [salt, digest] = [`(?=[^$]{11,64}\\$)${base64}`, `(?=.{22,86}$)${base64}`];
+
+/** A hash as an export holds it: argon2id in the PHC string format, such as can be checked, and in good time. */
+export const PasswordHash = Type.String({
+  pattern: `^\\$argon2id\\$v=19\\$${cost}\\$${salt}\\$${digest}$`,
+});
