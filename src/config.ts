@@ -85,7 +85,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   }
   const { PUBLIC_URL, CATALOG_URL, TRUST_PROXY, BOOTSTRAP_API_KEY: key, BOOTSTRAP_PROVIDER: title } = config;
   const { SMTP_URL, MAIL_FROM } = config;
-  const publicUrl = withoutSlash(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
   const providerTitle = title === undefined ? undefined : asTitle(title);
   const trustProxy = (TRUST_PROXY ?? '')
     .split(',')
@@ -97,7 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       ['CATALOG_URL', CATALOG_URL],
     ]
       .filter(([, url]) => url !== undefined && !isHttpUrl(url))
-      .map(([name]) => `${name} must be an http or https address`),
+      .map(([name]) => `${name} must be an http or https address without ? and #`),
     ...(trustProxy.every(isRange) ? [] : ['TRUST_PROXY must list addresses or CIDR ranges']),
     ...(isTimezone(config.TIMEZONE) ? [] : ['TIMEZONE must be an IANA name such as Europe/Oslo']),
     ...(config.DATABASE_URL === undefined || /^postgres(ql)?:\/\//.test(config.DATABASE_URL)
@@ -117,19 +116,21 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       : ['BOOTSTRAP_API_KEY looks like a generated key but is mistyped']),
   ];
   if (wrong.length > 0) throw new Error(`The environment is not valid: ${wrong.join('; ')}`);
+  const publicUrl = baseOf(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
   return {
     ...config,
     DEMO_DATA: config.DEMO_DATA ?? config.DATABASE_URL === undefined,
     PUBLIC_URL: publicUrl,
-    CATALOG_URL: CATALOG_URL === undefined ? null : withoutSlash(CATALOG_URL),
+    CATALOG_URL: CATALOG_URL === undefined ? null : baseOf(CATALOG_URL),
     MAIL_FROM: MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
     trustProxy,
     BOOTSTRAP_PROVIDER: providerTitle,
   };
 }
 
-const withoutSlash = (url: string) => url.replace(/\/+$/, '');
-const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+/** What a path can be written behind, as browsers spell it: `HTTPS://X.example/` is `https://x.example`. */
+const baseOf = (url: string) => new URL(url).href.replace(/\/+$/, '');
+const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[?#]/.test(url);
 
 function isSmtpUrl(url: string) {
   try {

@@ -127,6 +127,19 @@ test('Link leads to PUBLIC_URL, with its path', async () => {
   expect(headers['link']).toBe(`<https://booking.example/api/v2/courses?limit=1&since_id=${first}>; rel="next"`);
 });
 
+test('PUBLIC_URL and CATALOG_URL are read as a browser spells them', () => {
+  const { PUBLIC_URL, CATALOG_URL, MAIL_FROM } = readConfig({
+    PUBLIC_URL: 'HTTPS://Booking.Example:443/Api//',
+    CATALOG_URL: 'HTTP://Catalog.Example',
+  });
+  expect([PUBLIC_URL, CATALOG_URL]).toEqual(['https://booking.example/Api', 'http://catalog.example']);
+  expect(MAIL_FROM).toBe('no-reply@booking.example');
+  expect(readConfig({ PORT: '3001' }).PUBLIC_URL).toBe('http://localhost:3001');
+  for (const url of ['https://x.example/?a=1', 'https://x.example/#a', 'https://x.example/?', 'mailto:x@x.example'])
+    for (const name of ['PUBLIC_URL', 'CATALOG_URL'])
+      expect(() => readConfig({ [name]: url })).toThrow(`${name} must be an http or https address without ? and #`);
+});
+
 /** The statuses of wrong keys that claim, one after the other, to come from these addresses. */
 async function wrongKeys(TRUST_PROXY: string, addresses: string[]) {
   const { trustProxy } = readConfig({ TRUST_PROXY });

@@ -163,6 +163,7 @@ test.each([
   [{ TIMEZONE: 'Mars/Olympus' }, 'TIMEZONE must be an IANA name'],
   [{ DATABASE_URL: 'mysql://user:secret@host/x' }, 'DATABASE_URL must begin with postgres://'],
   [{ PUBLIC_URL: 'ftp://secret' }, 'PUBLIC_URL must be an http or https address'],
+  [{ PUBLIC_URL: 'https://x.example/?secret' }, 'PUBLIC_URL must be an http or https address without ? and #'],
 ])('%j is refused in one line without its value', async (env, said) => {
   const server = await startServer({ DATA_DIR: temporaryFolder(), ...env });
   expect(await server.ended).toBe(1);
