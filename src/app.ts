@@ -12,6 +12,7 @@ import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, answerUnread, mainWording } from './http/problems.ts';
 import { parseQuery } from './http/query.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
+import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
 import { v2 } from './v2.ts';
 
@@ -59,6 +60,7 @@ export async function buildApp({
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId,
+    rewriteUrl: ({ url = '/' }) => readable(url),
     frameworkErrors: answerUnread,
     clientErrorHandler,
     // What is too long to be an id is none: its route says so, once it knows who asks.

@@ -60,7 +60,7 @@ test.each(['sign_in', 'password'] as const)(
     await age(world, 'tokens', userId, '8 days');
     const otherPurpose = await tokenFor(me, purpose === 'sign_in' ? 'password' : 'sign_in', userId);
 
-    for (const token of [used, old, otherPurpose, 'no-such-token']) {
+    for (const token of [used, old, otherPurpose, 'no-such-token', 'abc%', `${used}%`, '%ff', '%41%', 'x%?y=%']) {
       const answer = await anyone.get(`${path}/${token}`);
       expect(answer).toMatchObject({ status: 410, headers: { 'content-type': 'text/html; charset=utf-8' } });
       expect(answer.text).toContain('This link no longer works');
