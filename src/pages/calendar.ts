@@ -45,10 +45,12 @@ function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventDa
 
 function dateEvent(enrolment: Enrolment): ICalEventData {
   const { title, startAt, endAt, startTimeAt, endTimeAt, startsAt, endsAt, eventUrl } = enrolment;
+  // On one day, no end is told when none is known; over several, it lasts until the end of the last.
+  const hasEnd = endTimeAt !== null || startAt !== endAt;
   const when =
     startTimeAt === null
       ? { allDay: true, start: new Date(startAt), end: new Date(Date.parse(endAt) + dayMs) }
-      : { start: instantOf(startsAt), ...(endTimeAt === null ? {} : { end: instantOf(endsAt) }) };
+      : { start: instantOf(startsAt), ...(hasEnd ? { end: instantOf(endsAt) } : {}) };
   return { summary: title, ...when, ...whereabouts(enrolment, placeLines(enrolment), eventUrl) };
 }
 

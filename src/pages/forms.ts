@@ -7,8 +7,9 @@ import type { Faults } from './views/passwords.tsx';
 
 /**
  * Lets in what was sent from the pages' own forms. They send `Origin: null`, since they tell nobody where they come
- * from; then the browser says in another header whether it was the same site. A program says neither, and is no danger:
- * no browser hands it the cookie.
+ * from; then the browser says in another header whether it was the same site. On plain http (other than localhost) it does
+ * not: there `Origin: null` passes whoever sends it, and only the cookie's SameSite keeps other sites out. A program says
+ * neither, and is no danger: no browser hands it the cookie.
  */
 export const fromOwnPages =
   ({ publicUrl }: Settings) =>

@@ -66,7 +66,7 @@ function Contact({ title, school }: { title: string; school: School }) {
       <ul>
         {email && (
           <li>
-            <a href={`mailto:${encodeURIComponent(email)}`}>{email}</a>
+            <a href={`mailto:${encodeURIComponent(email).replace('%40', '@')}`}>{email}</a>
           </li>
         )}
         {school.phone && <li>{school.phone}</li>}
