@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { courseTranslations } from '../src/database/tables/courses.ts';
 import { changeDate, addDate, addGathering, addInstructor, addLocation, teaches } from './support/dates.ts';
 import { newOrder, newUser, write } from './support/orders.ts';
@@ -202,12 +202,11 @@ test("nobody sees another person's, another provider's, a deleted or a made-up c
   const foreign = await takesPart(stranger, await newUser(stranger));
   const deleted = await takesPart(me, userId);
   await changeDate(me, deleted.dateId, { deletedAt: '2026-01-01' });
-  const archived = await takesPart(me, userId, { participant: { archivedAt: '2026-01-01' } });
 
   expect((await browser.get(mine.path)).status).toBe(200);
   const { text } = await browser.get('/my');
   const unknown = ['/my/courses/9007199254740993', '/my/courses/0', '/my/courses/x', '/my/courses/1e3'];
-  const others = [colleague.path, foreign.path, deleted.path, archived.path];
+  const others = [colleague.path, foreign.path, deleted.path];
   const answers = new Set<string>();
   for (const path of [...unknown, ...others])
     for (const page of [path, `${path}/calendar.ics`]) {
@@ -217,6 +216,31 @@ test("nobody sees another person's, another provider's, a deleted or a made-up c
     }
   expect(answers.size).toBe(1);
   for (const path of others) expect(text).not.toContain(`"${path}"`);
+});
+
+test('what the school has archived stays among the courses of the person', async () => {
+  const { me, userId, browser } = await somebody();
+  const { path } = await takesPart(me, userId, {
+    date: { startAt: '2021-03-02' },
+    participant: { passed: true, archivedAt: '2026-01-01' },
+  });
+  const { text } = await browser.get('/my');
+  expect(text).toContain(`"${path}"`);
+  expect(below(text, 'past')).toContain('Passed');
+  expect((await browser.get(path)).status).toBe(200);
+});
+
+test('the list asks for no texts of its courses', async () => {
+  const { world, me, userId, browser } = await somebody();
+  const { path } = await takesPart(me, userId, { course: { text_lead: '<p>Two evenings.</p>' } });
+  const asked = vi.spyOn(world.database.pool, 'query');
+  onTestFinished(() => asked.mockRestore());
+  const asksForTexts = async (page: string) => {
+    asked.mockClear();
+    expect((await browser.get(page)).status).toBe(200);
+    return JSON.stringify(asked.mock.calls).includes('text_lead');
+  };
+  expect([await asksForTexts('/my'), await asksForTexts(path)]).toEqual([false, true]);
 });
 
 test('the calendar file has an event for each gathering, in UTC', async () => {
@@ -249,6 +273,10 @@ test.each([
   [{ startAt: '2030-06-10' }, ['DTSTART;VALUE=DATE:20300610', 'DTEND;VALUE=DATE:20300611']],
   [{ startAt: '2030-06-10', endAt: '2030-06-12' }, ['DTSTART;VALUE=DATE:20300610', 'DTEND;VALUE=DATE:20300613']],
   [{ startAt: '2030-06-10', ...nine }, ['DTSTART:20300610T070000Z', 'DTEND:20300610T133000Z']],
+  [
+    { startAt: '2030-06-10', endAt: '2030-06-12', startTimeAt: '09:00' },
+    ['DTSTART:20300610T070000Z', 'DTEND:20300612T215959Z'],
+  ],
   [{ startAt: '2030-06-10', startTimeAt: '09:00', timezone: 'Asia/Kathmandu' }, ['DTSTART:20300610T031500Z']],
 ])('a date %j without gatherings is one event', async (date, expected) => {
   const { me, userId, browser } = await somebody();

@@ -1,5 +1,4 @@
 import { and, asc, desc, eq, isNull, notInArray, or, sql, type SQL } from 'drizzle-orm';
-import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import {
   courseDateInstructors,
@@ -7,7 +6,7 @@ import {
   gatheringInstructors,
   gatherings,
 } from '../database/tables/coursedates.ts';
-import { courses, courseTranslations } from '../database/tables/courses.ts';
+import { courses } from '../database/tables/courses.ts';
 import { participants } from '../database/tables/participants.ts';
 import { instructors, locations, places } from '../database/tables/places.ts';
 import { grouped } from '../lists/part.ts';
@@ -33,6 +32,7 @@ const columns = {
   certificateIssuedAt: participants.certificateIssuedAt,
   hasCompleted: participants.completed,
   hasPassed: participants.passed,
+  courseId: courses.id,
   courseDateId: courseDates.id,
   title: sql<string>`coalesce(nullif(${courseDates.title}, ''), ${courses.title})`,
   dateStatusId: courseDates.statusId,
@@ -52,42 +52,21 @@ const columns = {
   updatedAt: courseDates.updatedAt,
 };
 
-/** In the reader's language where the course has been translated. */
-const inLanguage = (translated: AnyPgColumn, original: AnyPgColumn) =>
-  sql<string>`coalesce(nullif(${translated}, ''), ${original})`;
-const texts = {
-  lead: inLanguage(courseTranslations.textLead, courses.textLead),
-  description: inLanguage(courseTranslations.textDescription, courses.textDescription),
-  prerequisites: inLanguage(courseTranslations.textPrerequisites, courses.textPrerequisites),
-  submissions: inLanguage(courseTranslations.textSubmissions, courses.textSubmissions),
-  place: inLanguage(courseTranslations.textPlace, courses.textPlace),
-  hotelInfo: inLanguage(courseTranslations.textHotelInfo, courses.textHotelInfo),
-};
-
 /** Who has deregistered sees it until the course is over. */
 const shown = and(
-  isNull(participants.archivedAt),
   isNull(courseDates.deletedAt),
   or(notInArray(participants.statusId, left), sql`${courseDates.endsAt} >= ${now}`),
 );
 
 const enrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
   ctx.db
-    .select({ ...columns, texts })
+    .select(columns)
     .from(participants)
     .innerJoin(
       courseDates,
       and(eq(courseDates.providerId, participants.providerId), eq(courseDates.id, participants.courseDateId)),
     )
     .innerJoin(courses, and(eq(courses.providerId, participants.providerId), eq(courses.id, participants.courseId)))
-    .leftJoin(
-      courseTranslations,
-      and(
-        eq(courseTranslations.providerId, courses.providerId),
-        eq(courseTranslations.courseId, courses.id),
-        eq(courseTranslations.languageId, ctx.language),
-      ),
-    )
     .leftJoin(
       locations,
       and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),

@@ -2,20 +2,19 @@ import { spanOf } from '../../core/days.ts';
 import { locationLines } from '../../core/places.ts';
 import { hasPlace } from '../../reference/statuses.ts';
 import { mayPlan, type Enrolment, type Gathering } from '../courses.ts';
-import { safeHtml, safeLink } from '../html.ts';
+import type { Description } from '../descriptions.ts';
+import { safeLink } from '../html.ts';
 import type { PersonalView } from '../view.ts';
 import { Fact, Facts, Lines, Outcome, Standing, When } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; enrolment: Enrolment };
+type Whole = Props & { instructors: string[]; descriptions: Description[] };
 
 /** Everything about one of the person's course dates. */
-export function Course({ view, enrolment, instructors }: Props & { instructors: string[] }) {
+export function Course({ view, enrolment, instructors, descriptions }: Whole) {
   const { says, paths } = view;
-  const { title, gatherings, texts } = enrolment;
-  const described = Object.entries(texts)
-    .map(([name, html]) => ({ heading: says.courseTexts[name as keyof typeof texts], html: safeHtml(html) }))
-    .filter(({ html }) => html !== '');
+  const { title, gatherings } = enrolment;
   return (
     <Layout view={view} title={title} current="courses">
       <h1>{title}</h1>
@@ -51,12 +50,12 @@ export function Course({ view, enrolment, instructors }: Props & { instructors: 
           </ol>
         </section>
       )}
-      {described.length > 0 && (
+      {descriptions.length > 0 && (
         <section aria-labelledby="about">
           <h2 id="about">{says.aboutCourse}</h2>
-          {described.map(({ heading, html }) => (
+          {descriptions.map(({ name, html }) => (
             <>
-              {heading && <h3>{heading}</h3>}
+              {says.courseTexts[name] && <h3>{says.courseTexts[name]}</h3>}
               <div class="text" dangerouslySetInnerHTML={{ __html: html }} />
             </>
           ))}
