@@ -6,7 +6,7 @@ import { safeHtml } from '../src/pages/html.ts';
 import { isPassword, setPassword } from '../src/resources/passwords/service.ts';
 import { addDate, addGathering, addInstructor, addLocation, changeDate, teaches } from './support/dates.ts';
 import { newOrder, newUser, write } from './support/orders.ts';
-import { cookieOf, signedIn, tokenFor, visitor } from './support/pages.ts';
+import { cookieOf, cookiesOf, sessionOf, signedIn, tokenFor, visitor } from './support/pages.ts';
 import { openTestDatabase, openWorld, sharedWorld } from './support/world.ts';
 
 async function somebody(fields: Record<string, unknown> = {}) {
@@ -84,8 +84,13 @@ test('every text from the database is written as text', async () => {
   await addGathering(me, dateId, { theme: evil, description: evil, eventUrl, locationId });
   const { participantIds } = await newOrder(me, { courseId, dateId, users: [userId] });
 
-  const pages = ['/my', `/my/courses/${participantIds[0]}`, '/my/details', '/my/password', '/my/password-changed'];
+  const pages = ['/my', `/my/courses/${participantIds[0]}`, '/my/details', '/my/password'];
   const texts = await Promise.all(pages.map(async (page) => (await browser.get(page)).text));
+  const afterChange = await anyone.get('/my/password-changed', {
+    cookie: `${await sessionOf(me, userId)}; password-changed=yes`,
+  });
+  expect(afterChange.status).toBe(200);
+  texts.push(afterChange.text);
   texts.push((await anyone.get(`/my/password/${await tokenFor(me, 'password', userId)}`)).text);
   await changeDate(me, dateId, { startAt: '2020-06-10', endAt: '2020-06-10', deadlineAt: '2020-06-10' });
   texts.push((await browser.get('/my')).text);
@@ -142,6 +147,22 @@ test("a course's HTML keeps what a text needs, and nothing that runs, loads or p
   expect(safeHtml('1 < 2 & <b>3')).toBe('1 &lt; 2 &amp; <b>3</b>');
 });
 
+test('a text with more tags than people write is shown without any', () => {
+  const [opened, closed] = ['<b>'.repeat(1_000), '</b>'.repeat(999)];
+  expect(safeHtml(`${opened}x${closed}`)).toMatch(/^<b><b>.*x/);
+  expect(safeHtml(`<p>One</p>${opened}two &lt;${closed}<script>three <b 4 > 3 <img src=x`)).toBe(
+    'One two &lt; three   3 &lt;img src=x',
+  );
+  expect(safeHtml('<'.repeat(65_000))).toBe('&lt;'.repeat(65_000));
+});
+
+test('the address to write to is one that mail programs read', async () => {
+  const { me, browser } = await somebody();
+  const email = 'kari+kurs&co@fjord.example';
+  await write(me, (tx) => tx.update(providers).set({ emailBooking: email }).where(eq(providers.id, me.id)));
+  expect((await browser.get('/my')).text).toContain('href="mailto:kari%2Bkurs%26co@fjord.example"');
+});
+
 const old = 'fjord and forest';
 const changed = 'mountain and moor';
 
@@ -156,9 +177,13 @@ test('a change of password asks for the old one, and drops every other session',
   const elsewhere = await signedIn(world.app, me, userId);
   const answer = await browser.post('/my/password', { old, password: changed, repeated: changed });
   expect(answer).toMatchObject({ status: 303, headers: { location: '/my/password-changed' } });
-  expect((await anyone.get('/my/password-changed', { cookie: cookieOf(answer) })).text).toContain(
-    'still logged in here',
-  );
+  const cookie = cookiesOf(answer);
+  const told = await anyone.get('/my/password-changed', { cookie });
+  expect(told.text).toContain('still logged in here');
+  expect(String(told.headers['set-cookie'])).toMatch(/^password-changed=; .*Expires=Thu, 01 Jan 1970/);
+  // Nobody is told so who has changed nothing.
+  const later = await anyone.get('/my/password-changed', { cookie: cookieOf(answer) });
+  expect(later).toMatchObject({ status: 303, headers: { location: '/my/password' } });
   expect((await elsewhere.get('/my')).status).toBe(401);
   expect((await browser.get('/my')).status).toBe(401);
   const { rows } = await world.database.pool.query('select password_hash from course_users where id = $1', [userId]);

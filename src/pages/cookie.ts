@@ -14,4 +14,16 @@ export function sessionCookie({ publicUrl }: Settings) {
     clear: (reply: FastifyReply) => reply.clearCookie(name, options),
   };
 }
+/** Says once that the password was changed, to the page that the change leads to and to no other. */
+export function changeCookie({ publicUrl }: Settings, path: string) {
+  const name = 'password-changed';
+  const secure = publicUrl.startsWith('https:');
+  const options: CookieSerializeOptions = { path, httpOnly: true, sameSite: 'lax', secure };
+  return {
+    isSet: ({ cookies }: FastifyRequest) => cookies[name] !== undefined,
+    set: (reply: FastifyReply) => reply.setCookie(name, 'yes', options),
+    clear: (reply: FastifyReply) => reply.clearCookie(name, options),
+  };
+}
+export type ChangeCookie = ReturnType<typeof changeCookie>;
 export type SessionCookie = ReturnType<typeof sessionCookie>;

@@ -7,6 +7,7 @@ import { verifyCredentials } from '../resources/sign-on/service.ts';
 import { sendPage } from './answer.tsx';
 import { calendarOf } from './calendar.ts';
 import { findEnrolment, instructorNames, listEnrolments, mayPlan } from './courses.ts';
+import { describeCourse } from './descriptions.ts';
 import { fieldOf, readNewPassword } from './forms.ts';
 import { fetchPerson, fetchSchool } from './people.ts';
 import type { PageServices } from './services.ts';
@@ -27,7 +28,10 @@ declare module 'fastify' {
 type OfParticipant = { Params: { participantId: string } };
 
 /** What only the person sees who is signed in; everybody else is told how to sign in. */
-export const personalPages: FastifyPluginAsync<PageServices> = async (app, { on, paths, cookie, contextFor }) => {
+export const personalPages: FastifyPluginAsync<PageServices> = async (
+  app,
+  { on, paths, cookie, changed, contextFor },
+) => {
   app.decorateRequest('visitor');
   app.addHook('onRequest', async (request, reply) => {
     const visitor = await visitorOf(request);
@@ -57,7 +61,8 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, { on,
     const enrolment = await enrolmentOf(request);
     const { ctx, view } = request.visitor;
     const instructors = await instructorNames(ctx, enrolment.courseDateId);
-    return sendPage(reply, 200, <Course view={view} enrolment={enrolment} instructors={instructors} />);
+    const descriptions = await describeCourse(ctx, enrolment.courseId);
+    return sendPage(reply, 200, <Course {...{ view, enrolment, instructors, descriptions }} />);
   });
 
   app.get<OfParticipant>('/courses/:participantId/calendar.ics', async (request, reply) => {
@@ -91,11 +96,19 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, { on,
     // It is another by now: whoever changed it keeps what they chose.
     if (!secret) return refuse(400, { old: view.says.wrongPassword });
     cookie.set(reply, secret);
+    changed.set(reply);
     return reply.redirect(paths.passwordChanged, 303);
   });
-  app.get('/password-changed', ({ visitor: { view } }, reply) =>
-    sendPage(reply, 200, <Notice view={view} title={view.says.passwordStored} lines={[view.says.passwordChanged]} />),
-  );
+  app.get('/password-changed', (request, reply) => {
+    if (!changed.isSet(request)) return reply.redirect(paths.password, 303);
+    changed.clear(reply);
+    const { view } = request.visitor;
+    return sendPage(
+      reply,
+      200,
+      <Notice view={view} title={view.says.passwordStored} lines={[view.says.passwordChanged]} />,
+    );
+  });
 
   app.post('/log-out', async (request, reply) => {
     await endSession(on, cookie.read(request)!);

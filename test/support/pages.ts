@@ -15,9 +15,12 @@ export const adminTokenFor = async (me: Provider, adminUserId: number) =>
 
 /** A browser's answers without a browser: what a person who is signed in is sent, and sends. */
 export async function signedIn(app: App, me: Provider, userId: number, headers: Headers = {}) {
-  const cookie = `session=${await openSession((await me.ctx()).doors, { providerId: me.id, userId })}`;
-  return visitor(app, { cookie, ...headers });
+  return visitor(app, { cookie: await sessionOf(me, userId), ...headers });
 }
+
+/** The cookie of somebody who is signed in. */
+export const sessionOf = async (me: Provider, userId: number) =>
+  `session=${await openSession((await me.ctx()).doors, { providerId: me.id, userId })}`;
 
 export const visitor = (app: App, headers: Headers = {}) => ({
   get: (url: string, more: Headers = {}) => send(app, { method: 'GET', url, headers: { ...headers, ...more } }),
@@ -31,11 +34,15 @@ export const visitor = (app: App, headers: Headers = {}) => ({
     }),
 });
 
-/** What a browser would send back. */
-export function cookieOf({ headers }: Answer): string {
-  const [cookie] = [headers['set-cookie']].flat();
-  return String(cookie).split(';')[0]!;
-}
+/** What a browser would send back: the session, which comes first. */
+export const cookieOf = (answer: Answer) => cookiesOf(answer).split('; ')[0]!;
+
+/** All that it would send back. */
+export const cookiesOf = ({ headers }: Answer) =>
+  [headers['set-cookie']]
+    .flat()
+    .map((cookie) => String(cookie).split(';')[0])
+    .join('; ');
 
 /** Moves what is stored, not the clock. */
 export const age = (world: World, table: 'tokens' | 'sessions', userId: number, interval: string) =>
