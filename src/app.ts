@@ -10,6 +10,7 @@ import { bodies } from './http/bodies.ts';
 import { docs } from './http/docs.ts';
 import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, answerUnread, mainWording } from './http/problems.ts';
+import { keptAnswers } from './http/kept.ts';
 import { parseQuery } from './http/query.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
 import { readable } from './pages/address.ts';
@@ -22,6 +23,8 @@ export type Limits = {
   requestMs: number;
   keepAliveMs: number;
   wrongKeysPerMinute: number;
+  /** How many bytes of answers are kept; none unless given. */
+  keptBytes?: number;
 };
 
 export type AppOptions = {
@@ -77,6 +80,8 @@ export async function buildApp({
   await app.register(docs, { version });
   await app.register(rateLimit, { global: false, cache: 10_000 });
   const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
+  app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
+  app.decorateRequest('keepAs', null);
   const services = { database, settings, guards, countWrongKey };
 
   await app.register(async (scope) => operation(scope, { database, timezone: settings.timezone, draining }));

@@ -53,6 +53,10 @@ export const Environment = Type.Object({
   POOL_SIZE: number('Database connections of this process', 4, 2),
   POOL_WAIT_MS: number('How long a request waits for a free connection before 503', 1_500),
   WRITE_WAIT_MS: number("How long a write waits for the provider's other writes before 503", 2_500),
+  PREPARED_STATEMENTS: Type.Boolean({
+    description: 'Let the database plan each statement once a connection; false for a transaction pooler that cannot',
+    default: true,
+  }),
   STATEMENT_TIMEOUT_MS: number('How long one SQL statement may take', 5_000),
   HEADERS_TIMEOUT_MS: number('How long a client may take to send its headers', 10_000),
   REQUEST_TIMEOUT_MS: number('How long a client may take to send its whole request', 10_000),
@@ -60,6 +64,7 @@ export const Environment = Type.Object({
   DRAIN_MS: number('How long /ready says 503 before a stopping server closes its port', 0, 0),
   STOP_MS: number('How long requests in flight may take to end when the server stops', 10_000),
   BODY_LIMIT: number('The largest body in bytes', 1_048_576),
+  ANSWER_CACHE_MB: number('Memory for answers to lists, kept until the data changes; 0 keeps none', 32, 0),
   WRONG_KEYS_PER_MINUTE: number('Wrong API keys from one address before 429', 300),
 });
 

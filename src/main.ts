@@ -50,6 +50,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     version: packageVersion(),
     limits: {
       bodyBytes: config.BODY_LIMIT,
+      keptBytes: config.ANSWER_CACHE_MB * 1_048_576,
       headersMs: config.HEADERS_TIMEOUT_MS,
       requestMs: config.REQUEST_TIMEOUT_MS,
       keepAliveMs: config.KEEP_ALIVE_MS,

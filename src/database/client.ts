@@ -1,5 +1,6 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
+import { clientThat } from './preparing.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Tx, Write } from './transactions.ts';
@@ -17,6 +18,8 @@ export type DatabaseOptions = {
   poolSize: number;
   /** After how long an idle connection is closed; 0 is never. Ten seconds unless given. */
   idleMs?: number;
+  /** Whether statements are planned once a connection; some transaction poolers cannot keep them. */
+  prepare?: boolean;
   /** How long a request waits for a free connection. */
   acquireMs: number;
   statementMs: number;
@@ -42,7 +45,7 @@ const patiently = (text: string, values: unknown[]) => ({ text, values, query_ti
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs, writeMs } = options;
-  const { onError = () => undefined, locking = { lock: true, queue: true } } = options;
+  const { prepare = true, onError = () => undefined, locking = { lock: true, queue: true } } = options;
   // By statements, not as start-up options: a transaction pooler refuses those.
   const settings = [
     `set timezone = '${timezone.replaceAll("'", "''")}'`,
@@ -51,6 +54,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     'set idle_in_transaction_session_timeout = 10000',
   ].join('; ');
   const pool = new Pool({
+    Client: clientThat({ prepare }),
     application_name: 'course-booking-service',
     ...connection,
     max: poolSize,

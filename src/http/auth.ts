@@ -8,8 +8,11 @@ import { preferredLanguage } from '../reference/language.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     ctx: Ctx;
-    /** The clock of what all providers share, beside the provider's own in `ctx.version`. */
-    sharedVersion: string;
+    /**
+     * Names the state of the provider's data and of what all share. With the rows' transactions and the server's start
+     * beside their clocks, so that a restored database never names another state by the same words.
+     */
+    dataVersion: string;
   }
 }
 
@@ -31,7 +34,7 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       throw new Problem('unauthenticated', 'Wrong API Key');
     }
     if (found.stale) noteUse(database, found, request);
-    request.sharedVersion = found.shared_version;
+    request.dataVersion = found.data_version;
     request.ctx = {
       providerId: found.provider_id,
       version: found.version,
@@ -58,7 +61,7 @@ type Found = {
   provider_id: number;
   key_id: number;
   version: string;
-  shared_version: string;
+  data_version: string;
   stale: boolean;
 };
 
@@ -67,7 +70,8 @@ async function findKey({ pool }: Database, key: string | string[] | undefined): 
   if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
   const { rows } = await pool.query<Found>({
     name: 'authenticate',
-    text: `select k.provider_id, k.id as key_id, p.changed_at::text as version, s.changed_at::text as shared_version,
+    text: `select k.provider_id, k.id as key_id, p.changed_at::text as version,
+        concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,
         k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
       from api_keys k join provider_state p on p.provider_id = k.provider_id cross join service_state s
       where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,

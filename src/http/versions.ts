@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerKept } from './kept.ts';
 
 type Query = Record<string, unknown>;
 
@@ -19,21 +20,12 @@ export const revalidate =
     reply.header('etag', tag);
     const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
     if (known?.includes(tag)) return reply.code(304).send();
+    return answerKept(request, reply, tag);
   };
 
-function etagOf({ ctx, sharedVersion, routeOptions, params, query }: FastifyRequest) {
+function etagOf({ ctx, dataVersion, routeOptions, params, query }: FastifyRequest) {
   const question = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [
-    ctx.providerId,
-    ctx.version,
-    sharedVersion,
-    build,
-    ctx.settings,
-    ctx.language,
-    routeOptions.url,
-    params,
-    question,
-  ];
+  const parts = [ctx.providerId, dataVersion, build, ctx.settings, ctx.language, routeOptions.url, params, question];
   return `W/"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}"`;
 }
 

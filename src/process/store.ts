@@ -33,6 +33,7 @@ export async function openStore(
     connection,
     timezone: config.TIMEZONE,
     poolSize: config.POOL_SIZE,
+    prepare: config.PREPARED_STATEMENTS,
     acquireMs: config.POOL_WAIT_MS,
     statementMs: config.STATEMENT_TIMEOUT_MS,
     writeMs: config.WRITE_WAIT_MS,

@@ -1,20 +1,13 @@
 import { buildApp } from '../../src/app.ts';
-import type { Settings } from '../../src/core/context.ts';
 import { createTitledProvider } from '../../src/resources/providers/service.ts';
+import { statementsOf } from '../support/statements.ts';
 import type { Subject } from './database.ts';
+import { median } from './figures.ts';
 import { drive } from './load.ts';
-import { pgbench, scriptOf, statementsOf } from './pgbench.ts';
-import { withServer } from './server.ts';
+import { pgbench, scriptOf } from './pgbench.ts';
+import { appOptions, withServer } from './server.ts';
 
 const connections = 8;
-const settings: Settings = {
-  timezone: 'Europe/Oslo',
-  defaultLanguage: 'en',
-  publicUrl: 'http://localhost',
-  catalogUrl: null,
-};
-const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, wrongKeysPerMinute: 300 };
-
 /** One new course user on one course date of unlimited seats; `{n}` differs in each, `{id}` is the date. */
 const bodyTemplate = JSON.stringify({
   coursedate_id: '{id}',
@@ -35,7 +28,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
     { where: 'one course date', ids: dateIds.slice(0, 1) },
     { where: 'a thousand course dates', ids: dateIds },
   ];
-  return withServer(subject, async (base) => {
+  return withServer(subject, {}, async ({ base }) => {
     const runs: Record<string, { ours: Awaited<ReturnType<typeof drive>>; limit: number }[]> = {};
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
@@ -61,12 +54,10 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
   });
 }
 
-const median = (figures: number[]) => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!;
-
 /** A provider with a course of a thousand course dates, and twenty thousand course users. */
 async function seed({ database }: Subject) {
   const { providerId, apiKey } = await createTitledProvider(database, 'The measured school', null);
-  const app = await buildApp({ database, settings, version: 'bench', limits });
+  const app = await buildApp({ database, ...appOptions });
   const headers = { 'x-api-key': apiKey };
   const payload = { title: 'First aid', price_value: 4900 };
   const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
@@ -97,7 +88,7 @@ let samples = 0;
 
 /** The statements of one booking's transaction as the service sends them, with another person and date each time. */
 async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
-  const app = await buildApp({ database, settings, version: 'bench', limits });
+  const app = await buildApp({ database, ...appOptions });
   const person = `sample-${(samples += 1)}`;
   const [dateId, lastDateId] = [ids[0]!, ids.at(-1)!];
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };

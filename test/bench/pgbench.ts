@@ -2,49 +2,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import type { Sent, Value } from '../support/statements.ts';
 import type { Subject } from './database.ts';
-
-type Value = string | number | boolean | null | undefined;
-
-/** A statement as the service sent it, by name where it has one, with the first row of its answer. */
-export type Sent = {
-  name: string | undefined;
-  text: string;
-  values: Value[];
-  row?: Record<string, unknown> | undefined;
-};
 
 /** What differs from run to run of a script: a text found in a value, and the SQL that stands there instead. */
 export type Variable = { sample: string; sql: string };
-
-type Asked = string | { name?: string; text: string; values?: Value[] };
-type Answered = { rows?: Record<string, unknown>[] } | undefined;
-
-/** All statements that this process sends while the work runs, in their order. */
-export async function statementsOf(work: () => Promise<unknown>): Promise<Sent[]> {
-  const all: Sent[] = [];
-  const prototype = Client.prototype as unknown as { query: (asked: Asked, ...rest: unknown[]) => unknown };
-  const { query } = prototype;
-  prototype.query = function record(asked, ...rest) {
-    const { name, text, values = [] } = typeof asked === 'string' ? { name: undefined, text: asked } : asked;
-    const sent: Sent = { name, text, values };
-    all.push(sent);
-    const answering = query.call(this, asked, ...rest);
-    // Who hands over a callback gets no promise; a transaction's statements always do.
-    Promise.resolve(answering as Answered).then(
-      (answered) => (sent.row = answered?.rows?.[0]),
-      () => undefined,
-    );
-    return answering;
-  };
-  try {
-    await work();
-  } finally {
-    prototype.query = query;
-  }
-  return all;
-}
 
 export type Script = { script: string; constants: string[] };
 
@@ -56,7 +18,7 @@ export function scriptOf(statements: Sent[], variables: Variable[], remembered: 
   const constants: string[] = [];
   const valueOf = (value: Value): string => {
     if (value === null || value === undefined) return 'null';
-    const text = String(value);
+    const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value);
     const whole = variables.find(({ sample }) => sample === text);
     if (whole) return whole.sql;
     constants.push(text);
@@ -75,7 +37,7 @@ export function scriptOf(statements: Sent[], variables: Variable[], remembered: 
   });
   return { script: [...before, ...lines, ''].join('\n'), constants };
 }
-export type PgbenchFigures = { perSecond: number; latencyMs: number };
+export type PgbenchFigures = { perSecond: number; count: number };
 
 /** Runs the script with prepared statements for that long. */
 export async function pgbench({ socket }: Subject, { script, constants }: Script, clients: number, seconds: number) {
@@ -88,7 +50,10 @@ export async function pgbench({ socket }: Subject, { script, constants }: Script
   try {
     const output = await run('pgbench', args);
     const figure = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? NaN);
-    const figures = { perSecond: figure(/^tps = ([\d.]+)/m), latencyMs: figure(/^latency average = ([\d.]+)/m) };
+    const figures = {
+      perSecond: figure(/^tps = ([\d.]+)/m),
+      count: figure(/^number of transactions actually processed: (\d+)/m),
+    };
     if (figure(/^number of failed transactions: (\d+)/m) > 0) throw new Error(output);
     return figures;
   } finally {

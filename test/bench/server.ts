@@ -1,21 +1,33 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import type { AppOptions } from '../../src/app.ts';
 import type { Subject } from './database.ts';
 
+/** The application inside this process, to see what it asks of the database. */
+export const appOptions = {
+  settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
+  limits: { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, wrongKeysPerMinute: 300 },
+  version: 'bench',
+} satisfies Omit<AppOptions, 'database'>;
+
 /** The real server over that database, as an operator starts it; stopped after the work. */
-export async function withServer<T>({ url }: Subject, work: (base: string) => Promise<T>): Promise<T> {
+export async function withServer<T>(
+  { url }: Subject,
+  more: Record<string, string>,
+  work: (server: { base: string; pid: number }) => Promise<T>,
+): Promise<T> {
   const port = await freePort();
   const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url };
   const child = spawn(process.execPath, ['dist/main.js'], {
-    env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production' },
+    env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const ended = once(child, 'exit');
   try {
     const base = `http://127.0.0.1:${port}`;
     await Promise.race([isReady(base), ended.then(() => Promise.reject(new Error('the server ended')))]);
-    return await work(base);
+    return await work({ base, pid: child.pid! });
   } finally {
     child.kill('SIGTERM');
     await ended;

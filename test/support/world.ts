@@ -19,6 +19,7 @@ export const limits: AppOptions['limits'] = {
   requestMs: 10_000,
   keepAliveMs: 10_000,
   wrongKeysPerMinute: 1_000_000,
+  keptBytes: 8_388_608,
 };
 
 export const connectionTo = (database: string): ClientConfig => ({ ...inject('server'), database });

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { Client } from 'pg';
+
+type Asked = string | { text: string; name?: string | undefined };
+type Query = (this: Client, asked: Asked, ...rest: unknown[]) => unknown;
+
+/** So that texts which vary without end, such as lists of ids written out, cannot fill a connection's memory. */
+const mostNames = 500;
+
+/** A name for a text that came before: planning what comes once would gain nothing. */
+export function nameGiver() {
+  const seen = new Set<string>();
+  const names = new Map<string, string>();
+  return function nameOf(text: string): string | undefined {
+    const known = names.get(text);
+    if (known !== undefined || names.size >= mostNames) return known;
+    if (!seen.has(text)) {
+      if (seen.size >= mostNames) seen.clear();
+      seen.add(text);
+      return undefined;
+    }
+    seen.delete(text);
+    const name = `q_${createHash('sha256').update(text).digest('base64url').slice(0, 27)}`;
+    names.set(text, name);
+    return name;
+  };
+}
+
+/**
+ * A driver's client that has the server plan each text with parameters once a connection; without `prepare` never, which
+ * some transaction poolers need.
+ */
+export function clientThat({ prepare }: { prepare: boolean }): typeof Client {
+  const nameOf = nameGiver();
+  const named = (asked: Asked): Asked => {
+    if (typeof asked === 'string') return asked;
+    const name = prepare ? (asked.name ?? nameOf(asked.text)) : undefined;
+    return { ...asked, name };
+  };
+  class Preparing extends Client {}
+  // Assigned, since the driver types its query as a dozen overloads.
+  Preparing.prototype.query = function ask(this: Client, asked: Asked, ...rest: unknown[]) {
+    return (Client.prototype.query as unknown as Query).call(this, named(asked), ...rest);
+  } as unknown as Client['query'];
+  return Preparing;
+}

@@ -1,0 +1,76 @@
+import { buildApp } from '../../src/app.ts';
+import { listCases, type Case } from './cases.ts';
+import { statementsOf, type Sent } from '../support/statements.ts';
+import type { Subject } from './database.ts';
+import type { Dataset } from './dataset.ts';
+import { drive } from './load.ts';
+import { pgbench, scriptOf } from './pgbench.ts';
+import { appOptions, withServer } from './server.ts';
+import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
+import { median } from './figures.ts';
+
+export type ListFigures = {
+  name: string;
+  perSecond: number;
+  p50: number;
+  p99: number;
+  nodeMs: number;
+  postgresMs: number;
+  statements: number;
+  limit: number;
+  limitPostgresMs: number;
+  share: number;
+  megabytes: number;
+};
+
+/** Each list as often as it can be answered from the database, beside pgbench with the same statements, in turns. */
+export async function measureLists(
+  subject: Subject,
+  dataset: Dataset,
+  { rounds, seconds, only }: { rounds: number; seconds: number; only?: string | undefined },
+): Promise<ListFigures[]> {
+  const cases = (await listCases(subject, dataset)).filter(({ name }) => only === undefined || name.includes(only));
+  const headers = { 'x-api-key': dataset.apiKey };
+  const asked = new Map<Case, Sent[]>();
+  for (const one of cases) asked.set(one, await statementsFor(subject, one.path, headers));
+
+  return withServer(subject, { ANSWER_CACHE_MB: '0' }, async ({ base, pid }) => {
+    const runs = new Map<Case, Omit<ListFigures, 'name' | 'statements'>[]>(cases.map((one) => [one, []]));
+    for (const { path } of cases) await drive({ url: base + path, method: 'GET', headers, connections: 8, seconds: 1 });
+    for (let round = 0; round < rounds; round += 1) {
+      for (const one of cases) {
+        const [nodeBefore, postgresBefore] = [secondsOf(pid), secondsOfFamily(subject.pid)];
+        const ours = await drive({ url: base + one.path, method: 'GET', headers, connections: 8, seconds });
+        const count = ours.statuses['200'] ?? 0;
+        if (Object.keys(ours.statuses).join() !== '200')
+          throw new Error(`${one.path}: ${JSON.stringify(ours.statuses)}`);
+        const nodeMs = ((secondsOf(pid) - nodeBefore) * 1_000) / count;
+        const postgresMs = ((secondsOfFamily(subject.pid) - postgresBefore) * 1_000) / count;
+        const limitBefore = secondsOfFamily(subject.pid);
+        const limit = await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds);
+        const limitPostgresMs = ((secondsOfFamily(subject.pid) - limitBefore) * 1_000) / limit.count;
+        runs.get(one)!.push({
+          ...{ perSecond: ours.perSecond, p50: ours.p50, p99: ours.p99, nodeMs, postgresMs, limitPostgresMs },
+          ...{ limit: limit.perSecond, share: ours.perSecond / limit.perSecond, megabytes: peakMegabytes(pid) },
+        });
+      }
+    }
+    return cases.map((one) => {
+      const all = runs.get(one)!;
+      const middle = Object.fromEntries(
+        Object.keys(all[0]!).map((key) => [key, median(all.map((run) => run[key as keyof typeof run]))]),
+      ) as (typeof all)[0];
+      return { name: one.name, statements: asked.get(one)!.length, ...middle };
+    });
+  });
+}
+
+/** What the service asks the database to answer this, the key's look-up too; asked twice, so that nothing is first-time. */
+export async function statementsFor({ database }: Subject, path: string, headers: Record<string, string>) {
+  const app = await buildApp({ database, ...appOptions });
+  const ask = () => app.inject({ method: 'GET', url: path, headers });
+  await ask();
+  const sent = await statementsOf(ask);
+  await app.close();
+  return sent;
+}

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const ticksPerSecond = 100;
+
+/** Of a line of /proc/<pid>/stat: the fields after the name, which may hold blanks. */
+function statOf(pid: number) {
+  const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  const number = (n: number) => Number(fields[n]);
+  return { parent: number(1), own: number(11) + number(12), ended: number(13) + number(14) };
+}
+
+function tryStat(pid: number) {
+  try {
+    return statOf(pid);
+  } catch {
+    return undefined;
+  }
+}
+
+export const parentOf = (pid: number) => statOf(pid).parent;
+
+/** Seconds of processor time of a process so far. */
+export const secondsOf = (pid: number) => statOf(pid).own / ticksPerSecond;
+
+/** The same of a process and all its children, those that have ended too. */
+export function secondsOfFamily(pid: number) {
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => tryStat(Number(name)));
+  const ticks = children.filter((stat) => stat?.parent === pid).reduce((sum, stat) => sum + stat!.own + stat!.ended, 0);
+  const { own, ended } = statOf(pid);
+  return (ticks + own + ended) / ticksPerSecond;
+}
+
+/** The most memory that a process has held so far, in MB. */
+export function peakMegabytes(pid: number) {
+  const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Math.round(Number(found?.[1] ?? 0) / 1024);
+}

@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { addCategory } from '../src/resources/categories/service.ts';
+import { categorizeCourse } from '../src/resources/courses/service.ts';
+import { bookable, bookingOf } from './support/booking.ts';
+import { statementsOf } from './support/statements.ts';
+import { limits, openTestDatabase, openWorld, ownDatabase, sharedWorld, type Provider } from './support/world.ts';
+
+const { app, database, newProvider } = await sharedWorld();
+const list = '/v2/courses?limit=10&include[]=provider';
+
+/** How many statements the question costs. */
+const cost = async (me: Provider, url: string, headers = {}) => (await statementsOf(() => me.get(url, headers))).length;
+
+test('a question asked again costs the look-up of the key alone, and answers the same bytes and headers', async () => {
+  const me = await newProvider();
+  for (let n = 0; n < 12; n += 1) await me.course();
+  const url = `${list}&updated_at_min=2020-01-01&unknown=1`;
+  const first = await me.get(url);
+  expect(await cost(me, url)).toBe(1);
+  const again = await me.get(url);
+  expect(again.text).toBe(first.text);
+  for (const name of [
+    'content-type',
+    'link',
+    'x-updated-through',
+    'etag',
+    'x-ignored-parameters',
+    'vary',
+    'cache-control',
+  ])
+    expect([name, again.headers[name]]).toEqual([name, first.headers[name]]);
+  expect(first.headers['link']).toContain('unknown=1');
+  expect((await me.get(url.replace('unknown=1', 'unknown=2'))).headers['link']).toContain('unknown=2');
+});
+
+test('HEAD answers from what GET left, with its length and without a body', async () => {
+  const me = await newProvider();
+  await me.course();
+  const answer = await me.get(list);
+  const head = await me.request('HEAD')(list);
+  expect([head.status, head.text, head.headers['etag']]).toEqual([200, '', answer.headers['etag']]);
+  expect((await me.get(list)).text).toBe(answer.text);
+});
+
+test.each<[string, (me: Provider) => Promise<unknown>]>([
+  ['its own write', (me) => me.course()],
+  [
+    'a category that another course got',
+    async (me) => {
+      const id = await addCategory(database, { title: `Category ${me.id}`, parentId: null });
+      await categorizeCourse(await me.ctx(), await me.course(), id);
+    },
+  ],
+])('%s is seen by the next question', async (_name, write) => {
+  const me = await newProvider();
+  await me.course();
+  const before = await me.get(list);
+  await write(me);
+  expect((await me.get(list)).text).not.toBe(before.text);
+});
+
+test('what one provider asked answers no other, and no other language', async () => {
+  const [me, twin] = [await newProvider('Twin'), await newProvider('Twin')];
+  await me.course({ title: 'Mine' });
+  await me.get(list);
+  expect((await twin.get(list)).json()).toEqual([]);
+  const url = '/v2/courses?include[]=products';
+  const english = await me.get(url, { 'accept-language': 'en' });
+  const norwegian = await me.get(url, { 'accept-language': 'no' });
+  expect(norwegian.text).not.toBe(english.text);
+  expect((await me.get(url, { 'accept-language': 'en' })).text).toBe(english.text);
+  const mine = english.headers['etag'] as string;
+  expect((await twin.get(url, { 'if-none-match': mine })).status).toBe(200);
+});
+
+test('errors, single items and questions with the clock in them are not kept', async () => {
+  const me = await newProvider();
+  const courseId = await me.course();
+  for (const url of [
+    '/v2/courses?limit=0',
+    `/v2/courses/${courseId}`,
+    '/v2/coursedates?start_date_at_min=now',
+    '/v2/nextcoursedates',
+  ]) {
+    const first = await cost(me, url);
+    expect([url, await cost(me, url)]).toEqual([url, first]);
+  }
+});
+
+test('a restored database is read anew, although its clock says what it said before', async () => {
+  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  try {
+    const me = await own.newProvider();
+    const id = await me.course({ title: 'Before' });
+    const clock = async () =>
+      (await own.database.pool.query<{ at: string }>('select changed_at::text as at from provider_state')).rows[0]!.at;
+    const then = await clock();
+    const answer = await me.get(list);
+    // What a read that came a moment too late leaves under the older name.
+    for (const name of own.app.kept!.keys()) {
+      const { headers } = own.app.kept!.get(name)!;
+      own.app.kept!.set(name, { headers, body: Buffer.from('[]') });
+    }
+    expect((await me.get(list)).text).toBe('[]');
+    await me.put(`/v2/courses/${id}`, { title: 'After' });
+    await own.database.write([me.id], async (tx) => {
+      await tx.$client.query("update courses set title = 'Before', slug = 'before', updated_at = created_at");
+      await tx.$client.query('update provider_state set changed_at = $1', [then]);
+    });
+    expect(await clock()).toBe(then);
+    expect((await me.get(list)).text).toBe(answer.text);
+  } finally {
+    await own.close();
+  }
+});
+
+test('no more is kept than fits', async () => {
+  const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
+  try {
+    const me = await own.newProvider();
+    for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });
+    for (let n = 1; n <= 60; n += 1) await me.get(`/v2/courses?limit=${n}`);
+    const { calculatedSize, size } = own.app.kept!;
+    expect(calculatedSize <= 50_000 && size < 60, `${calculatedSize} bytes in ${size}`).toBe(true);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a reader never sees less than a writer was told of before it asked', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me, { capacityMax: 0 });
+  const url = '/v2/participants?limit=250';
+  const until = performance.now() + 3_000;
+  let [told, reads] = [0, 0];
+  const write = async () => {
+    while (performance.now() < until && told < 200) {
+      const answer = await me.post('/v2/booking', bookingOf(dateId));
+      if (answer.status === 201) told += 1;
+    }
+  };
+  const stale: string[] = [];
+  const read = async () => {
+    while (performance.now() < until) {
+      const before = told;
+      const count = (await me.get(url)).json<unknown[]>().length;
+      if (count < before) stale.push(`${count} after ${before}`);
+      reads += 1;
+    }
+  };
+  await Promise.all([write(), read(), read(), read()]);
+  expect(stale).toEqual([]);
+  expect(told > 5 && reads > told, `${told} writes, ${reads} reads`).toBe(true);
+  expect(app.kept!.size).toBeGreaterThan(0);
+});
