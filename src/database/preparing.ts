@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 
-type Asked = string | { text: string; name?: string | undefined };
+type Asked = string | { text: string; name?: string | undefined; rowMode?: string };
 type Query = (this: Client, asked: Asked, ...rest: unknown[]) => unknown;
 
 /** So that texts which vary without end, such as lists of ids written out, cannot fill a connection's memory. */
@@ -27,15 +27,16 @@ export function nameGiver() {
 }
 
 /**
- * A driver's client that has the server plan each text with parameters once a connection; without `prepare` never, which
- * some transaction poolers need.
+ * A driver's client that has the server plan each text of the query builder once a connection, and what has a name of its
+ * own; without `prepare` nothing, which some transaction poolers need.
  */
 export function clientThat({ prepare }: { prepare: boolean }): typeof Client {
   const nameOf = nameGiver();
   const named = (asked: Asked): Asked => {
     if (typeof asked === 'string') return asked;
-    const name = prepare ? (asked.name ?? nameOf(asked.text)) : undefined;
-    return { ...asked, name };
+    // Rows as arrays are what the query builder asks for; what is written by hand names itself, or has a reason not to.
+    const given = asked.name ?? (asked.rowMode === 'array' ? nameOf(asked.text) : undefined);
+    return { ...asked, name: prepare ? given : undefined };
   };
   class Preparing extends Client {}
   // Assigned, since the driver types its query as a dozen overloads.
