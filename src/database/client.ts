@@ -1,6 +1,7 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { clientThat } from './preparing.ts';
+import { readingQuickly } from './reading.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Tx, Write } from './transactions.ts';
@@ -74,7 +75,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const database: Database = {
     ...writers,
     pool,
-    db: drizzle({ client: pool, casing: 'snake_case' }),
+    db: readingQuickly(drizzle({ client: pool, casing: 'snake_case' })),
     atomically: (work) =>
       transaction(pool, performance.now() + 60_000, async (client) => {
         await client.query('set local statement_timeout = 60000');
@@ -83,7 +84,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           ...database,
           ...writersWithin(client),
           pool: client,
-          db: drizzle({ client, casing: 'snake_case' }),
+          db: readingQuickly(drizzle({ client, casing: 'snake_case' })),
         });
       }),
     close: () => pool.end(),

@@ -3,16 +3,19 @@ import type { Figures, Load } from './load.ts';
 
 process.on('message', (load: Load) => void answer(load));
 
-async function answer({ url, method, headers, body, ids = [0], connections, seconds }: Load) {
+/** No two requests of a run, nor of two runs, get the same number. */
+const run = process.pid * 1_000_000;
+
+async function answer({ url, method, headers, body, ids = [0], others, othersShare = 0, connections, seconds }: Load) {
   const statuses: Record<string, number> = {};
-  const run = process.pid;
   let sent = 0;
+  const { pathname, search } = new URL(url);
   const setupRequest = (request: autocannon.Request) => {
     sent += 1;
     const id = ids[Math.floor(Math.random() * ids.length)]!;
-    return body === undefined
-      ? request
-      : { ...request, body: body.replaceAll('{n}', `${run}-${sent}`).replaceAll('{id}', String(id)) };
+    const filled = (text: string) => text.replaceAll('{n}', String(run + sent)).replaceAll('{id}', String(id));
+    const path = others !== undefined && Math.random() < othersShare ? filled(others) : pathname + search;
+    return { ...request, path, ...(body === undefined ? {} : { body: filled(body) }) };
   };
   const started = performance.now();
   const result = await new Promise<autocannon.Result>((done, failed) => {

@@ -1,5 +1,5 @@
 import { buildApp } from '../../src/app.ts';
-import { listCases, type Case } from './cases.ts';
+import type { Case } from './cases.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
@@ -27,9 +27,9 @@ export type ListFigures = {
 export async function measureLists(
   subject: Subject,
   dataset: Dataset,
-  { rounds, seconds, only }: { rounds: number; seconds: number; only?: string | undefined },
+  cases: Case[],
+  { rounds, seconds, limit: isLimited = true }: { rounds: number; seconds: number; limit?: boolean },
 ): Promise<ListFigures[]> {
-  const cases = (await listCases(subject, dataset)).filter(({ name }) => only === undefined || name.includes(only));
   const headers = { 'x-api-key': dataset.apiKey };
   const asked = new Map<Case, Sent[]>();
   for (const one of cases) asked.set(one, await statementsFor(subject, one.path, headers));
@@ -47,7 +47,9 @@ export async function measureLists(
         const nodeMs = ((secondsOf(pid) - nodeBefore) * 1_000) / count;
         const postgresMs = ((secondsOfFamily(subject.pid) - postgresBefore) * 1_000) / count;
         const limitBefore = secondsOfFamily(subject.pid);
-        const limit = await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds);
+        const limit = isLimited
+          ? await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds)
+          : { perSecond: NaN, count: NaN };
         const limitPostgresMs = ((secondsOfFamily(subject.pid) - limitBefore) * 1_000) / limit.count;
         runs.get(one)!.push({
           ...{ perSecond: ours.perSecond, p50: ours.p50, p99: ours.p99, nodeMs, postgresMs, limitPostgresMs },

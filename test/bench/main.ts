@@ -1,59 +1,155 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { measureBooking } from './booking.ts';
-import { withDatabase } from './database.ts';
-import { buildDataset } from './dataset.ts';
-import { measureLists } from './lists.ts';
+import { measureBooking, type BookingFigures } from './booking.ts';
+import { listCases } from './cases.ts';
+import { withDatabase, type Subject } from './database.ts';
+import { buildDataset, type Dataset } from './dataset.ts';
+import { coldShares, report, warmTimes, type Goal } from './goals.ts';
+import { measureLists, statementsFor, type ListFigures } from './lists.ts';
+import { floorOf, measureAuth, measureCourses, measureTwo } from './others.ts';
+import { measureWarm } from './warm.ts';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '8' },
-    size: { type: 'string', default: '1' },
+    check: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    /** lists, warm, booking, writes, auth, two, growth; all of them unless given. */
     only: { type: 'string' },
+    size: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
   },
 });
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const { only } = values;
-const wants = (name: string) => only === undefined || name.startsWith(only);
+const preset = values.quick
+  ? { size: 0.02, rounds: 1, seconds: 2 }
+  : values.check
+    ? { size: 0.1, rounds: 3, seconds: 4 }
+    : { size: 1, rounds: 5, seconds: 8 };
+const size = Number(values.size ?? preset.size);
+const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number(values.seconds ?? preset.seconds) };
+const wants = (part: string) => values.only === undefined || values.only === part;
 
-if (wants('lists')) {
-  const lists = await withDatabase(async (subject) =>
-    measureLists(subject, await buildDataset(subject.database, Number(values.size)), {
-      rounds,
-      seconds,
-      only: only?.slice(6),
-    }),
-  );
-  console.table(
-    lists.map(
-      ({ name, perSecond, limit, share, p50, p99, nodeMs, postgresMs, limitPostgresMs, statements, megabytes }) => ({
-        name,
-        perSecond: Math.round(perSecond),
-        limit: Math.round(limit),
-        share: percent(share),
-        p50,
-        p99,
-        nodeMs: round(nodeMs),
-        postgresMs: round(postgresMs),
-        limitPostgresMs: round(limitPostgresMs),
-        statements,
-        megabytes,
-      }),
-    ),
-  );
+const goals: Goal[] = [];
+const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString(), node: process.version };
+
+if (wants('booking')) showBooking(await withDatabase((subject) => measureBooking(subject, length)));
+if (['lists', 'warm', 'writes', 'auth', 'two', 'growth'].some(wants)) {
+  await withDatabase(async (subject) => {
+    const dataset = await buildDataset(subject.database, size);
+    if (wants('lists')) await cold(subject, dataset);
+    if (wants('warm')) await warm(subject, dataset);
+    if (wants('auth')) {
+      goals.push({
+        name: 'durations, share of a bare server',
+        must: 0.85,
+        measured: await measureAuth(subject, dataset, length),
+      });
+    }
+    if (wants('two')) {
+      const measured = await measureTwo(subject, dataset, '/v2/coursedates', length);
+      goals.push({ name: 'two processes, times one', must: 1.3, measured });
+    }
+    if (wants('writes')) {
+      for (const [connections, must] of [
+        [1, 0.5],
+        [8, 0.8],
+      ] as const) {
+        const measured = await measureCourses(subject, dataset, connections, length);
+        goals.push({ name: `POST courses, ${connections} connections, share of pgbench`, must, measured });
+      }
+    }
+    if (wants('growth')) await growth(subject, dataset);
+  });
 }
-if (wants('booking')) {
-  const figures = await withDatabase((subject) => measureBooking(subject, { rounds, seconds }));
+results['goals'] = goals;
+mkdirSync('test/output', { recursive: true });
+writeFileSync('test/output/bench.json', JSON.stringify(results, null, 2));
+const missed = report(goals);
+if (values.check && missed > 0) process.exitCode = 1;
+
+async function cold(subject: Subject, dataset: Dataset) {
+  const lists = await measureLists(subject, dataset, await listCases(subject, dataset), length);
+  results['lists'] = lists;
+  showLists(lists);
+  for (const { name, share, nodeMs, postgresMs, limitPostgresMs } of lists) {
+    const goal = coldShares[name];
+    if (!goal) continue;
+    const { path } = (await listCases(subject, dataset)).find((one) => one.name === name)!;
+    const statements = await statementsFor(subject, path, { 'x-api-key': dataset.apiKey });
+    const floor = await floorOf(subject, statements, length.seconds);
+    goals.push({ name: `${name}, cold, share of pgbench`, ...goal, measured: share });
+    goals.push({
+      name: `${name}, cold, Node's CPU, times the floor`,
+      must: 1.8,
+      atMost: true,
+      measured: nodeMs / floor,
+    });
+    goals.push({
+      name: `${name}, cold, PostgreSQL's CPU, times pgbench's`,
+      must: 1.2,
+      atMost: true,
+      measured: postgresMs / limitPostgresMs,
+    });
+  }
+}
+
+async function warm(subject: Subject, dataset: Dataset) {
+  const cases = (await listCases(subject, dataset)).filter(({ name }) => name in warmTimes);
+  const figures = await measureWarm(subject, dataset, cases, length);
+  results['warm'] = figures;
+  for (const { name, warm: rate, notModified, mixed, rowsAlone } of figures) {
+    const must = warmTimes[name]!;
+    goals.push({ name: `${name}, warm, times pgbench's rows`, must, measured: rate / rowsAlone });
+    goals.push({ name: `${name}, 304, times pgbench's rows`, must, measured: notModified / rowsAlone });
+    goals.push({ name: `${name}, mixed, share of warm`, must: 0.6, measured: mixed / rate });
+  }
+}
+
+/** The same lists over a tenth of the rows: what a request costs Node and PostgreSQL, large against small. */
+async function growth(subject: Subject, dataset: Dataset) {
+  const few = { rounds: Math.min(3, length.rounds), seconds: length.seconds };
+  const measure = async (of: Subject, set: Dataset) =>
+    measureLists(of, set, await listCases(of, set), { ...few, limit: false });
+  const large = await measure(subject, dataset);
+  const small = await withDatabase(async (other) => measure(other, await buildDataset(other.database, size / 10)));
+  const costOf = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
+  large.forEach((one, n) => {
+    goals.push({ name: `${one.name}, growth`, must: 1.3, atMost: true, measured: costOf(one) / costOf(small[n]!) });
+  });
+}
+
+function showLists(lists: ListFigures[]) {
   console.table(
-    figures.map(({ where, ours, pgbench, share, p50, p99 }) => ({
-      where,
-      ours: Math.round(ours),
-      pgbench: Math.round(pgbench),
-      share: percent(share),
-      p50,
-      p99,
+    lists.map(({ name, ...figures }) => ({
+      name,
+      'per s': Math.round(figures.perSecond),
+      pgbench: Math.round(figures.limit),
+      share: percent(figures.share),
+      'p50 ms': figures.p50,
+      'p99 ms': figures.p99,
+      'Node ms': round(figures.nodeMs),
+      'PostgreSQL ms': round(figures.postgresMs),
+      'its pgbench ms': round(figures.limitPostgresMs),
+      statements: figures.statements,
+      'peak MB': figures.megabytes,
     })),
   );
+}
+
+function showBooking(figures: BookingFigures[]) {
+  results['booking'] = figures;
+  console.table(
+    figures.map(({ where, ours, pgbench, share, p50, p99 }) => ({
+      'bookings on': where,
+      'per s': Math.round(ours),
+      pgbench: Math.round(pgbench),
+      share: percent(share),
+      'p50 ms': p50,
+      'p99 ms': p99,
+    })),
+  );
+  for (const { where, share } of figures)
+    goals.push({ name: `booking on ${where}, share of pgbench`, must: 0.5, measured: share });
 }
 
 function percent(share: number) {

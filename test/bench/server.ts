@@ -34,7 +34,7 @@ export async function withServer<T>(
   }
 }
 
-async function isReady(base: string) {
+export async function isReady(base: string) {
   for (;;) {
     const answer = await fetch(`${base}/ready`).catch(() => undefined);
     if (answer?.ok) return;
@@ -42,7 +42,7 @@ async function isReady(base: string) {
   }
 }
 
-async function freePort() {
+export async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

@@ -1,0 +1,27 @@
+import pg from 'pg';
+import type { Sent } from '../support/statements.ts';
+
+// The least that Node can do for an answer: read the rows as arrays, write them as JSON, encode that.
+type Task = { url: string; statements: Sent[]; seconds: number };
+
+process.on('message', ({ url, statements, seconds }: Task) => void measure(url, statements, seconds));
+
+async function measure(connectionString: string, statements: Sent[], seconds: number) {
+  const pool = new pg.Pool({ connectionString, max: 4 });
+  const answer = async () => {
+    const found = await Promise.all(
+      statements.map(({ text, values }, n) => pool.query({ name: `s${n}`, text, values, rowMode: 'array' })),
+    );
+    return Buffer.from(JSON.stringify(found.map(({ rows }) => rows))).length;
+  };
+  for (let n = 0; n < 50; n += 1) await answer();
+  const [started, before] = [performance.now(), process.cpuUsage()];
+  let count = 0;
+  while (performance.now() - started < seconds * 1_000) {
+    await Promise.all([answer(), answer()]);
+    count += 2;
+  }
+  const { user, system } = process.cpuUsage(before);
+  await pool.end();
+  process.send!((user + system) / 1_000 / count, () => process.exit());
+}

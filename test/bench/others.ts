@@ -1,0 +1,109 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { statementsOf, type Sent } from '../support/statements.ts';
+import { buildApp } from '../../src/app.ts';
+import type { Subject } from './database.ts';
+import type { Dataset } from './dataset.ts';
+import { median } from './figures.ts';
+import { statementsFor } from './lists.ts';
+import { drive } from './load.ts';
+import { pgbench, scriptOf } from './pgbench.ts';
+import { appOptions, freePort, isReady, withServer } from './server.ts';
+
+type Length = { rounds: number; seconds: number };
+const tsx = ['--import', 'tsx'];
+
+/** The look-up of the key alone, as a share of what a bare Fastify with one prepared query a request reaches. */
+export async function measureAuth(subject: Subject, { apiKey }: Dataset, { rounds, seconds }: Length) {
+  const headers = { 'x-api-key': apiKey };
+  const path = '/v2/durations';
+  const statement = (await statementsFor(subject, path, headers)).find(({ name }) => name === 'authenticate')!;
+  return withServer(subject, {}, async ({ base }) => {
+    const body = await (await fetch(base + path, { headers })).text();
+    const port = await freePort();
+    const args = [subject.url, String(port), statement.text, body];
+    const bare = fork(new URL('bare.ts', import.meta.url), args, { execArgv: tsx });
+    try {
+      const bareBase = `http://127.0.0.1:${port}`;
+      await isReady(bareBase);
+      const ask = { method: 'GET' as const, headers, connections: 8, seconds };
+      const shares: number[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const ours = await drive({ ...ask, url: base + path });
+        const theirs = await drive({ ...ask, url: bareBase });
+        shares.push(ours.perSecond / theirs.perSecond);
+      }
+      return median(shares);
+    } finally {
+      bare.kill();
+    }
+  });
+}
+
+/** New courses a second as a share of pgbench's with the same transaction. */
+export async function measureCourses(subject: Subject, { apiKey }: Dataset, connections: number, length: Length) {
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const bodyOf = (title: string) => JSON.stringify({ title, price_value: 4900, text_lead: 'Learn to lead' });
+  return withServer(subject, {}, async ({ base }) => {
+    const shares: number[] = [];
+    for (let round = 0; round < length.rounds; round += 1) {
+      const script = await courseScript(subject, headers, bodyOf);
+      const url = `${base}/v2/courses`;
+      const ask = { url, method: 'POST' as const, headers, body: bodyOf('Measured {n}'), connections };
+      const ours = await drive({ ...ask, seconds: length.seconds });
+      if (Object.keys(ours.statuses).join() !== '201') throw new Error(JSON.stringify(ours.statuses));
+      shares.push(ours.perSecond / (await pgbench(subject, script, connections, length.seconds)).perSecond);
+    }
+    return median(shares);
+  });
+}
+
+let samples = 0;
+
+async function courseScript({ database }: Subject, headers: Record<string, string>, bodyOf: (title: string) => string) {
+  const app = await buildApp({ database, ...appOptions });
+  const title = `sample-${process.pid}-${(samples += 1)}`;
+  const sent = await statementsOf(() =>
+    app.inject({ method: 'POST', url: '/v2/courses', headers, payload: bodyOf(title) }),
+  );
+  await app.close();
+  const transaction = sent.slice(sent.findIndex(({ text }) => text.startsWith('begin')));
+  const at = String(transaction.find(({ name }) => name === 'lock_provider')!.row!['at']);
+  const made = transaction.find(({ text }) => text.startsWith('insert into "courses"'))!;
+  const id = String(Object.values(made.row!)[0]);
+  const named: Sent[] = transaction.map((one) => (one === made ? { ...one, name: 'make_course' } : one));
+  const variables = [
+    { sample: at, sql: ':at' },
+    { sample: title, sql: ':title::text' },
+    { sample: id, sql: ':id' },
+  ];
+  return scriptOf(named, variables, ['lock_provider', 'make_course'], ['\\set title random(1, 1000000000000000)']);
+}
+
+/** Two processes against one on the same question, four connections each against eight. */
+export async function measureTwo(subject: Subject, { apiKey }: Dataset, path: string, { rounds, seconds }: Length) {
+  const headers = { 'x-api-key': apiKey };
+  const cold = { ANSWER_CACHE_MB: '0' };
+  return withServer(subject, cold, ({ base: first }) =>
+    withServer(subject, cold, async ({ base: second }) => {
+      const ask = { method: 'GET' as const, headers, seconds };
+      const ratios: number[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const one = await drive({ ...ask, url: first + path, connections: 8 });
+        const both = await Promise.all(
+          [first, second].map((base) => drive({ ...ask, url: base + path, connections: 4 })),
+        );
+        ratios.push((both[0]!.perSecond + both[1]!.perSecond) / one.perSecond);
+      }
+      return median(ratios);
+    }),
+  );
+}
+
+/** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON. */
+export async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
+  const child = fork(new URL('floor.ts', import.meta.url), { execArgv: tsx });
+  child.send({ url, statements, seconds });
+  const [milliseconds] = (await once(child, 'message')) as [number];
+  return milliseconds;
+}
