@@ -59,6 +59,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: 'course-booking-service',
     ...connection,
     max: poolSize,
+    // What need not wait for the answer before it is sent right behind.
+    pipeline: true,
     idleTimeoutMillis: idleMs,
     connectionTimeoutMillis: acquireMs,
     // For a database that has gone silent: statement_timeout needs one that still hears us.

@@ -81,8 +81,9 @@ export async function transaction<T>(pool: Pool, until: number, work: (client: P
   let broken: Error | undefined;
   try {
     const wait = Math.max(1, Math.round(until - performance.now()));
-    await client.query(`begin isolation level read committed; set local lock_timeout = ${wait}`);
-    const result = await work(client);
+    const begun = client.query(`begin isolation level read committed; set local lock_timeout = ${wait}`);
+    // The lock is sent right behind it; where a transaction cannot begin, nothing else can either.
+    const [, result] = await Promise.all([begun, work(client)]);
     await client.query('commit');
     return result;
   } catch (error) {

@@ -8,7 +8,7 @@ import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { own } from '../../lists/reach.ts';
 import { hasLeft, holdsSeat, paid, seat } from '../../reference/statuses.ts';
-import { enrol, type Enrolled, type Person } from '../enrolments/service.ts';
+import { enrol, findKnown, type Enrolled, type Person } from '../enrolments/service.ts';
 import { recall, remember, requestKey, type AskedWithKey } from '../idempotency/service.ts';
 import { participantShape } from '../participants/shape.ts';
 import { settleDates } from '../seats/service.ts';
@@ -30,8 +30,10 @@ export function book(ctx: Ctx, sent: SentBooking, faults: Fault[], asked?: Asked
     if (kept && !kept.isSame) throw refused([fault('idempotency_key_reused')]);
     if (kept) return kept.answer as BookingAnswer;
 
-    const terms = agreeTerms(sent, await find(ctx, tx, at, sent), faults);
-    const users = await enrol(ctx, tx, at, personsOf(sent), terms.customer?.id ?? null);
+    // Both at once; whoever lacks a name or an address is refused by the terms before anybody is enrolled.
+    const [found, known] = await Promise.all([find(ctx, tx, at, sent), findKnown(ctx, tx, personsOf(sent))]);
+    const terms = agreeTerms(sent, found, faults);
+    const users = await enrol(ctx, tx, at, personsOf(sent), known, terms.customer?.id ?? null);
     const made = await make(ctx, tx, at, sent, terms, users);
     if (terms.voucher) await spend(ctx, tx, at, made.orderId, terms.voucher);
     await send(ctx, tx, at, mailsFor(sent, users, made));

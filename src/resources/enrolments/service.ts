@@ -16,18 +16,22 @@ export type Person = {
 };
 export type Enrolled = { userId: number; isNew: boolean };
 
+/** Whom of these persons the provider knows, in their order. */
+export const findKnown = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
+  run<PersonFound>(tx, findPersons, [providerId, rowsOf(persons)]);
+
 /**
  * The course users of these persons, in their order: found by e-mail and name together, without regard to case, and then
- * left as they are, else made, with the customer that employs them if one is given. Persons who are named twice are one.
+ * left as they are, else made from what `found` tells of them, with the customer that employs them if one is given. Persons who are named twice are one.
  */
 export async function enrol(
   { providerId }: Ctx,
   tx: Tx,
   at: string,
   persons: Person[],
+  found: PersonFound[],
   customerId: number | null,
 ): Promise<Enrolled[]> {
-  const found = await run<PersonFound>(tx, findPersons, [providerId, rowsOf(persons)]);
   const made = new Map<string, number>();
   const strangers = strangersAmong(persons, found);
   if (strangers.length > 0) {
