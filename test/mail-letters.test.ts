@@ -145,7 +145,7 @@ Order number: ${order_id}
   expect(mails[3]!.html).toContain('Knots &amp; splices');
   expect(mails[4]!.text).toContain('You have an extra place');
   expect(mails[4]!.text).toContain('meet.example');
-  expect(mails[5]!.text).toContain('you are on the waiting list');
+  expect(mails[5]!.text).toContain('You are on the waiting list');
   // Who waits has no way in yet.
   expect(mails[5]!.raw).not.toContain('meet.example');
   expect(mails.slice(3).map(({ text }) => tokenIn(text))).toEqual(['', '', '']);

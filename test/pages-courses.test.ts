@@ -257,6 +257,7 @@ test('the calendar file has an event for each gathering, in UTC', async () => {
     'content-disposition': 'attachment; filename="course.ics"',
     'cache-control': 'no-store',
   });
+  expect(answer.text.endsWith('END:VCALENDAR\r\n')).toBe(true);
   const lines = answer.text.replace(/\r\n[ \t]/g, '').split('\r\n');
   const of = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1));

@@ -171,6 +171,17 @@ test('ten failures for a name refuse the right password too, until the window is
   expect((await ask(me, username, password)).status).toBe(429);
 });
 
+test('who is given another password gets in with it, however many failed before', async () => {
+  const me = await newProvider();
+  const { id, username } = await newUser(me);
+  const { username: another } = await newUser(me);
+  await fail(me, username, 10);
+  await fail(me, another, 10);
+  await setPassword(await me.ctx(), id, 'another password');
+  expect((await ask(me, username, 'another password')).json()).toMatchObject({ valid: true });
+  expect((await ask(me, another, password)).status).toBe(429);
+});
+
 test('a name that nobody has is counted as well', async () => {
   const me = await newProvider();
   await fail(me, 'nobody', 10);

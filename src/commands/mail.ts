@@ -18,7 +18,8 @@ export function mailCommands(program: Command) {
         const { provider = null, failed = false, limit } = options;
         if (provider !== null) await ctxOf(provider);
         const rows = await mails(database, { providerId: provider, onlyFailed: failed, limit });
-        return { json: rows, text: table(rows, 'No mails') };
+        const none = failed ? 'No mail was given up; `mail list` shows those that wait for another try' : 'No mails';
+        return { json: rows, text: table(rows, none) };
       }),
     );
 

@@ -26,7 +26,7 @@ export type Words = {
 const placesEn: Record<Enrolled, string> = {
   confirmed: 'Your place is confirmed. Welcome!',
   overbooked: 'You have an extra place. Welcome!',
-  waiting: 'The course is full just now, so you are on the waiting list. You will get a place if one becomes free.',
+  waiting: 'You are on the waiting list, and get a place if one becomes free; your page shows it.',
   unconfirmed: 'Your booking is registered, and the school has yet to confirm your place.',
   canceled: 'The school has canceled this date since.',
 };
@@ -81,7 +81,7 @@ const en: Words = {
 const placesNo: Record<Enrolled, string> = {
   confirmed: 'Plassen din er bekreftet. Velkommen!',
   overbooked: 'Du har en ekstraplass. Velkommen!',
-  waiting: 'Kurset er fullt akkurat nå, så du står på venteliste. Du får plass hvis en blir ledig.',
+  waiting: 'Du står på venteliste, og får plass hvis en blir ledig; siden din viser det.',
   unconfirmed: 'Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.',
   canceled: 'Skolen har avlyst denne datoen siden.',
 };

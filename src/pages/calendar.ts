@@ -27,7 +27,8 @@ export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment):
       ...event,
     }),
   );
-  return calendar.toString();
+  // Every line has its end, the last one too (RFC 5545, 3.1).
+  return `${calendar.toString()}\r\n`;
 }
 
 function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventData {

@@ -84,7 +84,8 @@ const en = {
   tooManyTries: (minutes: number) =>
     `Too many wrong tries. Please wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`} and try again.`,
   passwordStored: 'Your password is saved',
-  adminStored: 'You can close this page now. Sign on with your e-mail address and the new password.',
+  adminStored:
+    'You can close this page now. Your username is your e-mail address; your school tells you where to sign on.',
   passwordChanged: 'You are still logged in here. Everywhere else you have been logged out.',
   signedOut: 'You are signed out',
   signedOutHelp: "To see your page, go to your school's website and sign on there.",
@@ -186,7 +187,7 @@ const no: Texts = {
   tooManyTries: (minutes) =>
     `For mange feil forsøk. Vent ${minutes === 1 ? 'ett minutt' : `${minutes} minutter`} og prøv igjen.`,
   passwordStored: 'Passordet er lagret',
-  adminStored: 'Du kan lukke denne siden nå. Logg på med e-postadressen din og det nye passordet.',
+  adminStored: 'Du kan lukke denne siden nå. Brukernavnet er e-postadressen din; skolen din sier hvor du logger på.',
   passwordChanged: 'Du er fortsatt logget på her. Alle andre steder er du logget ut.',
   signedOut: 'Du er ikke logget på',
   signedOutHelp: 'Gå til nettstedet til skolen din og logg på der for å se siden din.',

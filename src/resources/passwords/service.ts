@@ -5,11 +5,13 @@ import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
 import type { Tx } from '../../database/client.ts';
 import { workQueue } from '../../database/queue.ts';
+import { run } from '../../database/statements.ts';
 import { adminUsers } from '../../database/tables/people.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { own } from '../../lists/reach.ts';
 import { endSessions } from '../sessions/service.ts';
 import { voidTokens } from '../tokens/service.ts';
+import { forgetFailures } from './query.ts';
 
 /** What OWASP's cheat sheet on storing passwords recommends for argon2id: 19 MiB, two passes, one lane. */
 const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -51,6 +53,7 @@ export async function setPassword(ctx: Ctx, userId: number, password: string) {
 export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
   if (!(await store(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw notFound('Course user');
   await endOtherWaysIn(ctx, tx, userId);
+  await run(tx, forgetFailures, [ctx.providerId, userId]);
 }
 
 /** The same, while the user's hash is the one that was looked at; whether it was. */

@@ -1,8 +1,9 @@
+import { usernameHashSql } from '../../database/tables/access.ts';
 import { foldedSql } from '../../database/tables/columns.ts';
 
 /** Of one spelling, as usernames are compared. */
 const name = foldedSql('$2');
-const hashed = `encode(sha256(convert_to(${name}, 'UTF8')), 'hex')`;
+const hashed = usernameHashSql('$2');
 const window = "interval '15 minutes'";
 /** Longer than any attempt takes; what counts as under way for longer was left behind by a process that died. */
 const longest = "interval '30 seconds'";
