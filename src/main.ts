@@ -16,7 +16,16 @@ async function start() {
   const stop = onStopSignal();
   const config = readConfig(process.env);
   const log = openLog(config);
-  const store = await openStore(config, (error) => log.warn({ err: error.message }, 'a database connection broke'));
+  let isClosing = false;
+  const opened = await openStore(config, (error) => {
+    if (!isClosing) log.warn({ err: error.message }, 'a database connection broke');
+  });
+  const close = () => {
+    // What the embedded database says to connections that are just ending is no news.
+    isClosing = true;
+    return opened.close();
+  };
+  const store = { ...opened, close };
   for (const note of store.notes) log.info(note);
 
   try {
