@@ -8,7 +8,7 @@ type Query = (this: Client, asked: Asked, ...rest: unknown[]) => unknown;
 const mostNames = 500;
 
 /** A name for a text that came before: planning what comes once would gain nothing. */
-export function nameGiver() {
+function nameGiver() {
   const seen = new Set<string>();
   const names = new Map<string, string>();
   return function nameOf(text: string): string | undefined {
