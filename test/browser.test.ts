@@ -7,7 +7,7 @@ import { accessibilityFaults, chromiumPath, keepScreenshot, openBrowser, overhan
 import { addDate, addGathering, addInstructor, addLocation, teaches } from './support/dates.ts';
 import { newOrder, newUser, write } from './support/orders.ts';
 import { tokenFor } from './support/pages.ts';
-import { freePort } from './support/processes.ts';
+import { freePort } from './support/ports.ts';
 import { openTestDatabase, openWorld, settings, type Provider } from './support/world.ts';
 
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };

@@ -63,16 +63,16 @@ test(
 
 test(
   'negative control: without the lock, its queue and its trigger there are several',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
-    // A race need not go wrong each time.
-    for (let round = 1; ; round += 1) {
+    // A race need not go wrong each time, nor in both ways at once.
+    let [mostAnswers, mostBookings] = [1, 2];
+    for (let round = 1; round <= 15 && (mostAnswers === 1 || mostBookings === 2); round += 1) {
       const { mine, answers } = await repeat(true);
-      const { bookings } = await mine.there();
-      if (round < 5 && (different(answers) === 1 || bookings === 2)) continue;
-      expect(different(answers)).toBeGreaterThan(1);
-      expect(bookings).toBeGreaterThan(2);
-      return;
+      mostAnswers = Math.max(mostAnswers, different(answers));
+      mostBookings = Math.max(mostBookings, (await mine.there())['bookings']!);
     }
+    expect(mostAnswers).toBeGreaterThan(1);
+    expect(mostBookings).toBeGreaterThan(2);
   },
 );

@@ -65,7 +65,8 @@ each('the check under the lock alone lets only one be %s', async (race) => {
   expect(await winners(database, race, true)).toBe(1);
 });
 
-each('negative control: without lock, queue, check and index several are %s', async (race) => {
+// A race need not go wrong each time.
+each('negative control: without lock, queue, check and index several are %s', { retry: 10 }, async (race) => {
   const database = await ownDatabase();
   await dropTriggers(database);
   await execute(database, 'drop index courses_active_title');

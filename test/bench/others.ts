@@ -8,7 +8,8 @@ import { median } from './figures.ts';
 import { statementsFor } from './lists.ts';
 import { drive } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
-import { appOptions, freePort, isReady, withServer } from './server.ts';
+import { freePort } from '../support/ports.ts';
+import { appOptions, isReady, withServer } from './server.ts';
 
 type Length = { rounds: number; seconds: number };
 const tsx = ['--import', 'tsx'];

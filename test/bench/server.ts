@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import type { AppOptions } from '../../src/app.ts';
+import { freePort } from '../support/ports.ts';
 import type { Subject } from './database.ts';
 
 /** The application inside this process, to see what it asks of the database. */
@@ -40,12 +40,4 @@ export async function isReady(base: string) {
     if (answer?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-export async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  return port;
 }

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { freePort, startServer, urlOf } from './processes.ts';
+import { freePort } from './ports.ts';
+import { startServer, urlOf } from './processes.ts';
 import { newProvider, openTestDatabase, openWorld, ownDatabase } from './world.ts';
 
 export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: any };

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Outcome, Row, Run } from './row.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** The half of it that fits into four minutes. */
+    quick: { type: 'boolean', default: false },
+    /** Numbers of rows, with commas. */
+    only: { type: 'string' },
+    seed: { type: 'string' },
+  },
+});
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const only = values.only?.split(',');
+
+type Result = { number: string; name: string; state: 'passed' | 'failed' | 'skipped'; text: string; seconds: number };
+
+const folder = join(import.meta.dirname, 'rows');
+const results: Result[] = [];
+for (const file of readdirSync(folder).sort()) {
+  const number = /^0*(\d+[a-z]?)-/.exec(file)?.[1] ?? file;
+  if (only && !only.includes(number)) continue;
+  const { default: row } = (await import(join(folder, file))) as { default: Row };
+  if (!only && values.quick && !row.quick) continue;
+  const result = { number, name: row.name, ...(await tried(row)) };
+  results.push(result);
+  const mark = { passed: '✓', failed: '✗', skipped: '-' }[result.state];
+  console.log(`${mark} ${number} ${row.name} (${result.seconds} s, seed ${seed}): ${result.text}`);
+}
+
+mkdirSync('test/output', { recursive: true });
+writeFileSync('test/output/reliability.json', JSON.stringify({ seed, results }, null, 2));
+const count = (state: string) => results.filter((result) => result.state === state).length;
+const skipped = count('skipped') > 0 ? `, ${count('skipped')} skipped` : '';
+console.log(`${count('passed')} passed, ${count('failed')} failed${skipped}`);
+process.exit(count('failed') === 0 ? 0 : 1);
+
+async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
+  const missing = Object.entries(row.needs ?? {}).filter(([program]) => !isThere(program));
+  if (missing.length > 0) {
+    const packages = missing.map(([, name]) => name).join(' ');
+    return { state: 'skipped', text: `needs ${packages}: apt-get install ${packages}`, seconds: 0 };
+  }
+  const begun = performance.now();
+  const endings: (() => unknown)[] = [];
+  const run: Run = {
+    quick: values.quick,
+    seed,
+    random: randomFrom(seed),
+    afterwards: (work) => void endings.unshift(work),
+  };
+  const outcome = await row.run(run).catch((error: unknown): Outcome => {
+    return { figures: 'broke off', faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)] };
+  });
+  for (const end of endings) await Promise.resolve(end()).catch((error: unknown) => outcome.faults.push(String(error)));
+  const seconds = Math.round(performance.now() - begun) / 1_000;
+  const { figures, faults } = outcome;
+  if (faults.length === 0) return { state: 'passed', text: figures, seconds };
+  return { state: 'failed', text: [figures, ...faults.map((fault) => `does not hold: ${fault}`)].join('; '), seconds };
+}
+
+const isThere = (program: string) => spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0;
+
+/** The same numbers for the same seed (mulberry32). */
+function randomFrom(start: number) {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

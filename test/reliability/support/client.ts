@@ -1,0 +1,44 @@
+import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+
+/** `status` 0: no answer came, since the connection was refused, cut or timed out. */
+export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; took: number };
+export type Asked = {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Milliseconds after which the connection is cut. */
+  patience?: number;
+};
+
+/** A client that keeps its connections; never throws. */
+export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number } = {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: sockets });
+  const ask = (url: string, { method = 'GET', headers = {}, body, patience = 30_000 }: Asked = {}) =>
+    new Promise<Answer>((done) => {
+      const begun = performance.now();
+      const over = (status: number, got: IncomingHttpHeaders = {}, text = '') =>
+        done({ status, headers: got, text, took: performance.now() - begun });
+      const all = {
+        'x-api-key': apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      };
+      const sent = request(url, { agent, method, headers: all, signal: AbortSignal.timeout(patience) }, (answer) => {
+        const parts: Buffer[] = [];
+        answer.on('data', (part: Buffer) => parts.push(part));
+        answer.on('end', () => over(answer.statusCode ?? 0, answer.headers, Buffer.concat(parts).toString()));
+        answer.on('error', () => over(0));
+        answer.on('aborted', () => over(0));
+      });
+      sent.on('error', () => over(0));
+      sent.end(body);
+    });
+  return {
+    ask,
+    get: (url: string, more: Asked = {}) => ask(url, more),
+    post: (url: string, body: unknown, more: Asked = {}) =>
+      ask(url, { method: 'POST', body: JSON.stringify(body), ...more }),
+    close: () => agent.destroy(),
+  };
+}
+export type Client = ReturnType<typeof clientOf>;

@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { findPlace } from '../../../src/database/embedded/place.ts';
+import { childEnvironment, run as runProgram } from '../../../src/database/embedded/processes.ts';
+import { findProgram } from '../../../src/database/embedded/program.ts';
+import { freePort } from '../../support/ports.ts';
+import { until, type Run } from '../row.ts';
+
+/** A PostgreSQL as an operator has one: on a port, and nothing restarts it but us. */
+export type Postgres = {
+  port: number;
+  data: string;
+  log: string;
+  /** Where a database in it is, for `DATABASE_URL`; by another port when something stands between. */
+  url(database: string, port?: number): string;
+  /** A connection of our own, ended by us. */
+  connect(database?: string): Promise<Client>;
+  create(database: string): Promise<void>;
+  /** Kills every process of it at once. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+};
+
+/** Brings one up with nothing in it, that writes to disk before it says so unless `settings` tell otherwise. */
+export async function startPostgres(run: Run, settings: Record<string, string> = {}): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
+  // As root the database runs as another user, which shall find its files here.
+  chmodSync(folder, 0o755);
+  run.afterwards(() => rmSync(folder, { recursive: true, force: true }));
+  const place = await findPlace(folder);
+  const program = await findProgram(place);
+  const made = await runProgram(place.owner, program.initdb, [
+    ...['-D', place.data, '-U', 'booking', '--auth=trust', '--encoding=UTF8', '--locale=C'],
+    ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
+  ]);
+  if (made.failure !== undefined) throw new Error(made.failure);
+
+  const port = await freePort();
+  const log = join(folder, 'server.log');
+  const all = {
+    ...{ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' },
+    ...{ max_connections: '200', jit: 'off', io_method: 'sync', ...settings },
+  };
+  const parameters = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const url = (database: string, at = port) => `postgres://booking@127.0.0.1:${at}/${database}`;
+  let child: ChildProcess | undefined;
+  let ended: Promise<unknown> = Promise.resolve();
+
+  async function connect(database = 'postgres') {
+    const client = new Client({ connectionString: url(database), connectionTimeoutMillis: 5_000 });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+  async function start() {
+    child = spawn(program.postgres, ['-D', place.data, ...parameters], {
+      ...place.owner,
+      cwd: '/',
+      env: childEnvironment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    ended = once(child, 'exit');
+    child.stderr!.pipe(createWriteStream(log, { flags: 'a' }));
+    const answers = async () => {
+      const client = await connect().catch(() => undefined);
+      await client?.end();
+      return client !== undefined;
+    };
+    if ((await until(answers, 30_000)) === Infinity) throw new Error(readFileSync(log, 'utf8'));
+  }
+  async function kill() {
+    const first = child?.pid;
+    if (first === undefined) return;
+    for (const pid of [first, ...childrenOf(first)]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // Gone already.
+      }
+    }
+    await ended;
+    child = undefined;
+  }
+
+  run.afterwards(kill);
+  await start();
+  const create = async (database: string) => {
+    const client = await connect();
+    await client.query(`create database ${database}`).finally(() => client.end());
+  };
+  return { port, data: place.data, log, url, connect, create, kill, start };
+}
+
+function childrenOf(parent: number) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
