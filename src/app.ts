@@ -81,7 +81,7 @@ export async function buildApp({
   await app.register(rateLimit, { global: false, cache: 10_000 });
   const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
   app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
-  app.decorateRequest('keepAs', null);
+  app.decorateRequest('answered', null);
   const services = { database, settings, guards, countWrongKey };
 
   await app.register(async (scope) => operation(scope, { database, timezone: settings.timezone, draining }));

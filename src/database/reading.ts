@@ -19,7 +19,8 @@ export function readingQuickly<T extends NodePgDatabase>(db: T): T {
   session.prepareQuery = (query, fields, ...rest) => {
     const prepared = prepareQuery.call(session, query, fields, ...rest);
     if (fields && !prepared.customResultMapper) {
-      prepared.customResultMapper = (rows) => rows.map(readerOf(fields, prepared.joinsNotNullableMap));
+      let read: Read | undefined;
+      prepared.customResultMapper = (rows) => rows.map((read ??= readerOf(fields, prepared.joinsNotNullableMap)));
     }
     return prepared;
   };

@@ -2,9 +2,8 @@ import { and, asc, eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { courseDates } from '../database/tables/coursedates.ts';
 import { participants } from '../database/tables/participants.ts';
-import { onPage } from '../lists/list.ts';
 import { seat } from '../reference/statuses.ts';
-import type { Check } from './check.ts';
+import { onPage, type Check } from './check.ts';
 
 const withStatus = (status: number) => sql<string>`count(*) filter (where ${participants.statusId} = ${status})::text`;
 const asText = (counter: PgColumn) => sql<string>`${counter}::text`;

@@ -1,9 +1,8 @@
 import { and, asc, eq } from 'drizzle-orm';
 import { orderLines, orders } from '../database/tables/orders.ts';
-import { onPage } from '../lists/list.ts';
 import { grouped } from '../lists/part.ts';
 import { agreedTotals } from '../resources/prices/service.ts';
-import type { Check, Figures } from './check.ts';
+import { onPage, type Check, type Figures } from './check.ts';
 
 const { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 const { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage } = orderLines;

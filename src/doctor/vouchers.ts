@@ -1,8 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { vouchers } from '../database/tables/campaigns.ts';
 import { voucherRedemptions } from '../database/tables/redemptions.ts';
-import { onPage } from '../lists/list.ts';
-import type { Check } from './check.ts';
+import { onPage, type Check } from './check.ts';
 
 const taken = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
 /** One that orders took more of than it held is spent: no balance is below 0. */

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../core/schema.ts';
 import type { Page } from '../lists/list.ts';
 import { exactDateTime } from '../core/moment.ts';
-import { keepAnswer } from './kept.ts';
+import { failAnswer, keepAnswer } from './kept.ts';
 import { revalidate } from './versions.ts';
 
 /** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
@@ -22,12 +22,11 @@ export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems
 export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
 /** Route options of every list: a weak ETag, and 304 for who has the answer already. */
-export const revalidated = { preHandler: revalidate(), onSend: keepAnswer };
+export const revalidated = revalidatedUnless(() => false);
 /** The same, but for questions whose answer depends on more than the provider's data. */
-export const revalidatedUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
-  preHandler: revalidate(dependsOnMore),
-  onSend: keepAnswer,
-});
+export function revalidatedUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
+  return { preHandler: revalidate(dependsOnMore), onSend: keepAnswer, onError: failAnswer };
+}
 
 const Pagination = Type.Object({
   total_items: Type.Integer(),

@@ -6,51 +6,88 @@ declare module 'fastify' {
     kept: KeptAnswers | null;
   }
   interface FastifyRequest {
-    /** The name to keep the answer under, while there is none yet. */
-    keepAs: string | null;
+    /** Keeps the answer and hands it to who waits for the same, or tells them why there is none; null lets them ask themselves. */
+    answered: ((outcome: Answer | Error | null) => void) | null;
   }
 }
 
 type Answer = { body: Buffer; headers: Record<string, string> };
 
 /** Answers by the state of the data that they were read from and the question, so that none is ever stale. */
-export type KeptAnswers = LRUCache<string, Answer>;
+export type KeptAnswers = {
+  answers: LRUCache<string, Answer>;
+  /** Those that are being read from the database, for others who ask the same meanwhile. */
+  coming: Map<string, Promise<Answer | null>>;
+};
 
 /** As many as fit into that many bytes, the least used ones going first; null keeps none. */
 export const keptAnswers = (bytes: number): KeptAnswers | null =>
   bytes === 0
     ? null
-    : new LRUCache({
-        maxSize: bytes,
-        maxEntrySize: Math.ceil(bytes / 8),
-        // What a name, the headers and the entry itself take, roughly.
-        sizeCalculation: ({ body }, name) => body.length + 2 * name.length + 1_000,
-      });
+    : {
+        answers: new LRUCache({
+          maxSize: bytes,
+          maxEntrySize: Math.ceil(bytes / 8),
+          // What a name, the headers and the entry itself take, roughly.
+          sizeCalculation: ({ body }, name) => body.length + 2 * name.length + 1_000,
+        }),
+        coming: new Map(),
+      };
 
 /** What a list's handler says beside the items. */
 const ofAnswer = ['content-type', 'link', 'x-updated-through'];
 
-/** Answers from what is kept; else has the answer kept once it is there. */
-export function answerKept(request: FastifyRequest, reply: FastifyReply, tag: string): FastifyReply | undefined {
+/** Answers with what is kept, or with what somebody else's same question is just answered; else lets the request go on. */
+export async function answerKept(request: FastifyRequest, reply: FastifyReply, tag: string) {
   const { kept } = request.server;
   if (!kept) return undefined;
   // The address too: it may hold ignored parameters, which the link to the next page repeats.
   const name = `${tag} ${request.url}`;
-  const answer = kept.get(name);
+  const answer = kept.answers.get(name) ?? (await kept.coming.get(name));
   if (answer) return reply.headers(answer.headers).send(answer.body);
-  if (request.method === 'GET') request.keepAs = name;
+  if (request.method === 'GET' && !kept.coming.has(name)) announce(kept, name, request, reply);
   return undefined;
 }
 
-/** Keeps a whole answer; in `onSend`, when it has been written out. */
-export async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
-  const { keepAs, server } = request;
-  if (keepAs === null || reply.statusCode !== 200 || typeof payload !== 'string') return payload;
-  const body = Buffer.from(payload);
-  const headers = ofAnswer.flatMap((name) => {
-    const value = reply.getHeader(name);
-    return value === undefined ? [] : [[name, String(value)] as const];
+/** From here on who asks the same waits for this request. */
+function announce({ answers, coming }: KeptAnswers, name: string, request: FastifyRequest, reply: FastifyReply) {
+  const answer = new Promise<Answer | null>((done, failed) => {
+    request.answered = (outcome) => {
+      request.answered = null;
+      coming.delete(name);
+      if (outcome instanceof Error) {
+        failed(outcome);
+        return;
+      }
+      if (outcome) answers.set(name, outcome);
+      done(outcome);
+    };
   });
-  server.kept?.set(keepAs, { body, headers: Object.fromEntries(headers) });
+  // Nobody may wait for it; who asked is told anyway.
+  answer.catch(() => undefined);
+  coming.set(name, answer);
+  // Whatever becomes of the request, nobody waits for it longer.
+  reply.raw.once('close', () => request.answered?.(null));
+}
+
+/** Whoever waits shares the failure: asking again for each would keep a database busy that is overloaded. */
+export async function failAnswer(request: FastifyRequest, _reply: FastifyReply, error: Error) {
+  request.answered?.(error);
+}
+
+/** Encodes an answer once, keeps it, and hands it to who waits for it; in `onSend`, when it has been written out. */
+export async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  if (typeof payload !== 'string') return payload;
+  const body = Buffer.from(payload);
+  request.answered?.(reply.statusCode === 200 ? { body, headers: headersOf(reply) } : null);
   return body;
+}
+
+function headersOf(reply: FastifyReply) {
+  const headers: Record<string, string> = {};
+  for (const name of ofAnswer) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) headers[name] = String(value);
+  }
+  return headers;
 }

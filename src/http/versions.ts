@@ -12,8 +12,7 @@ type Query = Record<string, unknown>;
  * does a question of which `dependsOnMore` says so, such as one with the clock in it.
  */
 export const revalidate =
-  (dependsOnMore: (query: Query) => boolean = () => false) =>
-  async (request: FastifyRequest, reply: FastifyReply) => {
+  (dependsOnMore: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined || dependsOnMore(query)) return;
     const tag = etagOf(request);

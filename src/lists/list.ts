@@ -1,14 +1,15 @@
-import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
+import { and, asc, eq, gt, type ColumnBaseConfig, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import type { Key } from './part.ts';
+import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
 
-export type TenantTable = PgTable & { providerId: PgColumn; id: PgColumn };
+type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;
+export type TenantTable = PgTable & { providerId: IdColumn; id: IdColumn };
 
 const mostItems = 250;
 const { MAX_SAFE_INTEGER } = Number;
@@ -56,8 +57,8 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   filters: F;
   /** By id unless given; the columns must be the table's own and tell every two rows apart. */
   order?(query: Asked<F>): SQL[] | undefined;
-  /** Fetches the rows of the page that `ids` selects, in the order given. */
-  rows(ctx: Ctx, ids: PageIds, order: SQL[]): PromiseLike<Row[]>;
+  /** Fetches rows by their ids, as whatever else refers to one does. */
+  fetch(ctx: Asking, keys: Keys): Promise<Row[]>;
 }) {
   const { table, shape, filters, notDeleted } = spec;
   const order = (query: Asked<F>) => spec.order?.(query) ?? [asc(table.id)];
@@ -98,15 +99,16 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const page = query.page ?? 1;
     const ids = pageIds(ctx, table, where(ctx, query, reach), order(query), limit + 1, (page - 1) * limit);
     const count = counted ? ctx.db.$count(table, where(ctx, query, reach)) : undefined;
-    const [found, total] = await Promise.all([spec.rows(ctx, ids, order(query)), count]);
-    const rows = found.slice(0, limit);
+    const [found, total] = await Promise.all([ids, count]);
+    const keys = found.slice(0, limit);
+    const rows = await fetchInOrder(ctx, keys);
     const items = await shape.embed(ctx, rows, query, query.include ?? []);
     return {
       items,
       page,
       limit,
       more: found.length > limit,
-      lastId: rows.at(-1)?.id ?? null,
+      lastId: keys.at(-1)?.id ?? null,
       walk: spec.order?.(query) === undefined && reach.partnerIds.length === 0 ? 'since_id' : 'page',
       through: reach.through ?? ctx.version,
       ...(total === undefined ? {} : { total }),
@@ -115,10 +117,17 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
 
   /** The one item, or undefined when the provider may not see it. */
   async function byId(ctx: Ctx, id: number, query: ItemAsked = {}, reach: Reach = ownItems) {
-    const byOrder = [asc(table.id)];
-    const ids = pageIds(ctx, table, and(visible(ctx, query, reach), eq(table.id, id)), byOrder, 1, 0);
-    const [item] = await shape.embed(ctx, await spec.rows(ctx, ids, byOrder), query, query.include ?? []);
+    const condition = and(visible(ctx, query, reach), eq(table.id, id));
+    const rows = await fetchInOrder(ctx, await pageIds(ctx, table, condition, [asc(table.id)], 1, 0));
+    const [item] = await shape.embed(ctx, rows, query, query.include ?? []);
     return item;
+  }
+
+  /** The rows of these keys in their order; one that has gone meanwhile is left out. */
+  async function fetchInOrder(ctx: Ctx, keys: Key[]) {
+    if (keys.length === 0) return [];
+    const rows = new Map((await spec.fetch(ctx, keysOf(keys))).map((row) => [row.id, row]));
+    return keys.flatMap(({ id }) => rows.get(id) ?? []);
   }
 
   return { Query, ItemQuery, View: shape.schema, page, byId };
@@ -135,14 +144,8 @@ export const pageIds = (
 ) =>
   ctx.db
     .select({ providerId: table.providerId, id: table.id })
-    .from(table as PgTable)
+    .from(table)
     .where(condition)
     .orderBy(...order)
     .limit(limit)
-    .offset(offset)
-    .as('page');
-export type PageIds = ReturnType<typeof pageIds>;
-
-/** Joins a page's ids back to their table. */
-export const onPage = (table: TenantTable, ids: PageIds) =>
-  and(eq(table.providerId, ids.providerId), eq(table.id, ids.id));
+    .offset(offset);

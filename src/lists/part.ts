@@ -1,10 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
-import { and, sql, type SQL } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
-
-/** Names one row among all providers' rows. */
-export type Key = { providerId: number; id: number };
+import { keysOf, type Key, type Keys } from './keys.ts';
 
 /** What a client asked for, read and validated. */
 export type Query = Record<string, unknown>;
@@ -37,20 +33,6 @@ export const include = <Row, S extends TSchema>(
   forPartners: ForPartners,
   load: Loader<Row, Static<S>>,
 ): Include<Row, S> => ({ schema, names: [], forPartners, load });
-
-/** The providers and the ids of a page's rows: what a loader's one query asks for. */
-export type Keys = { providerIds: number[]; ids: number[] };
-export const keysOf = (rows: Key[]): Keys => ({
-  providerIds: [...new Set(rows.map((row) => row.providerId))],
-  ids: rows.map((row) => row.id),
-});
-
-/** The condition that a table's rows belong to a page's rows, by provider and id. */
-export const ofKeys = (ctx: Ctx, provider: PgColumn, id: PgColumn, { providerIds, ids }: Keys): SQL =>
-  and(
-    ctx.guards.scope ? sql`${provider} = any(${sql.param(providerIds)}::bigint[])` : undefined,
-    sql`${id} = any(${sql.param(ids)}::bigint[])`,
-  )!;
 
 /** The values of `found` by the row that each belongs to, in their order. */
 export function grouped<Found, T>(

@@ -1,15 +1,13 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Nullable } from '../core/schema.ts';
+import { keysOf, type Key, type Keys } from './keys.ts';
 import {
   fetchNamed,
   grouped,
-  keysOf,
   type ForPartners,
   type Include,
   type Includes,
-  type Key,
-  type Keys,
   type Loaded,
   type Loaders,
   type Query,

@@ -79,7 +79,10 @@ async function seed({ database }: Subject) {
     );
   });
   await database.pool.query('analyze');
-  const dates = await database.pool.query<{ id: number }>('select id from course_dates order by id');
+  const dates = await database.pool.query<{ id: number }>(
+    'select id from course_dates where provider_id = $1 order by id',
+    [providerId],
+  );
   await app.close();
   return { apiKey, dateIds: dates.rows.map(({ id }) => id) };
 }

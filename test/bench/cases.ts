@@ -33,7 +33,11 @@ export async function listCases({ database }: Subject, { providerId }: Dataset):
     },
     { name: 'coursedates, every include', path: `/v2/coursedates?${including(everyInclude)}` },
     { name: 'participants', path: '/v2/participants' },
-    { name: 'orders', path: '/v2/orders?user_data=true&include[]=lines.database_relations.participants' },
+    { name: 'orders', path: '/v2/orders?user_data=true' },
+    {
+      name: 'orders with participants',
+      path: '/v2/orders?user_data=true&include[]=lines.database_relations.participants',
+    },
     { name: 'nextcoursedates', path: '/v2/nextcoursedates' },
     { name: 'courses, tag_ids all', path: `/v2/courses?tag_ids=${tags}&tag_match=all` },
     { name: 'coursedates, has_participants', path: '/v2/coursedates?has_participants=true' },

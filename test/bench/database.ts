@@ -1,10 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { parentOf } from './usage.ts';
+import type { ClientConfig } from 'pg';
 import { openDatabase, type Database } from '../../src/database/client.ts';
 import { openEmbeddedDatabase } from '../../src/database/embedded/index.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
+import { buildDataset, type Dataset } from './dataset.ts';
+import { parentOf } from './usage.ts';
 
 /** A PostgreSQL to measure, with our tables in it: as the service uses it and as psql and pgbench reach it. `pid` is its first process. */
 export type Subject = {
@@ -14,30 +17,84 @@ export type Subject = {
   pid: number;
 };
 
-/** Brings up an empty one that writes to disk before it says so, and removes it after the work. */
-export async function withDatabase<T>(work: (subject: Subject) => Promise<T>): Promise<T> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'booking-bench-'));
-  // As root the database runs as another user, which shall find its files here.
-  chmodSync(dataDir, 0o755);
-  const embedded = await openEmbeddedDatabase({ dataDir });
+/** Kept from run to run, so that the data is built once. */
+const folder = join(tmpdir(), `course-booking-bench-${userInfo().username}`);
+
+/**
+ * Works on a copy of a data set of that size, in a database that writes to disk before it says so. A data set is built
+ * when there is none of these tables and rows yet; then it stays for the next run.
+ */
+export async function withDatabase<T>(size: number, work: (subject: Subject, data: Dataset) => Promise<T>): Promise<T> {
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  const embedded = await openEmbeddedDatabase({ dataDir: folder });
+  const at = (database: string) => ({ ...embedded.connection, database });
   try {
-    const { connection } = embedded;
-    await migrateDatabase(connection);
-    const database = openDatabase({
-      connection,
-      timezone: 'Europe/Oslo',
-      poolSize: 1,
-      acquireMs: 10_000,
-      statementMs: 600_000,
-      writeMs: 10_000,
-    });
-    const { host, user, database: name } = connection;
+    const built = `data_${String(size).replace('.', '_')}_${fingerprint()}`;
+    const dataset = (await describedBy(at, built)) ?? (await build(at, built, size));
+    const name = `run_${process.pid}_${(runs += 1)}`;
+    await asAdmin(at, `create database ${name} template ${built} strategy file_copy`);
+    const database = open(at(name));
+    const { host, user } = embedded.connection;
     const url = `postgres://${encodeURIComponent(user)}@localhost/${name}?host=${encodeURIComponent(host)}`;
-    const { rows } = await database.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const pid = parentOf(rows[0]!.pid);
-    return await work({ database, url, socket: { host, user, name }, pid }).finally(() => database.close());
+    try {
+      const { rows } = await database.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const pid = parentOf(rows[0]!.pid);
+      return await work({ database, url, socket: { host, user, name }, pid }, dataset);
+    } finally {
+      await database.close();
+      await asAdmin(at, `drop database ${name} with (force)`);
+    }
   } finally {
     await embedded.stop();
-    rmSync(dataDir, { recursive: true, force: true });
   }
+}
+let runs = 0;
+
+type At = (database: string) => ClientConfig;
+
+function open(connection: ClientConfig) {
+  const limits = { poolSize: 1, acquireMs: 10_000, statementMs: 3_600_000, writeMs: 10_000 };
+  return openDatabase({ connection, timezone: 'Europe/Oslo', ...limits });
+}
+
+async function asAdmin<Row extends object>(at: At, text: string, values: unknown[] = []) {
+  const database = open(at('postgres'));
+  try {
+    return (await database.pool.query<Row>(text, values)).rows;
+  } finally {
+    await database.close();
+  }
+}
+
+/** What the data set of this name is, unless there is none. */
+async function describedBy(at: At, name: string): Promise<Dataset | undefined> {
+  const text = `select shobj_description(oid, 'pg_database') as dataset from pg_database where datname = $1`;
+  const [found] = await asAdmin<{ dataset: string | null }>(at, text, [name]);
+  return found?.dataset ? (JSON.parse(found.dataset) as Dataset) : undefined;
+}
+
+async function build(at: At, name: string, size: number) {
+  const old = await asAdmin<{ datname: string }>(
+    at,
+    `select datname from pg_database where datname ~ '^(data|run)_' and datname not like $1`,
+    [`%\\_${fingerprint()}`],
+  );
+  for (const { datname } of old) await asAdmin(at, `drop database ${datname} with (force)`);
+  await asAdmin(at, `drop database if exists ${name} with (force)`);
+  await asAdmin(at, `create database ${name}`);
+  await migrateDatabase(at(name));
+  const database = open(at(name));
+  const dataset = await buildDataset(database, size).finally(() => database.close());
+  await asAdmin(at, `comment on database ${name} is '${JSON.stringify(dataset)}'`);
+  return dataset;
+}
+
+/** Another one for other tables or other rows. */
+function fingerprint() {
+  const hash = createHash('sha256').update(readFileSync(join(import.meta.dirname, 'dataset.ts')));
+  const migrations = join(import.meta.dirname, '../../migrations');
+  for (const file of readdirSync(migrations).sort()) {
+    if (file.endsWith('.sql')) hash.update(readFileSync(join(migrations, file)));
+  }
+  return hash.digest('hex').slice(0, 10);
 }

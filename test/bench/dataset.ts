@@ -14,10 +14,9 @@ export type Dataset = { providerId: number; apiKey: string; size: number };
 export async function buildDataset(database: Database, size: number): Promise<Dataset> {
   const of = (count: number) => Math.max(1, Math.round(count * size));
   const { providerId, apiKey } = await createTitledProvider(database, `The large school, size ${size}`, null);
-  const { providerId: staffed } = { providerId };
   await database.write([providerId], async (tx, at) => {
     const insert = (text: string) =>
-      tx.$client.query({ text: text.replaceAll(':me', String(staffed)).replaceAll(':at', `'${at}'::timestamptz`) });
+      tx.$client.query({ text: text.replaceAll(':me', String(providerId)).replaceAll(':at', `'${at}'::timestamptz`) });
     for (const statement of statements(of)) await insert(statement);
   });
   for (let n = 0; n < small.providers; n += 1) {
@@ -39,14 +38,16 @@ const text = (times: string) => paragraph.replace('%', times);
 /** The n-th of a provider's own rows, whatever ids they were given. */
 const numbered = (table: string) =>
   `(select id, row_number() over (order by id) - 1 as n from ${table} where provider_id = :me)`;
-const stamp = "timestamptz '2023-01-01' + n * interval '7 minutes'";
+/** A minute apart and the last of them now, so that as many fall into any recent hour at every size. */
+const stamps = (count: number) =>
+  `:at - (${count} - n) * interval '1 minute', :at - (${count} - n) * interval '1 minute'`;
 
 const courses = (
   count: number,
 ) => `insert into courses (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id,
     time_of_day_id, duration_value, duration_unit_id, price_value, text_lead, text_description, text_audience, visit_city, created_at, updated_at)
   select :me, 'Course ' || n, 'course-' || n, 1 + n % 3, 1 + n % 2, 'no', 1 + n % 2, 1 + n % 5, 1, 1000 + n % 90 * 100,
-    ${text('1')}, ${text('(8 + n % 20)')}, ${text('(2 + n % 5)')}, 'Oslo', least(${stamp}, :at), least(${stamp}, :at)
+    ${text('1')}, ${text('(8 + n % 20)')}, ${text('(2 + n % 5)')}, 'Oslo', ${stamps(count)}
   from generate_series(0, ${count - 1}) n`;
 
 const dates = (
@@ -55,7 +56,7 @@ const dates = (
 ) => `insert into course_dates (provider_id, course_id, location_id, start_at, end_at, deadline_at,
     start_time_at, end_time_at, zone, teaching_language_id, capacity_max, status_id, created_at, updated_at)
   select :me, c.id, l.id, day, day + n % 3, day, time '09:00', time '15:30', 'Europe/Oslo', 'no', 20 + n % 10, case when n % 20 = 0 then 3 else 1 end,
-    least(${stamp}, :at), least(${stamp}, :at)
+    ${stamps(count)}
   from generate_series(0, ${count - 1}) n
     join ${numbered('courses')} c (id, m) on c.m = n % ${courseCount}
     left join ${numbered('locations')} l (id, m) on l.m = n % 50
@@ -66,14 +67,13 @@ const dates = (
 function statements(of: (count: number) => number) {
   const [courseCount, dateCount, orderCount] = [of(rows.courses), of(rows.courseDates), of(rows.orders)];
   const [participantCount, userCount] = [of(rows.participants), of(rows.users)];
-  const stamps = `least(${stamp}, :at), least(${stamp}, :at)`;
   return [
     `insert into locations (provider_id, title, address, zipcode, city, short_text, created_at, updated_at)
       select :me, 'Room ' || n, 'Storgata ' || n, '0155', 'Oslo', 'Second floor', :at, :at from generate_series(1, 50) n`,
     `insert into instructors (provider_id, firstname, lastname, email, company, created_at, updated_at)
       select :me, 'Kari', 'Nordmann ' || n, 'kari' || n || '@school.example', 'The school', :at, :at from generate_series(1, 100) n`,
     `insert into customers (provider_id, title, orgnr, invoice_address, invoice_zipcode, invoice_city, created_at, updated_at)
-      select :me, 'Customer ' || n, '9' || n, 'Storgata ' || n, '0155', 'Oslo', ${stamps} from generate_series(1, 2000) n`,
+      select :me, 'Customer ' || n, '9' || n, 'Storgata ' || n, '0155', 'Oslo', ${stamps(2000)} from generate_series(1, 2000) n`,
     `insert into tags (provider_id, title, created_at, updated_at) select :me, 'Tag ' || n, :at, :at from generate_series(1, 40) n`,
     courses(courseCount),
     `insert into course_tags (provider_id, tag_id, course_id)
@@ -89,12 +89,12 @@ function statements(of: (count: number) => number) {
       from course_dates d join ${numbered('course_dates')} k on k.id = d.id and k.n % 10 = 0 cross join generate_series(0, 1) day
       where d.provider_id = :me`,
     `insert into course_users (provider_id, customer_id, username, email, firstname, lastname, phone, company, created_at, updated_at)
-      select :me, c.id, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Ola', 'Nordmann ' || n, '99887766', 'Company AS', ${stamps}
+      select :me, c.id, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Ola', 'Nordmann ' || n, '99887766', 'Company AS', ${stamps(userCount)}
       from generate_series(1, ${userCount}) n left join ${numbered('customers')} c (id, m) on c.m = n % 4000`,
     `insert into orders (provider_id, customer_id, title, title_detailed, total_before_discounts, total_vat, your_reference, booker,
         invoice_address, invoice_zipcode, invoice_city, invoice_email, exported_at, created_at, updated_at)
       select :me, c.id, 'Course ' || n || ' #' || n, 'Course, Oslo', 3000, 750, 'Ref ' || n, 'Kari Nordmann', 'Storgata 1', '0155', 'Oslo',
-        'invoice@company.example', case when n % 3 = 0 then least(${stamp}, :at) end, ${stamps}
+        'invoice@company.example', case when n % 3 = 0 then :at - (${orderCount} - n) * interval '1 minute' end, ${stamps(orderCount)}
       from generate_series(0, ${orderCount - 1}) n left join ${numbered('customers')} c (id, m) on c.m = n % 2500`,
     `insert into order_lines (provider_id, order_id, product_id, quantity, vat_percentage, price_at_order, created_at, updated_at)
       select :me, o.id, p.id, 3, 25, 1000, :at, :at
@@ -103,7 +103,7 @@ function statements(of: (count: number) => number) {
       select :me, o.id, d.id, 'Kari Nordmann', 'kari@company.example', :at, :at
       from ${numbered('orders')} o join ${numbered('course_dates')} d on d.n = o.n % ${dateCount}`,
     `insert into participants (provider_id, booking_id, course_id, course_date_id, user_id, status_id, status_updated_at, entry_source, created_at, updated_at)
-      select :me, b.id, d.course_id, d.id, u.id, case when n % 15 = 0 then 4 else 1 end, :at, 'User', ${stamps}
+      select :me, b.id, d.course_id, d.id, u.id, case when n % 15 = 0 then 4 else 1 end, :at, 'User', ${stamps(participantCount)}
       from generate_series(0, ${participantCount - 1}) n
         join ${numbered('bookings')} k (id, m) on k.m = n % ${orderCount}
         join bookings b on b.provider_id = :me and b.id = k.id

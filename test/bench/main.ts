@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { measureBooking, type BookingFigures } from './booking.ts';
 import { listCases } from './cases.ts';
 import { withDatabase, type Subject } from './database.ts';
-import { buildDataset, type Dataset } from './dataset.ts';
+import type { Dataset } from './dataset.ts';
 import { coldShares, report, warmTimes, type Goal } from './goals.ts';
 import { measureLists, statementsFor, type ListFigures } from './lists.ts';
 import { floorOf, measureAuth, measureCourses, measureTwo } from './others.ts';
@@ -32,10 +32,9 @@ const wants = (part: string) => values.only === undefined || values.only === par
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString(), node: process.version };
 
-if (wants('booking')) showBooking(await withDatabase((subject) => measureBooking(subject, length)));
+if (wants('booking')) showBooking(await withDatabase(size, (subject) => measureBooking(subject, length)));
 if (['lists', 'warm', 'writes', 'auth', 'two', 'growth'].some(wants)) {
-  await withDatabase(async (subject) => {
-    const dataset = await buildDataset(subject.database, size);
+  await withDatabase(size, async (subject, dataset) => {
     if (wants('lists')) await cold(subject, dataset);
     if (wants('warm')) await warm(subject, dataset);
     if (wants('auth')) {
@@ -111,7 +110,7 @@ async function growth(subject: Subject, dataset: Dataset) {
   const measure = async (of: Subject, set: Dataset) =>
     measureLists(of, set, await listCases(of, set), { ...few, limit: false });
   const large = await measure(subject, dataset);
-  const small = await withDatabase(async (other) => measure(other, await buildDataset(other.database, size / 10)));
+  const small = await withDatabase(size / 10, measure);
   const costOf = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
   large.forEach((one, n) => {
     goals.push({ name: `${one.name}, growth`, must: 1.3, atMost: true, measured: costOf(one) / costOf(small[n]!) });

@@ -1,7 +1,8 @@
 import { asc, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
-import { many, ofKeys, type Keys } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { many } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
 
@@ -11,12 +12,13 @@ const person = { id, email, firstname, lastname };
 const membership = { providerId, position, phonePrefix, phone, bookingEmail, createdAt, updatedAt };
 
 const roleIdsOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: adminMembershipRoles.adminUserId, roleId: adminMembershipRoles.roleId })
       .from(adminMembershipRoles)
       .where(ofKeys(ctx, adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
       .orderBy(asc(adminMembershipRoles.roleId)),
+  ),
   ({ roleId }: { ownerId: number; roleId: number }) => roleId,
 );
 
@@ -28,7 +30,7 @@ export const adminUserShape = shapeOf<AdminUserRow>()({
 });
 
 /** Members by a condition on `admin_memberships`, which must keep to the provider; by id. */
-export const fetchMembers = (ctx: Ctx, condition: SQL): PromiseLike<AdminUserRow[]> =>
+export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
   ctx.db
     .select({ ...person, ...membership })
     .from(adminMemberships)
@@ -37,5 +39,6 @@ export const fetchMembers = (ctx: Ctx, condition: SQL): PromiseLike<AdminUserRow
     .orderBy(asc(adminMemberships.adminUserId));
 
 /** Members by their ids: what refers to one (a seller) shows who it is. */
-export const fetchAdminUsers = (ctx: Ctx, keys: Keys): PromiseLike<AdminUserRow[]> =>
-  fetchMembers(ctx, ofKeys(ctx, adminMemberships.providerId, adminMemberships.adminUserId, keys));
+export const fetchAdminUsers = byKeys((ctx, keys) =>
+  fetchMembers(ctx, ofKeys(ctx, adminMemberships.providerId, adminMemberships.adminUserId, keys)),
+);

@@ -1,7 +1,7 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
-import { many, ofKeys, type Keys } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { many } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
 
@@ -23,42 +23,46 @@ export const isForCourse = (campaign: string, course: string) => {
 };
 
 /** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
-export const fetchCampaigns = (ctx: Ctx, keys: Keys): PromiseLike<CampaignRow[]> =>
+export const fetchCampaigns = byKeys((ctx, keys) =>
   ctx.db
     .select(campaignColumns)
     .from(campaigns)
-    .where(ofKeys(ctx, campaigns.providerId, campaigns.id, keys));
+    .where(ofKeys(ctx, campaigns.providerId, campaigns.id, keys)),
+);
 
 type Named = { ownerId: number; id: number };
 const toId = ({ id }: Named) => id;
 
 const coursesOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: campaignCourses.campaignId, id: campaignCourses.courseId })
       .from(campaignCourses)
       .where(ofKeys(ctx, campaignCourses.providerId, campaignCourses.campaignId, keys))
       .orderBy(asc(campaignCourses.courseId)),
+  ),
   toId,
 );
 
 const customersOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: campaignCustomers.campaignId, id: campaignCustomers.customerId })
       .from(campaignCustomers)
       .where(ofKeys(ctx, campaignCustomers.providerId, campaignCustomers.campaignId, keys))
       .orderBy(asc(campaignCustomers.customerId)),
+  ),
   toId,
 );
 
 const tagsOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: campaignTags.campaignId, id: campaignTags.tagId })
       .from(campaignTags)
       .where(ofKeys(ctx, campaignTags.providerId, campaignTags.campaignId, keys))
       .orderBy(asc(campaignTags.tagId)),
+  ),
   toId,
 );
 

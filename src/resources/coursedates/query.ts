@@ -1,26 +1,18 @@
-import { and, asc, desc, eq, inArray, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, List, OneOf } from '../../core/schema.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, momentRange, parameter } from '../../lists/filter.ts';
-import { defineList, onPage, type PageIds } from '../../lists/list.ts';
+import { defineList } from '../../lists/list.ts';
 import { withinReach, type Reach } from '../../lists/reach.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../partners/schema.ts';
 import { tagParameters } from '../tags/shape.ts';
-import { courseDateShape, dateOfCourseShape, isPublicDate, nextCourseDateShape } from './shape.ts';
+import { courseDateShape, dateOfCourseShape, fetchCourseDates, isPublicDate, nextCourseDateShape } from './shape.ts';
 
 const within = (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courseDates.providerId, isPublicDate);
-
-const rowsOf = (ctx: Ctx, ids: PageIds, order: SQL[]) =>
-  ctx.db
-    .select()
-    .from(courseDates)
-    .innerJoin(ids, onPage(courseDates, ids))
-    .orderBy(...order)
-    .then((rows) => rows.map((row) => row.course_dates));
 
 const filters = {
   course_id: filter(List(Id, { description: 'Only dates of these courses' }), (ids: number[]) =>
@@ -55,7 +47,7 @@ const dates = {
     if (order_by === 'startdate') return [directed(courseDates.startsAt), directed(courseDates.id)];
     return order_direction === 'desc' ? [desc(courseDates.id)] : undefined;
   },
-  rows: rowsOf,
+  fetch: fetchCourseDates,
 };
 
 export const courseDateList = defineList({ ...dates, shape: courseDateShape, filters });
@@ -111,7 +103,7 @@ const calendar = defineList({
   notDeleted: upcoming,
   filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
   order: () => [asc(courseDates.startsAt), asc(courseDates.id)],
-  rows: rowsOf,
+  fetch: fetchCourseDates,
 });
 
 type CalendarQuery = Omit<Parameters<typeof calendar.page>[1], 'since_id' | 'include_deleted'>;

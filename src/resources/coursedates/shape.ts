@@ -5,8 +5,9 @@ import { Nullable } from '../../core/schema.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { always, fetchNamed, grouped, include, many, ofKeys, one } from '../../lists/part.ts';
-import type { Includes, Keys, Loader } from '../../lists/part.ts';
+import { byKeys, ofKeys, type Keys } from '../../lists/keys.ts';
+import { always, fetchNamed, grouped, include, many, one } from '../../lists/part.ts';
+import type { Includes, Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses, courseDateStatusType } from '../../reference/statuses.ts';
@@ -40,7 +41,7 @@ const shown = (ctx: Ctx) =>
 const courseOf: Loader<CourseDateRow, CourseHead> = always(
   one(
     (row: CourseDateRow) => row.courseId,
-    (ctx, keys) =>
+    byKeys((ctx, keys) =>
       ctx.db
         .select({
           id: courses.id,
@@ -54,6 +55,7 @@ const courseOf: Loader<CourseDateRow, CourseHead> = always(
         })
         .from(courses)
         .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+    ),
     (course) => course,
   ),
 );
@@ -76,7 +78,7 @@ const fetchChildren = (ctx: Ctx, keys: Keys) =>
     .orderBy(asc(courseDates.id));
 
 const instructorsOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseDateInstructors.courseDateId, ...getTableColumns(instructors) })
       .from(courseDateInstructors)
@@ -89,6 +91,7 @@ const instructorsOf = many(
       )
       .where(ofKeys(ctx, courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys))
       .orderBy(asc(instructors.id)),
+  ),
   (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),
 );
 
@@ -98,15 +101,17 @@ const placeOf: Loader<CourseDateRow, Static<typeof DatePlace>> = async (ctx, row
   return (row) => toDatePlace(byId.get(row.placeId ?? 0) ?? null, row.placeAdditionalInfo);
 };
 
+const fetchBundles = byKeys((ctx, keys) =>
+  ctx.db
+    .select({ id: bundles.id, title: bundles.title })
+    .from(bundles)
+    .where(ofKeys(ctx, bundles.providerId, bundles.id, keys)),
+);
+
 /** The group a date is in, with all of its dates. */
 const bundleOf: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx, rows, query) => {
   const named = (row: CourseDateRow) => row.bundleId;
-  const found = await fetchNamed(ctx, rows, named, (_, keys) =>
-    ctx.db
-      .select({ id: bundles.id, title: bundles.title })
-      .from(bundles)
-      .where(ofKeys(ctx, bundles.providerId, bundles.id, keys)),
-  );
+  const found = await fetchNamed(ctx, rows, named, fetchBundles);
   const members = await fetchNamed(ctx, rows, named, (_, keys) =>
     ctx.db
       .select()
@@ -197,8 +202,9 @@ export const nextCourseDateShape: Shape<CourseDateRow, typeof calendarShape.sche
 };
 
 /** Course dates by their ids, deleted ones too: what refers to a date shows it. */
-export const fetchCourseDates = (ctx: Ctx, keys: Keys): PromiseLike<CourseDateRow[]> =>
+export const fetchCourseDates = byKeys((ctx, keys) =>
   ctx.db
     .select()
     .from(courseDates)
-    .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys));
+    .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys)),
+);

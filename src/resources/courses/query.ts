@@ -1,27 +1,21 @@
-import { eq, isNull, type SQL } from 'drizzle-orm';
+import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, OneOf } from '../../core/schema.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, parameter } from '../../lists/filter.ts';
-import { defineList, onPage, type PageIds } from '../../lists/list.ts';
+import { defineList } from '../../lists/list.ts';
 import { own, withinReach, type Reach } from '../../lists/reach.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { partnerParameters } from '../partners/schema.ts';
 import { tagParameters } from '../tags/shape.ts';
-import { courseItemShape, courseShape, isPublicCourse } from './shape.ts';
+import { courseItemShape, courseShape, fetchCourses, isPublicCourse } from './shape.ts';
 
 const common = {
   table: courses,
   scope: (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courses.providerId, isPublicCourse),
   notDeleted: isNull(courses.deletedAt),
-  rows: (ctx: Ctx, ids: PageIds, order: SQL[]) =>
-    ctx.db
-      .select()
-      .from(courses)
-      .innerJoin(ids, onPage(courses, ids))
-      .orderBy(...order)
-      .then((rows) => rows.map((row) => row.courses)),
+  fetch: fetchCourses,
 };
 const description_language = parameter(
   OneOf(teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),

@@ -4,7 +4,8 @@ import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { include, keysOf, many, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
+import { byKeys, keysOf, ofKeys } from '../../lists/keys.ts';
+import { include, many, type Loader } from '../../lists/part.ts';
 import { embedOne, shapeOf } from '../../lists/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
 import { Product, toProduct } from '../products/schema.ts';
@@ -32,7 +33,7 @@ export const isPublicCourse = and(
 const parentCategories = alias(categories, 'parent_categories');
 
 const courseCategoriesOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({
         ownerId: courseCategories.courseId,
@@ -47,6 +48,7 @@ const courseCategoriesOf = many(
       .leftJoin(parentCategories, eq(parentCategories.id, categories.parentId))
       .where(ofKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
       .orderBy(asc(categories.id)),
+  ),
   ({ id, title, slug, idParent, titleParent }: CategoryFound) => ({ id, title, slug, idParent, titleParent }),
 );
 type CategoryFound = {
@@ -59,35 +61,38 @@ type CategoryFound = {
 };
 
 const tagsOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseTags.courseId, id: tags.id, title: tags.title })
       .from(courseTags)
       .innerJoin(tags, and(eq(tags.providerId, courseTags.providerId), eq(tags.id, courseTags.tagId)))
       .where(ofKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
       .orderBy(asc(tags.id)),
+  ),
   ({ id, title }: WordFound) => ({ id, title }),
 );
 type WordFound = { ownerId: number; id: number; title: string };
 
 const labelsOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseLabels.courseId, id: labels.id, title: labels.title })
       .from(courseLabels)
       .innerJoin(labels, and(eq(labels.providerId, courseLabels.providerId), eq(labels.id, courseLabels.labelId)))
       .where(ofKeys(ctx, courseLabels.providerId, courseLabels.courseId, keys))
       .orderBy(asc(labels.id)),
+  ),
   ({ id, title }: WordFound) => ({ id, title }),
 );
 
 const descriptionLanguagesOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
       .from(courseTranslations)
       .where(ofKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keys))
       .orderBy(asc(courseTranslations.languageId)),
+  ),
   ({ languageId }: { ownerId: number; languageId: string }) => languageId,
 );
 
@@ -108,12 +113,13 @@ const translationOf: Loader<CourseRow, Texts | null> = async (ctx, rows, { descr
 };
 
 const productsOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: products.courseId, ...productColumns })
       .from(products)
       .where(and(ofKeys(ctx, products.providerId, products.courseId, keys), isNull(products.archivedAt)))
       .orderBy(asc(products.id)),
+  ),
   toProduct,
 );
 const { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage } = products;
@@ -165,8 +171,9 @@ export const embeddedCourseShape = shapeOf<CourseRow>()({
 });
 
 /** Courses by their ids, deleted ones too: what refers to a course shows it. */
-export const fetchCourses = (ctx: Ctx, keys: Keys): PromiseLike<CourseRow[]> =>
+export const fetchCourses = byKeys((ctx, keys) =>
   ctx.db
     .select()
     .from(courses)
-    .where(ofKeys(ctx, courses.providerId, courses.id, keys));
+    .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+);

@@ -3,23 +3,24 @@ import { Type } from '@sinclair/typebox';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { dateRange } from '../../lists/filter.ts';
-import { defineList, onPage } from '../../lists/list.ts';
-import { ofKeys } from '../../lists/part.ts';
+import { defineList } from '../../lists/list.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { own } from '../../lists/reach.ts';
 import { embedMany } from '../../lists/shape.ts';
 import type { Shape } from '../../lists/shape.ts';
 import { courseUserColumns, courseUserShape } from '../users/shape.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
-import { customerShape } from './shape.ts';
+import { customerShape, fetchCustomers } from './shape.ts';
 
 const employees = embedMany<CourseUserRow & { ownerId: number }>(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ...courseUserColumns, ownerId: sql<number>`${courseUsers.customerId}`.mapWith(Number) })
       .from(courseUsers)
       .where(ofKeys(ctx, courseUsers.providerId, courseUsers.customerId, keys))
       .orderBy(asc(courseUsers.id)),
+  ),
   courseUserShape,
   'unset',
 );
@@ -48,11 +49,5 @@ export const customerList = defineList({
   shape: listedShape,
   scope: (ctx) => own(ctx, customers),
   filters: { ...dateRange('created_at', customers.createdAt), ...dateRange('updated_at', customers.updatedAt) },
-  rows: (ctx, ids, order) =>
-    ctx.db
-      .select()
-      .from(customers)
-      .innerJoin(ids, onPage(customers, ids))
-      .orderBy(...order)
-      .then((rows) => rows.map((row) => row.customers)),
+  fetch: fetchCustomers,
 });

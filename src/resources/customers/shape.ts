@@ -1,6 +1,6 @@
-import type { Ctx } from '../../core/context.ts';
 import { customers } from '../../database/tables/customers.ts';
-import { ofKeys, one, type Keys } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { one } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { fetchAdminUsers } from '../admin-users/shape.ts';
 import { Customer, toCustomer, type CustomerRow } from './schema.ts';
@@ -19,8 +19,9 @@ export const customerShape = shapeOf<CustomerRow>()({
 });
 
 /** Customers by their ids. */
-export const fetchCustomers = (ctx: Ctx, keys: Keys): PromiseLike<CustomerRow[]> =>
+export const fetchCustomers = byKeys((ctx, keys) =>
   ctx.db
     .select()
     .from(customers)
-    .where(ofKeys(ctx, customers.providerId, customers.id, keys));
+    .where(ofKeys(ctx, customers.providerId, customers.id, keys)),
+);

@@ -1,8 +1,8 @@
 import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
 import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { fetchNamed, many, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { fetchNamed, many, type Loader } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { toEmbeddedInstructor, type InstructorRow } from '../instructors/schema.ts';
 import type { Location } from '../locations/schema.ts';
@@ -17,7 +17,7 @@ const locationOf: Loader<GatheringRow, Location | null> = async (ctx, rows, quer
 };
 
 const instructorsOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: gatheringInstructors.gatheringId, ...getTableColumns(instructors) })
       .from(gatheringInstructors)
@@ -30,6 +30,7 @@ const instructorsOf = many(
       )
       .where(ofKeys(ctx, gatheringInstructors.providerId, gatheringInstructors.gatheringId, keys))
       .orderBy(asc(instructors.id)),
+  ),
   (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),
 );
 
@@ -41,7 +42,7 @@ export const gatheringShape = shapeOf<GatheringRow>()({
 });
 
 /** The gatherings of course dates, in order of time; the ones that an update has replaced are gone. */
-export const fetchGatherings = (ctx: Ctx, keys: Keys): PromiseLike<(GatheringRow & { ownerId: number })[]> =>
+export const fetchGatherings = byKeys((ctx, keys) =>
   ctx.db
     .select({
       ...getTableColumns(gatherings),
@@ -50,4 +51,5 @@ export const fetchGatherings = (ctx: Ctx, keys: Keys): PromiseLike<(GatheringRow
     })
     .from(gatherings)
     .where(and(ofKeys(ctx, gatherings.providerId, gatherings.courseDateId, keys), isNull(gatherings.deletedAt)))
-    .orderBy(asc(gatherings.startsAt), asc(gatherings.id));
+    .orderBy(asc(gatherings.startsAt), asc(gatherings.id)),
+);

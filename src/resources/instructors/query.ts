@@ -1,7 +1,7 @@
 import { instructors } from '../../database/tables/places.ts';
-import { defineList, onPage } from '../../lists/list.ts';
+import { defineList } from '../../lists/list.ts';
 import { own } from '../../lists/reach.ts';
-import { instructorShape } from './shape.ts';
+import { fetchInstructors, instructorShape } from './shape.ts';
 
 /** Archived instructors stay listed. */
 export const instructorList = defineList({
@@ -9,11 +9,5 @@ export const instructorList = defineList({
   shape: instructorShape,
   scope: (ctx) => own(ctx, instructors),
   filters: {},
-  rows: (ctx, ids, order) =>
-    ctx.db
-      .select()
-      .from(instructors)
-      .innerJoin(ids, onPage(instructors, ids))
-      .orderBy(...order)
-      .then((rows) => rows.map((row) => row.instructors)),
+  fetch: fetchInstructors,
 });

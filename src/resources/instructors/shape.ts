@@ -1,6 +1,5 @@
-import type { Ctx } from '../../core/context.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { ofKeys, type Keys } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { Instructor, toInstructor, type InstructorRow } from './schema.ts';
 
@@ -12,8 +11,9 @@ export const instructorShape = shapeOf<InstructorRow>()({
 });
 
 /** Instructors by their ids, archived ones too: what refers to one shows it. */
-export const fetchInstructors = (ctx: Ctx, keys: Keys): PromiseLike<InstructorRow[]> =>
+export const fetchInstructors = byKeys((ctx, keys) =>
   ctx.db
     .select()
     .from(instructors)
-    .where(ofKeys(ctx, instructors.providerId, instructors.id, keys));
+    .where(ofKeys(ctx, instructors.providerId, instructors.id, keys)),
+);

@@ -1,8 +1,8 @@
 import { locations } from '../../database/tables/places.ts';
 import { dateRange } from '../../lists/filter.ts';
-import { defineList, onPage } from '../../lists/list.ts';
+import { defineList } from '../../lists/list.ts';
 import { own } from '../../lists/reach.ts';
-import { locationShape } from './shape.ts';
+import { fetchLocations, locationShape } from './shape.ts';
 
 /** Archived locations stay listed. */
 export const locationList = defineList({
@@ -10,11 +10,5 @@ export const locationList = defineList({
   shape: locationShape,
   scope: (ctx) => own(ctx, locations),
   filters: { ...dateRange('created_at', locations.createdAt), ...dateRange('updated_at', locations.updatedAt) },
-  rows: (ctx, ids, order) =>
-    ctx.db
-      .select()
-      .from(locations)
-      .innerJoin(ids, onPage(locations, ids))
-      .orderBy(...order)
-      .then((rows) => rows.map((row) => row.locations)),
+  fetch: fetchLocations,
 });

@@ -1,6 +1,6 @@
-import type { Ctx } from '../../core/context.ts';
 import { locations } from '../../database/tables/places.ts';
-import { ofKeys, one, type Keys } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { one } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { toEmbeddedInstructor } from '../instructors/schema.ts';
 import { fetchInstructors } from '../instructors/shape.ts';
@@ -24,8 +24,9 @@ export const locationShape = shapeOf<LocationRow>()({
 });
 
 /** Locations by their ids, archived ones too: what refers to one shows it. */
-export const fetchLocations = (ctx: Ctx, keys: Keys): PromiseLike<LocationRow[]> =>
+export const fetchLocations = byKeys((ctx, keys) =>
   ctx.db
     .select()
     .from(locations)
-    .where(ofKeys(ctx, locations.providerId, locations.id, keys));
+    .where(ofKeys(ctx, locations.providerId, locations.id, keys)),
+);

@@ -1,10 +1,10 @@
 import { and, asc, eq, getTableColumns } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
 import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { many, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { many, type Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
 import { embeddedCourseShape, fetchCourses } from '../courses/shape.ts';
@@ -30,7 +30,7 @@ const named = and(
 );
 
 const fetchLineUsers = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({
         ownerId: orderLineParticipants.orderLineId,
@@ -45,6 +45,7 @@ const fetchLineUsers = many(
       )
       .where(ofKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
       .orderBy(asc(participants.id)),
+  ),
   ({ user, invoiceReference }: UserFound) => ({ ...toOrderUser(user), invoice_reference: invoiceReference }),
 );
 type UserFound = { ownerId: number; invoiceReference: string | null; user: CourseUserRow };
@@ -53,7 +54,7 @@ type UserFound = { ownerId: number; invoiceReference: string | null; user: Cours
 const usersOf: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>
   query['user_data'] === true ? fetchLineUsers(ctx, rows, query) : () => [];
 
-const fetchRelations = (ctx: Ctx, keys: Keys): PromiseLike<RelationRow[]> =>
+const fetchRelations = byKeys((ctx, keys) =>
   ctx.db
     .select({
       providerId: participants.providerId,
@@ -66,7 +67,8 @@ const fetchRelations = (ctx: Ctx, keys: Keys): PromiseLike<RelationRow[]> =>
     .from(orderLineParticipants)
     .innerJoin(participants, named)
     .where(ofKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
-    .orderBy(asc(participants.id));
+    .orderBy(asc(participants.id)),
+);
 
 const relationShape = shapeOf<RelationRow>()({
   view: Relation,
@@ -97,7 +99,7 @@ export const orderLineShape = alwaysWith(
 );
 
 /** The lines of orders, by the ids of the orders. */
-export const fetchLinesOf = (ctx: Ctx, keys: Keys): PromiseLike<OrderLineRow[]> =>
+export const fetchLinesOf = byKeys((ctx, keys) =>
   ctx.db
     .select({
       ...getTableColumns(orderLines),
@@ -109,4 +111,5 @@ export const fetchLinesOf = (ctx: Ctx, keys: Keys): PromiseLike<OrderLineRow[]> 
     .innerJoin(orders, and(eq(orders.providerId, orderLines.providerId), eq(orders.id, orderLines.orderId)))
     .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
     .where(ofKeys(ctx, orderLines.providerId, orderLines.orderId, keys))
-    .orderBy(asc(orderLines.id));
+    .orderBy(asc(orderLines.id)),
+);

@@ -1,3 +1,5 @@
+import { products } from '../../database/tables/courses.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { OrderProduct, toOrderProduct, type OrderProductRow } from './schema.ts';
 
@@ -7,3 +9,11 @@ export const orderProductShape = shapeOf<OrderProductRow>()({
   toView: toOrderProduct,
   includes: {},
 });
+
+/** Products by their ids, archived ones too. */
+export const fetchProducts = byKeys((ctx, keys) =>
+  ctx.db
+    .select()
+    .from(products)
+    .where(ofKeys(ctx, products.providerId, products.id, keys)),
+);

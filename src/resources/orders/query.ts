@@ -6,9 +6,9 @@ import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { dateRange, filter, parameter } from '../../lists/filter.ts';
-import { defineList, onPage } from '../../lists/list.ts';
+import { defineList } from '../../lists/list.ts';
 import { own } from '../../lists/reach.ts';
-import { orderShape } from './shape.ts';
+import { fetchOrders, orderShape } from './shape.ts';
 
 /** The orders with a line that sells the course or pays for a participant of it. */
 function ofCourse(ctx: Ctx, courseId: number) {
@@ -58,13 +58,7 @@ export const orderList = defineList({
     ),
     user_data: parameter(userData),
   },
-  rows: (ctx, ids, order) =>
-    ctx.db
-      .select()
-      .from(orders)
-      .innerJoin(ids, onPage(orders, ids))
-      .orderBy(...order)
-      .then((rows) => rows.map((row) => row.orders)),
+  fetch: fetchOrders,
 });
 
 /** GET /v2/orders/:id: what shapes an order in the list, without what selects it. */

@@ -1,8 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { bookings } from '../../database/tables/orders.ts';
+import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { many, ofKeys, type Loader } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { many, type Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
 import { embeddedCampaignShape, fetchCampaigns } from '../campaigns/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
@@ -17,7 +18,7 @@ const first = sql`(
 )`;
 
 const firstUsersOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({ ownerId: bookings.orderId, user: courseUserColumns })
       .from(bookings)
@@ -27,6 +28,7 @@ const firstUsersOf = many(
         and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
       )
       .where(ofKeys(ctx, bookings.providerId, bookings.orderId, keys)),
+  ),
   ({ user }: { ownerId: number; user: CourseUserRow }) => toOrderUser(user),
 );
 
@@ -51,4 +53,12 @@ export const orderShape = alwaysWith(
       campaign: embedOne((row: OrderRow) => row.campaignId, fetchCampaigns, embeddedCampaignShape, 'unset'),
     },
   }),
+);
+
+/** Orders by their ids, exported ones too. */
+export const fetchOrders = byKeys((ctx, keys) =>
+  ctx.db
+    .select()
+    .from(orders)
+    .where(ofKeys(ctx, orders.providerId, orders.id, keys)),
 );

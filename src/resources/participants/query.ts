@@ -4,9 +4,9 @@ import { Id } from '../../core/schema.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { dateRange, filter } from '../../lists/filter.ts';
-import { defineList, onPage } from '../../lists/list.ts';
+import { defineList } from '../../lists/list.ts';
 import { own } from '../../lists/reach.ts';
-import { participantShape } from './shape.ts';
+import { fetchParticipants, participantShape } from './shape.ts';
 
 /** The participants whose course user belongs to the customer. */
 function ofCustomer(ctx: Ctx, customerId: number) {
@@ -38,11 +38,5 @@ export const participantList = defineList({
     ...dateRange('created_at', participants.createdAt),
     ...dateRange('updated_at', participants.updatedAt),
   },
-  rows: (ctx, ids, order) =>
-    ctx.db
-      .select()
-      .from(participants)
-      .innerJoin(ids, onPage(participants, ids))
-      .orderBy(...order)
-      .then((rows) => rows.map((row) => row.participants)),
+  fetch: fetchParticipants,
 });

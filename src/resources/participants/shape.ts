@@ -1,13 +1,13 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
 import { dateTimeOrNull } from '../../core/moment.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
 import { locations, places } from '../../database/tables/places.ts';
-import { always, include, many, ofKeys, one, type Keys } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { always, include, many, one } from '../../lists/part.ts';
 import { alwaysWith, embedOne, shapeOf } from '../../lists/shape.ts';
 import { toParticipantDate, type ParticipantDateRow } from '../participant-dates/schema.ts';
 import { courseUserShape, fetchCourseUsers } from '../users/shape.ts';
@@ -16,11 +16,12 @@ import { Attendance, Participant, toParticipant, toParticipantCourse, type Parti
 const bookingOf = always(
   one(
     (row: ParticipantRow) => row.bookingId,
-    (ctx, keys) =>
+    byKeys((ctx, keys) =>
       ctx.db
         .select()
         .from(bookings)
         .where(ofKeys(ctx, bookings.providerId, bookings.id, keys)),
+    ),
     (booking) => booking,
   ),
 );
@@ -28,7 +29,7 @@ const bookingOf = always(
 const courseOf = always(
   one(
     (row: ParticipantRow) => row.courseId,
-    (ctx, keys) =>
+    byKeys((ctx, keys) =>
       ctx.db
         .select({
           id: courses.id,
@@ -39,6 +40,7 @@ const courseOf = always(
         })
         .from(courses)
         .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+    ),
     toParticipantCourse,
   ),
 );
@@ -46,7 +48,7 @@ const courseOf = always(
 const dateOf = always(
   one(
     (row: ParticipantRow) => row.courseDateId,
-    (ctx, keys) =>
+    byKeys((ctx, keys) =>
       ctx.db
         .select({
           id: courseDates.id,
@@ -63,12 +65,13 @@ const dateOf = always(
         )
         .leftJoin(places, eq(places.id, courseDates.placeId))
         .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys)),
+    ),
     (found: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(found, ctx),
   ),
 );
 
 const attendanceOf = many(
-  (ctx, keys) =>
+  byKeys((ctx, keys) =>
     ctx.db
       .select({
         ownerId: attendances.participantId,
@@ -79,6 +82,7 @@ const attendanceOf = many(
       .from(attendances)
       .where(ofKeys(ctx, attendances.providerId, attendances.participantId, keys))
       .orderBy(asc(attendances.gatheringId)),
+  ),
   (row: AttendanceFound) => ({
     gathering_id: row.gatheringId,
     attended: row.attended,
@@ -112,8 +116,9 @@ export const embeddedParticipantShape = alwaysWith(
 );
 
 /** Participants by their ids. */
-export const fetchParticipants = (ctx: Ctx, keys: Keys): PromiseLike<ParticipantRow[]> =>
+export const fetchParticipants = byKeys((ctx, keys) =>
   ctx.db
     .select()
     .from(participants)
-    .where(ofKeys(ctx, participants.providerId, participants.id, keys));
+    .where(ofKeys(ctx, participants.providerId, participants.id, keys)),
+);

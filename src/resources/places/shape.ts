@@ -1,15 +1,13 @@
-import { eq, inArray } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../../core/context.ts';
 import { places } from '../../database/tables/places.ts';
-import type { Keys } from '../../lists/part.ts';
-import type { PlaceRow } from './schema.ts';
+import { byKeys, isAny } from '../../lists/keys.ts';
 
 const parents = alias(places, 'parent_places');
 
 /** Places by their ids, each with the one it lies in; all providers share them. */
-export const fetchPlaces = (ctx: Ctx, { ids }: Keys): PromiseLike<PlaceRow[]> =>
-  ctx.db
+export const fetchPlaces = byKeys(({ db }, { ids }) =>
+  db
     .select({
       id: places.id,
       title: places.title,
@@ -20,4 +18,5 @@ export const fetchPlaces = (ctx: Ctx, { ids }: Keys): PromiseLike<PlaceRow[]> =>
     })
     .from(places)
     .leftJoin(parents, eq(parents.id, places.parentId))
-    .where(inArray(places.id, ids));
+    .where(isAny(places.id, ids)),
+);

@@ -1,6 +1,7 @@
 import { inArray } from 'drizzle-orm';
 import { providers } from '../../database/tables/providers.ts';
-import { always, include, one, type Include, type Key } from '../../lists/part.ts';
+import { type Key } from '../../lists/keys.ts';
+import { always, include, one, type Include } from '../../lists/part.ts';
 import { Provider, toProvider } from './schema.ts';
 
 const { id, title, webAddress, slug } = providers;

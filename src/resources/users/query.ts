@@ -5,9 +5,9 @@ import { Title } from '../../core/schema.ts';
 import { folded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filter.ts';
-import { defineList, onPage } from '../../lists/list.ts';
+import { defineList } from '../../lists/list.ts';
 import { own } from '../../lists/reach.ts';
-import { courseUserColumns, courseUserShape } from './shape.ts';
+import { courseUserShape, fetchCourseUsers } from './shape.ts';
 
 const wildcards = /[\\%_]/g;
 
@@ -30,12 +30,7 @@ export const courseUserList = defineList({
     lastname: startsWith(courseUsers.lastname),
     username: startsWith(courseUsers.username),
   },
-  rows: (ctx, ids, order) =>
-    ctx.db
-      .select(courseUserColumns)
-      .from(courseUsers)
-      .innerJoin(ids, onPage(courseUsers, ids))
-      .orderBy(...order),
+  fetch: fetchCourseUsers,
 });
 
 type Properties = Record<string, object>;

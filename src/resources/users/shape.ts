@@ -1,7 +1,7 @@
 import { getTableColumns } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { fetchNamed, ofKeys, type Keys, type Loader } from '../../lists/part.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
+import { fetchNamed, type Loader } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import type { Customer } from '../customers/schema.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
@@ -29,8 +29,9 @@ export const courseUserColumns = Object.fromEntries(
 ) as Columns;
 
 /** Course users by their ids. */
-export const fetchCourseUsers = (ctx: Ctx, keys: Keys): PromiseLike<CourseUserRow[]> =>
+export const fetchCourseUsers = byKeys((ctx, keys) =>
   ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
-    .where(ofKeys(ctx, courseUsers.providerId, courseUsers.id, keys));
+    .where(ofKeys(ctx, courseUsers.providerId, courseUsers.id, keys)),
+);

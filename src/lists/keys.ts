@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { and, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../core/context.ts';
+
+/** Names one row among all providers' rows. */
+export type Key = { providerId: number; id: number };
+
+/** The providers and the ids of a page's rows: what a loader's one query asks for. */
+export type Keys = { providerIds: number[]; ids: number[] };
+export const keysOf = (rows: Key[]): Keys => ({
+  providerIds: [...new Set(rows.map((row) => row.providerId))],
+  ids: rows.map((row) => row.id),
+});
+
+/** All that a query by keys may depend on beside the keys. */
+export type Asking = Pick<Ctx, 'db' | 'guards'>;
+
+/** The condition that a table's rows belong to a page's rows, by provider and id. */
+export const ofKeys = (ctx: Pick<Ctx, 'guards'>, provider: PgColumn, id: PgColumn, keys: Keys): SQL =>
+  and(ctx.guards.scope ? isAny(provider, keys.providerIds) : undefined, isAny(id, keys.ids))!;
+
+export const isAny = (column: PgColumn, ids: number[]) => sql`${column} = any(${sql.param(ids)}::bigint[])`;
+
+type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
+type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found> };
+
+const placeholders = { providerIds: sql.placeholder('providerIds'), ids: sql.placeholder('ids') } as unknown as Keys;
+
+/** Makes of a query by keys one that is put into words once for each database, and then only asked. */
+export function byKeys<Found>(build: (asking: Asking, keys: Keys) => Query<Found>) {
+  const prepared = new WeakMap<Ctx['db'], Map<boolean, Prepared<Found>>>();
+  const prepare = (asking: Asking) => {
+    const query = build(asking, placeholders);
+    return query.prepare(`k_${createHash('sha256').update(query.toSQL().sql).digest('base64url').slice(0, 27)}`);
+  };
+  return function fetch(asking: Asking, keys: Keys): Promise<Found[]> {
+    const { db, guards } = asking;
+    const known = prepared.get(db) ?? new Map<boolean, Prepared<Found>>();
+    prepared.set(db, known);
+    const query = known.get(guards.scope) ?? prepare(asking);
+    known.set(guards.scope, query);
+    return query.execute(keys);
+  };
+}
