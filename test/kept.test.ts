@@ -1,9 +1,18 @@
+import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { addCategory } from '../src/resources/categories/service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
 import { bookable, bookingOf } from './support/booking.ts';
 import { statementsOf } from './support/statements.ts';
-import { limits, openTestDatabase, openWorld, ownDatabase, sharedWorld, type Provider } from './support/world.ts';
+import {
+  connectionTo,
+  limits,
+  openTestDatabase,
+  openWorld,
+  ownDatabase,
+  sharedWorld,
+  type Provider,
+} from './support/world.ts';
 
 const { app, database, newProvider } = await sharedWorld();
 const list = '/v2/courses?limit=10&include[]=provider';
@@ -97,9 +106,9 @@ test('a restored database is read anew, although its clock says what it said bef
     const then = await clock();
     const answer = await me.get(list);
     // What a read that came a moment too late leaves under the older name.
-    for (const name of own.app.kept!.keys()) {
-      const { headers } = own.app.kept!.get(name)!;
-      own.app.kept!.set(name, { headers, body: Buffer.from('[]') });
+    for (const name of own.app.kept!.answers.keys()) {
+      const { headers } = own.app.kept!.answers.get(name)!;
+      own.app.kept!.answers.set(name, { headers, body: Buffer.from('[]') });
     }
     expect((await me.get(list)).text).toBe('[]');
     await me.put(`/v2/courses/${id}`, { title: 'After' });
@@ -120,7 +129,7 @@ test('no more is kept than fits', async () => {
     const me = await own.newProvider();
     for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });
     for (let n = 1; n <= 60; n += 1) await me.get(`/v2/courses?limit=${n}`);
-    const { calculatedSize, size } = own.app.kept!;
+    const { calculatedSize, size } = own.app.kept!.answers;
     expect(calculatedSize <= 50_000 && size < 60, `${calculatedSize} bytes in ${size}`).toBe(true);
   } finally {
     await own.close();
@@ -151,5 +160,44 @@ test('a reader never sees less than a writer was told of before it asked', async
   await Promise.all([write(), read(), read(), read()]);
   expect(stale).toEqual([]);
   expect(told > 5 && reads > told, `${told} writes, ${reads} reads`).toBe(true);
-  expect(app.kept!.size).toBeGreaterThan(0);
+  expect(app.kept!.answers.size).toBeGreaterThan(0);
+});
+
+test('what many ask at once is read once, and no other provider gets it', async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  await me.course();
+  const url = `${list}&unknown=at-once`;
+  const ask = (who: Provider) => Array.from({ length: 20 }, () => who.get(url));
+  let [mine, theirs]: Awaited<ReturnType<Provider['get']>>[][] = [[], []];
+  const sent = await statementsOf(async () => {
+    [mine, theirs] = await Promise.all([Promise.all(ask(me)), Promise.all(ask(other))]);
+  });
+  expect(new Set(mine!.map(({ text }) => text)).size).toBe(1);
+  expect(mine![0]!.json()).toHaveLength(1);
+  expect(new Set(theirs!.map(({ text }) => text))).toEqual(new Set(['[]']));
+  // Ids and rows of the one, and for the other, who has none, the ids alone.
+  expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(3);
+});
+
+test('who waits for an answer that fails shares the failure, and the next question is asked anew', async () => {
+  const name = await ownDatabase();
+  const own = await openWorld(openTestDatabase(name, { statementMs: 400 }));
+  const lock = new Client(connectionTo(name));
+  await lock.connect();
+  try {
+    const me = await own.newProvider();
+    await me.course();
+    await lock.query('begin');
+    await lock.query('lock table courses in access exclusive mode');
+    const sent = await statementsOf(async () => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => me.get(list)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(503));
+    });
+    expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
+    await lock.query('rollback');
+    expect((await me.get(list)).json()).toHaveLength(1);
+  } finally {
+    await lock.end();
+    await own.close();
+  }
 });

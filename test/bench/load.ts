@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { driveWithWrk, hasWrk } from './wrk.ts';
 
 /** What one run sends: each body is made from the template by putting a number no other has for `{n}`, and an id in `{id}`. */
 export type Load = {
@@ -16,8 +17,9 @@ export type Load = {
 };
 export type Figures = { perSecond: number; p50: number; p99: number; statuses: Record<string, number> };
 
-/** Sends it from a process of its own, so that the bench's own work is not in its way. */
+/** Sends it from a process of its own, so that the bench's own work is not in its way: wrk where it is installed, else Node. */
 export async function drive(load: Load): Promise<Figures> {
+  if (hasWrk) return driveWithWrk(load);
   const child = fork(new URL('driver.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
   child.send(load);
   const [figures] = (await Promise.race([
