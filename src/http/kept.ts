@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-type Answer = { body: Buffer; headers: Record<string, string> };
+type Answer = { body: Buffer | string; headers: Record<string, string> };
 
 /** Answers by the state of the data that they were read from and the question, so that none is ever stale. */
 export type KeptAnswers = {
@@ -29,7 +29,7 @@ export const keptAnswers = (bytes: number): KeptAnswers | null =>
           maxSize: bytes,
           maxEntrySize: Math.ceil(bytes / 8),
           // What a name, the headers and the entry itself take, roughly.
-          sizeCalculation: ({ body }, name) => body.length + 2 * name.length + 1_000,
+          sizeCalculation: ({ body }, name) => Buffer.byteLength(body) + 2 * name.length + 1_000,
         }),
         coming: new Map(),
       };
@@ -78,7 +78,8 @@ export async function failAnswer(request: FastifyRequest, _reply: FastifyReply, 
 /** Encodes an answer once, keeps it, and hands it to who waits for it; in `onSend`, when it has been written out. */
 export async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   if (typeof payload !== 'string') return payload;
-  const body = Buffer.from(payload);
+  // A short text leaves in one piece with its headers; a long one would be encoded anew each time.
+  const body = payload.length < 8_192 ? payload : Buffer.from(payload);
   request.answered?.(reply.statusCode === 200 ? { body, headers: headersOf(reply) } : null);
   return body;
 }

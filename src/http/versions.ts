@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Settings } from '../core/context.ts';
 import { answerKept } from './kept.ts';
 
 type Query = Record<string, unknown>;
@@ -24,16 +25,24 @@ export const revalidate =
 
 function etagOf({ ctx, dataVersion, routeOptions, params, query }: FastifyRequest) {
   const question = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [ctx.providerId, dataVersion, build, ctx.settings, ctx.language, routeOptions.url, params, question];
-  return `W/"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}"`;
+  const parts = [ctx.providerId, dataVersion, ctx.language, routeOptions.url, params, question];
+  return `W/"${hash('sha256', sameIn(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
 }
+
+/** What two answers can only be the same in: the build and the settings. */
+function sameIn(settings: Settings) {
+  let same = builds.get(settings);
+  if (same === undefined) builds.set(settings, (same = JSON.stringify([build, settings])));
+  return same;
+}
+const builds = new WeakMap<Settings, string>();
 
 /** Names this build: another one may word the same data differently. */
 const build = hashOfFiles(join(import.meta.dirname, '..'));
 
 function hashOfFiles(folder: string) {
-  const hash = createHash('sha256');
+  const all = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
-  for (const name of files.sort()) hash.update(name).update(readFileSync(join(folder, name)));
-  return hash.digest('base64url');
+  for (const name of files.sort()) all.update(name).update(readFileSync(join(folder, name)));
+  return all.digest('base64url');
 }

@@ -49,7 +49,8 @@ export const shapeOf =
       );
       const [loaded, included] = await Promise.all([Promise.all(always), Promise.all(onRequest)]);
       return rows.map((row) => {
-        const values = Object.fromEntries(loaded.map(([name, of]) => [name, of(row) as unknown]));
+        const values: Record<string, unknown> = {};
+        for (const [name, of] of loaded) values[name] = of(row);
         const item = spec.toView(row, values as Loaded<L>, ctx) as Record<string, unknown>;
         const isPartners = row.providerId !== ctx.providerId;
         for (const [name, of] of included) {

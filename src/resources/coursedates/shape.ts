@@ -11,8 +11,8 @@ import type { Includes, Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses, courseDateStatusType } from '../../reference/statuses.ts';
-import type { CourseRow } from '../courses/schema.ts';
-import { embeddedCourseShape, fetchCourses, isPublicCourse } from '../courses/shape.ts';
+import type { EmbeddedCourseRow } from '../courses/schema.ts';
+import { embeddedCourseShape, fetchEmbeddedCourses, isPublicCourse } from '../courses/shape.ts';
 import type { GatheringRow } from '../gatherings/schema.ts';
 import { fetchGatherings, gatheringShape } from '../gatherings/shape.ts';
 import { EmbeddedInstructor, toEmbeddedInstructor, type InstructorRow } from '../instructors/schema.ts';
@@ -130,7 +130,7 @@ const bundleOf: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx
 };
 
 const includes = {
-  course: embedOne((row: CourseDateRow) => row.courseId, fetchCourses, embeddedCourseShape, 'shown'),
+  course: embedOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'shown'),
   location: embedOne((row: CourseDateRow) => row.locationId, fetchLocations, locationShape, 'shown'),
   gatherings: embedMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringShape, 'shown'),
   place: include(DatePlace, 'shown', placeOf),
@@ -166,7 +166,7 @@ export const dateOfCourseShape: Shape<CourseDateRow, typeof courseDateShape.sche
 };
 
 /** A course inside the calendar, which may also tell the school's internal reference; a partner's stays private. */
-const calendarCourseShape: Shape<CourseRow> = {
+const calendarCourseShape: Shape<EmbeddedCourseRow> = {
   schema: Type.Object({
     ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
     reference_internal: Type.Optional(Nullable(Type.String())),
@@ -180,14 +180,14 @@ const calendarCourseShape: Shape<CourseRow> = {
       asked.filter((name) => name !== 'reference_internal'),
     );
     if (!asked.includes('reference_internal')) return items;
-    const own = (row: CourseRow) => (row.providerId === ctx.providerId ? row.referenceInternal : null);
+    const own = (row: EmbeddedCourseRow) => (row.providerId === ctx.providerId ? row.referenceInternal : null);
     return items.map((item, n) => ({ ...item, reference_internal: own(rows[n]!) }));
   },
 };
 
 const calendar = {
   ...includes,
-  course: embedOne((row: CourseDateRow) => row.courseId, fetchCourses, calendarCourseShape, 'shown'),
+  course: embedOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, calendarCourseShape, 'shown'),
 } satisfies Includes<CourseDateRow>;
 const calendarShape = shapeOf<CourseDateRow>()({ ...common, includes: calendar });
 

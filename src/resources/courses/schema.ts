@@ -72,15 +72,34 @@ export const Course = Type.Object({
   related_items_updated_at: Nullable(DateTime),
 });
 
+/** A course inside a course date, or inside a line of an order. */
+export type EmbeddedCourse = Static<typeof EmbeddedCourse>;
+export const EmbeddedCourse = Type.Omit(Course, [
+  'descriptions',
+  'description_languages',
+  'lead_settings',
+  'publishing_platform',
+  'created_at',
+  'updated_at',
+  'deleted_at',
+  'related_items_updated_at',
+]);
+
+/** A course without its long texts. */
+export type EmbeddedCourseRow = Omit<CourseRow, (typeof descriptionMembers)[Member]>;
+
 /** What lies in other tables than the course's own. */
-export type CourseParts = {
+export type EmbeddedCourseParts = {
   categories: (Static<typeof Category> & { slug: string })[];
   tags: Static<typeof Tag>[];
-  description_languages: string[];
-  translation: Texts | null;
 };
+export type CourseParts = EmbeddedCourseParts & { description_languages: string[]; translation: Texts | null };
 
-export function toCourse(row: CourseRow, parts: CourseParts, { language, settings }: Ctx): Course {
+function toOwnEmbedded(
+  row: EmbeddedCourseRow,
+  parts: EmbeddedCourseParts,
+  { language, settings }: Ctx,
+): EmbeddedCourse {
   const labelled = (labels: Map<number, Label>, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
   return {
     id: row.id,
@@ -99,7 +118,6 @@ export function toCourse(row: CourseRow, parts: CourseParts, { language, setting
       title: teachingLanguages.get(row.teachingLanguageId)?.[language] ?? '',
     },
     time_of_day: row.timeOfDayId === null ? null : labelled(timesOfDay, row.timeOfDayId),
-    publishing_platform: row.publishingPlatform,
     duration:
       row.durationValue === null || row.durationUnitId === null
         ? null
@@ -109,66 +127,67 @@ export function toCourse(row: CourseRow, parts: CourseParts, { language, setting
             unit: durationLabel(row.durationUnitId, row.durationValue, language),
           },
     price: { value: Number(row.priceValue ?? 0), currency: row.priceCurrency, comment: row.priceComment },
-    categories: parts.categories.map(({ id, title, idParent, titleParent }) => ({ id, title, idParent, titleParent })),
+    categories: parts.categories,
     external_booking_url: row.externalBookingUrl,
     external_more_info_url: row.externalMoreInfoUrl,
-    descriptions: toDescriptions(parts.translation ?? row),
-    lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
     tags: parts.tags,
     custom_properties: row.customProperties,
-    description_languages: parts.description_languages,
     visit_address: row.visitAddress,
     visit_address2: row.visitAddress2,
     visit_zipcode: row.visitZipcode,
     visit_city: row.visitCity,
-    created_at: dateTime(row.createdAt),
-    updated_at: dateTime(row.updatedAt),
-    deleted_at: dateTimeOrNull(row.deletedAt),
-    related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
   };
 }
+
+const textsOf = (row: CourseRow, { description_languages, translation }: CourseParts) => ({
+  publishing_platform: row.publishingPlatform,
+  descriptions: toDescriptions(translation ?? row),
+  description_languages,
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
+  related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
+});
+
+const toOwnCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course => ({
+  ...toOwnEmbedded(row, parts, ctx),
+  ...textsOf(row, parts),
+  lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
+  deleted_at: dateTimeOrNull(row.deletedAt),
+});
 
 /**
  * A partner's course as another provider may see it: an allow-list of its own, so that a field added to a course
  * stays private until it is named here.
  */
-export function toPartnerCourse(row: CourseRow, parts: CourseParts, ctx: Ctx): Course {
-  const course = toCourse(row, parts, ctx);
+function toPartnerEmbedded(row: EmbeddedCourseRow, parts: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse {
+  const course = toOwnEmbedded(row, parts, ctx);
   const { id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level } = course;
-  const { form_of_teaching, teaching_language, time_of_day, publishing_platform, duration, price, categories } = course;
-  const { external_booking_url, external_more_info_url, descriptions, description_languages } = course;
+  const { form_of_teaching, teaching_language, time_of_day, duration, price, categories } = course;
+  const { external_booking_url, external_more_info_url } = course;
   const { visit_address, visit_address2, visit_zipcode, visit_city } = course;
-  const { created_at, updated_at, related_items_updated_at } = course;
   return {
     ...{ id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level },
-    ...{ form_of_teaching, teaching_language, time_of_day, publishing_platform, duration, price, categories },
-    ...{ external_booking_url, external_more_info_url, descriptions, description_languages },
+    ...{ form_of_teaching, teaching_language, time_of_day, duration, price, categories },
+    ...{ external_booking_url, external_more_info_url },
     ...{ visit_address, visit_address2, visit_zipcode, visit_city },
-    ...{ created_at, updated_at, related_items_updated_at },
     reference: null,
-    lead_settings: { email_booking: '', email_more_info: '' },
     tags: [],
     custom_properties: null,
-    deleted_at: null,
   };
 }
 
-/** A course inside a course date, or inside a line of an order. */
-export type EmbeddedCourse = Static<typeof EmbeddedCourse>;
-export const EmbeddedCourse = Type.Omit(Course, [
-  'descriptions',
-  'description_languages',
-  'lead_settings',
-  'publishing_platform',
-  'created_at',
-  'updated_at',
-  'deleted_at',
-  'related_items_updated_at',
-]);
+const toPartnerCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course => ({
+  ...toPartnerEmbedded(row, parts, ctx),
+  ...textsOf(row, parts),
+  lead_settings: { email_booking: '', email_more_info: '' },
+  deleted_at: null,
+});
 
-/** The serializer leaves out what the embedded form does not have. */
-export const toEmbeddedCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): EmbeddedCourse =>
-  row.providerId === ctx.providerId ? toCourse(row, parts, ctx) : toPartnerCourse(row, parts, ctx);
+export const toCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
+  (row.providerId === ctx.providerId ? toOwnCourse : toPartnerCourse)(row, parts, ctx);
+
+export const toEmbeddedCourse = (row: EmbeddedCourseRow, parts: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse =>
+  (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, parts, ctx);
 
 const toDescriptions = (texts: Texts) =>
   Object.fromEntries(memberNames.map((name) => [name, texts[descriptionMembers[name]]])) as Record<Member, string>;

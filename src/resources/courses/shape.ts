@@ -1,7 +1,6 @@
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
 import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { byKeys, keysOf, ofKeys } from '../../lists/keys.ts';
@@ -9,16 +8,17 @@ import { include, many, type Loader } from '../../lists/part.ts';
 import { embedOne, shapeOf } from '../../lists/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
 import { Product, toProduct } from '../products/schema.ts';
+import { productColumns } from '../products/shape.ts';
 import { providerInclude } from '../providers/shape.ts';
 import { Tag } from '../tags/schema.ts';
 import {
   Course,
+  descriptionMembers,
   EmbeddedCourse,
   toCourse,
   toEmbeddedCourse,
-  toPartnerCourse,
-  type CourseParts,
   type CourseRow,
+  type EmbeddedCourseRow,
   type Texts,
 } from './schema.ts';
 
@@ -122,8 +122,6 @@ const productsOf = many(
   ),
   toProduct,
 );
-const { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage } = products;
-const productColumns = { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage };
 
 const spec = {
   view: Course,
@@ -133,8 +131,7 @@ const spec = {
     description_languages: descriptionLanguagesOf,
     translation: translationOf,
   },
-  toView: (row: CourseRow, parts: CourseParts, ctx: Ctx) =>
-    row.providerId === ctx.providerId ? toCourse(row, parts, ctx) : toPartnerCourse(row, parts, ctx),
+  toView: toCourse,
 };
 const productsInclude = include(Type.Array(Product), 'shown', productsOf);
 
@@ -155,17 +152,12 @@ export const courseItemShape = shapeOf<CourseRow>()({
 });
 
 /** A course inside something else: without its texts and stamps. */
-export const embeddedCourseShape = shapeOf<CourseRow>()({
+export const embeddedCourseShape = shapeOf<EmbeddedCourseRow>()({
   view: EmbeddedCourse,
-  parts: {
-    categories: courseCategoriesOf,
-    tags: tagsOf,
-    description_languages: async () => () => [],
-    translation: async () => () => null,
-  },
-  toView: (row, parts, ctx) => toEmbeddedCourse(row, parts, ctx),
+  parts: { categories: courseCategoriesOf, tags: tagsOf },
+  toView: toEmbeddedCourse,
   includes: {
-    customer: embedOne((row: CourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
+    customer: embedOne((row: EmbeddedCourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
     products: productsInclude,
   },
 });
@@ -174,6 +166,18 @@ export const embeddedCourseShape = shapeOf<CourseRow>()({
 export const fetchCourses = byKeys((ctx, keys) =>
   ctx.db
     .select()
+    .from(courses)
+    .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+);
+
+const texts: string[] = Object.values(descriptionMembers);
+const columns = getTableColumns(courses);
+const withoutTexts = Object.fromEntries(Object.entries(columns).filter(([name]) => !texts.includes(name)));
+
+/** The same without their long texts, for what shows a course inside itself. */
+export const fetchEmbeddedCourses = byKeys((ctx, keys) =>
+  ctx.db
+    .select(withoutTexts as Omit<typeof columns, (typeof descriptionMembers)[keyof typeof descriptionMembers]>)
     .from(courses)
     .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
 );

@@ -2,9 +2,8 @@ import { Type, type Static } from '@sinclair/typebox';
 import { code } from 'currency-codes';
 import { dateTime } from '../../core/moment.ts';
 import { DateTime, Nullable } from '../../core/schema.ts';
-import type { products } from '../../database/tables/courses.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
-import { Product, toProduct } from '../products/schema.ts';
+import { Product, toProduct, type ProductRow } from '../products/schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 
 const text = Nullable(Type.String());
@@ -129,7 +128,7 @@ export const OrderLine = Type.Object({
 export type OrderLineRow = typeof orderLines.$inferSelect & {
   ownerId: number;
   currency: string;
-  product: typeof products.$inferSelect;
+  product: ProductRow;
 };
 
 export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof LineUser>[] }): OrderLine => ({

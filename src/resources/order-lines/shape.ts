@@ -7,8 +7,9 @@ import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { many, type Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
-import { embeddedCourseShape, fetchCourses } from '../courses/shape.ts';
+import { embeddedCourseShape, fetchEmbeddedCourses } from '../courses/shape.ts';
 import { embeddedParticipantShape, fetchParticipants } from '../participants/shape.ts';
+import { productColumns } from '../products/shape.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 import { courseUserColumns } from '../users/shape.ts';
 import {
@@ -76,7 +77,7 @@ const relationShape = shapeOf<RelationRow>()({
   toView: toRelation,
   includes: {
     course: {
-      ...embedOne((row: RelationRow) => row.courseId, fetchCourses, embeddedCourseShape, 'unset'),
+      ...embedOne((row: RelationRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'unset'),
       schema: EmbeddedCourse,
       names: [],
     },
@@ -105,7 +106,7 @@ export const fetchLinesOf = byKeys((ctx, keys) =>
       ...getTableColumns(orderLines),
       ownerId: orderLines.orderId,
       currency: orders.currency,
-      product: products,
+      product: productColumns,
     })
     .from(orderLines)
     .innerJoin(orders, and(eq(orders.providerId, orderLines.providerId), eq(orders.id, orderLines.orderId)))

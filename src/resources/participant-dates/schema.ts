@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
-import type { courseDates } from '../../database/tables/coursedates.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
 import type { locations } from '../../database/tables/places.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { Location, toLocation } from '../locations/schema.ts';
@@ -64,8 +64,17 @@ export const ParticipantDate = Type.Object({
   location: Nullable(DateLocation),
 });
 
+const { id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone } = courseDates;
+const { isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt } = courseDates;
+
+/** What to select of the course date. */
+export const participantDateColumns = {
+  ...{ id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone },
+  ...{ isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt },
+};
+
 export type ParticipantDateRow = {
-  date: typeof courseDates.$inferSelect;
+  date: Pick<typeof courseDates.$inferSelect, keyof typeof participantDateColumns>;
   location: typeof locations.$inferSelect | null;
   place: string | null;
   /** The ISO week of the start. */

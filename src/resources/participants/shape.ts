@@ -9,7 +9,7 @@ import { locations, places } from '../../database/tables/places.ts';
 import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { always, include, many, one } from '../../lists/part.ts';
 import { alwaysWith, embedOne, shapeOf } from '../../lists/shape.ts';
-import { toParticipantDate, type ParticipantDateRow } from '../participant-dates/schema.ts';
+import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from '../participant-dates/schema.ts';
 import { courseUserShape, fetchCourseUsers } from '../users/shape.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
 
@@ -52,7 +52,7 @@ const dateOf = always(
       ctx.db
         .select({
           id: courseDates.id,
-          date: courseDates,
+          date: participantDateColumns,
           location: locations,
           place: places.title,
           week: sql<number>`extract(week from ${courseDates.startAt})::int`,

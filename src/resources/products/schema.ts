@@ -16,7 +16,7 @@ export const Product = Type.Object({
 });
 
 type Row = typeof products.$inferSelect;
-type ProductRow = Pick<
+export type ProductRow = Pick<
   Row,
   'id' | 'itemNumber' | 'title' | 'titleLabel' | 'price' | 'currency' | 'isMainProduct' | 'vatPercentage'
 >;
