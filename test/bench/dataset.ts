@@ -24,8 +24,8 @@ export async function buildDataset(database: Database, size: number): Promise<Da
     await database.write([other], async (tx, at) => {
       const insert = (text: string) =>
         tx.$client.query({ text: text.replaceAll(':me', String(other)).replaceAll(':at', `'${at}'::timestamptz`) });
-      await insert(courses(small.courses));
-      await insert(dates(small.courseDates, small.courses));
+      await insert(courses(small.courses, '30 days'));
+      await insert(dates(small.courseDates, small.courses, { apart: '7 days', days: 73 }));
     });
   }
   await database.pool.query('vacuum analyze');
@@ -38,29 +38,31 @@ const text = (times: string) => paragraph.replace('%', times);
 /** The n-th of a provider's own rows, whatever ids they were given. */
 const numbered = (table: string) =>
   `(select id, row_number() over (order by id) - 1 as n from ${table} where provider_id = :me)`;
-/** A minute apart and the last of them now, so that as many fall into any recent hour at every size. */
-const stamps = (count: number) =>
-  `:at - (${count} - n) * interval '1 minute', :at - (${count} - n) * interval '1 minute'`;
+/** So far apart and the last of them now: as many fall into any recent hour at every size. */
+const stamps = (count: number, apart = '1 minute') =>
+  `:at - (${count} - n) * interval '${apart}', :at - (${count} - n) * interval '${apart}'`;
 
 const courses = (
   count: number,
+  apart?: string,
 ) => `insert into courses (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id,
     time_of_day_id, duration_value, duration_unit_id, price_value, text_lead, text_description, text_audience, visit_city, created_at, updated_at)
   select :me, 'Course ' || n, 'course-' || n, 1 + n % 3, 1 + n % 2, 'no', 1 + n % 2, 1 + n % 5, 1, 1000 + n % 90 * 100,
-    ${text('1')}, ${text('(8 + n % 20)')}, ${text('(2 + n % 5)')}, 'Oslo', ${stamps(count)}
+    ${text('1')}, ${text('(8 + n % 20)')}, ${text('(2 + n % 5)')}, 'Oslo', ${stamps(count, apart)}
   from generate_series(0, ${count - 1}) n`;
 
 const dates = (
   count: number,
   courseCount: number,
+  { apart, days }: { apart?: string; days: number } = { days: 1 },
 ) => `insert into course_dates (provider_id, course_id, location_id, start_at, end_at, deadline_at,
     start_time_at, end_time_at, zone, teaching_language_id, capacity_max, status_id, created_at, updated_at)
   select :me, c.id, l.id, day, day + n % 3, day, time '09:00', time '15:30', 'Europe/Oslo', 'no', 20 + n % 10, case when n % 20 = 0 then 3 else 1 end,
-    ${stamps(count)}
+    ${stamps(count, apart)}
   from generate_series(0, ${count - 1}) n
     join ${numbered('courses')} c (id, m) on c.m = n % ${courseCount}
     left join ${numbered('locations')} l (id, m) on l.m = n % 50
-    cross join lateral (select date '2024-01-01' + n % 1460 as day) d
+    cross join lateral (select date '2024-01-01' + n * ${days} % 1460 as day) d
   order by n`;
 
 /** What belongs to the large provider, one statement for each table. */

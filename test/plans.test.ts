@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { buildDataset } from './bench/dataset.ts';
+import { statementsOf, type Sent } from './support/statements.ts';
+import { openTestDatabase, openWorld, ownDatabase, send } from './support/world.ts';
+
+// Large enough for the planner to see a difference: 1,000 courses, 10,000 course dates, 15,000 participants, 5,000 orders.
+const size = 0.05;
+
+type Plan = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+};
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** What the parameters of the lists hold here, by their names; those of which the data has nothing ask for nothing. */
+function questions(ids: Record<string, number>, recent: string) {
+  const { course, date, customer, tag, deep } = ids;
+  const values: Record<string, (string | number)[]> = {
+    limit: [75],
+    page: [2, 20],
+    since_id: [deep!],
+    ...Object.fromEntries(['created_at', 'updated_at', 'exported_at'].map((name) => [`${name}_min`, [recent]])),
+    ...Object.fromEntries(['created_at', 'updated_at', 'exported_at'].map((name) => [`${name}_max`, ['2020-01-01']])),
+    ...{ start_date_at_min: ['now'], start_date_at_max: ['2024-01-15'] },
+    ...{ end_date_at_min: ['2027-12-20'], end_date_at_max: ['2024-01-15'] },
+    ...{ course_id: [course!], coursedate_id: [date!], customer_id: [customer!], user_id: [course!], tag_ids: [tag!] },
+    ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'], order_by: ['startdate'] },
+    ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'] },
+    ...{ email: ['user17@company.example'], firstname: ['Ola'], lastname: ['Nordmann 12'], username: ['user12'] },
+  };
+  return values;
+}
+
+test('no list scans a table of a large school, nor sorts the whole of it', { timeout: 300_000 }, async () => {
+  const world = await openWorld(openTestDatabase(await ownDatabase(), { statementMs: 120_000 }));
+  try {
+    const { apiKey, providerId } = await buildDataset(world.database, size);
+    const { pool } = world.database;
+    const one = async (text: string) =>
+      (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
+    const ids = {
+      course: Number(await one('select min(id) + 7 as value from courses where provider_id = $1')),
+      date: Number(await one('select min(id) + 7 as value from course_dates where provider_id = $1')),
+      customer: Number(await one('select min(id) + 7 as value from customers where provider_id = $1')),
+      tag: Number(await one('select min(id) as value from tags where provider_id = $1')),
+      deep: Number(await one('select max(id) - 200 as value from course_dates where provider_id = $1')),
+    };
+    const recent = await one(
+      `select to_char(max(updated_at) - interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from orders where provider_id = $1`,
+    );
+    const values = questions(ids, recent);
+
+    const tenants = await pool.query<{ name: string }>(
+      `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
+        where c.relkind = 'r' and c.relpages > 20`,
+    );
+    const large = new Set(tenants.rows.map(({ name }) => name));
+    expect([...large].sort()).toEqual(expect.arrayContaining(['course_dates', 'courses', 'orders', 'participants']));
+
+    const document = (world.app as unknown as { swagger(): Document }).swagger();
+    const found: string[] = [];
+    let asked = 0;
+    for (const [path, { get }] of Object.entries(document.paths)) {
+      if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) continue;
+      const address = path.replace('{course_id}', String(ids.course));
+      const each = get.parameters.flatMap(({ name }) =>
+        (values[name.replace('[]', '')] ?? []).map((value) => `${name}=${value}`),
+      );
+      const always = required[path]?.(ids) ?? [];
+      for (const question of ['', ...each, ...both(each)]) {
+        const besides = always.filter((one) => !question.startsWith(one.split('=')[0]!));
+        const url = `${address}?${[...besides, question].filter(Boolean).join('&')}`;
+        const sent = await statementsOf(async () => {
+          const { status } = await send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+          expect([url, status]).toEqual([url, 200]);
+        });
+        asked += 1;
+        for (const statement of sent.filter(({ text }) => /^select(?! count)/.test(text))) {
+          const faults = faultsOf(await planOf(statement), large);
+          found.push(...faults.map((fault) => `${path} ${question}: ${fault}`));
+        }
+      }
+    }
+    expect(asked).toBeGreaterThan(80);
+    expect(found).toEqual([]);
+
+    async function planOf({ text, values }: Sent) {
+      const { rows } = await pool.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({
+        text: `explain (analyze, timing off, format json) ${text}`,
+        values,
+      });
+      return rows[0]!['QUERY PLAN'][0]!.Plan;
+    }
+  } finally {
+    await world.close();
+  }
+});
+
+/** What a list will not answer without. */
+const required: Record<string, (ids: Record<string, number>) => string[]> = {
+  '/v2/batch/coursedates': ({ course }) => [`course_ids=${course}`],
+  '/v2/search-users': () => ['lastname=Nordmann 1'],
+};
+
+type Document = { paths: Record<string, { get?: { parameters?: { name: string }[] } }> };
+
+/** An order beside a filter is where plans go wrong. */
+const both = (each: string[]) =>
+  each.includes('order_by=startdate')
+    ? each.filter((one) => !one.startsWith('order_')).map((one) => `${one}&order_by=startdate&order_direction=desc`)
+    : [];
+
+/** Half of the smallest table that is looked at: who touches more rows for a page goes through all that the school has. */
+const most = 2_500;
+
+function faultsOf(plan: Plan, large: Set<string>) {
+  return nodesOf(plan).flatMap((node) => {
+    const { 'Node Type': type, 'Relation Name': table = '', 'Rows Removed by Filter': dropped = 0 } = node;
+    const sorted = type.endsWith('Sort') ? rowsOf(node.Plans![0]!) : 0;
+    return [
+      ...(type === 'Seq Scan' && large.has(table) ? [`scans ${table}`] : []),
+      ...(dropped * node['Actual Loops'] > most ? [`reads ${dropped} rows of ${table} for nothing`] : []),
+      ...(sorted > most ? [`sorts ${sorted} rows`] : []),
+    ];
+  });
+}
+
+const rowsOf = (node: Plan) => node['Actual Rows'] * node['Actual Loops'];
