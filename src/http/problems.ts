@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { faultyFields } from '../core/check.ts';
 import { Problem, unavailable, type ProblemKind } from '../core/problem.ts';
 import { describe, failureOf } from '../database/errors.ts';
+import { closeGently } from './closing.ts';
 
 /** How an interface words what went wrong. */
 export type Wording = (problem: Problem) => Record<string, unknown>;
@@ -19,7 +20,10 @@ export function answerProblems(app: FastifyInstance, word: Wording | PageWording
     if (failureOf(problem.cause)?.kind === 'input')
       request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} was refused by the database`);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
-    if (problem.kind === 'too_large') reply.header('connection', 'close');
+    if (problem.kind === 'too_large') {
+      reply.header('connection', 'close');
+      closeGently(request.raw.socket);
+    }
     reply.removeHeader('etag').removeHeader('x-updated-through').code(problem.status);
     return reply.send(word(problem, request, reply));
   });

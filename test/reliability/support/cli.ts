@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+
+/** Runs the command line to its end, with that text as its standard input; what it printed, or why it failed. */
+export function cli<T = unknown>(args: string[], env: Record<string, string>, input = '') {
+  return new Promise<T>((done, failed) => {
+    const all = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };
+    const options = { env: all, maxBuffer: 2 ** 28 };
+    const child = execFile(process.execPath, ['dist/cli.js', ...args], options, (error, stdout, stderr) => {
+      if (error) return failed(new Error(`${args.join(' ')}: ${stderr || error.message}`));
+      done((args.includes('--json') ? JSON.parse(stdout) : stdout) as T);
+    });
+    child.stdin!.end(input);
+  });
+}
