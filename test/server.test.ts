@@ -103,6 +103,17 @@ test('who sends a little now and then is cut off all the same', async () => {
   expect(ms).toBeLessThan(600 + 2_000 + 1_500);
 });
 
+test('who sends much more than is taken hears so', async () => {
+  const server = await startWithKey();
+  const length = 50_000_000;
+  const head = posting(key, length).replace('application/json', 'multipart/form-data; boundary=edge');
+  for (let n = 0; n < 5; n += 1) {
+    const client = wire(server.port);
+    client.send(head + 'x'.repeat(length));
+    expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 413 [^]*\{"error":"The body is too large"\}$/);
+  }
+});
+
 test('a connection serves several requests and is closed once it is idle', async () => {
   const { port, me } = await impatient({ keepAliveMs: 600 });
   const client = wire(port);

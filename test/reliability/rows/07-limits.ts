@@ -139,14 +139,16 @@ async function attack(server: Server, { name, may, parts }: Case, memoryBefore: 
   return { reply, stall, growth, faults: faults.filter((fault) => fault !== undefined) };
 }
 
-/** Until its memory is that of a server at work. */
+/** Until its memory and its code are those of a server at work. */
 async function warm(run: Run, server: Server) {
   const client = clientOf(firstKey);
   run.afterwards(client.close);
   const course = { title: 'Warm', active: false, text_description: 'x'.repeat(20_000) };
+  const fields = `${field('a', 'x').repeat(1_000)}--edge--\r\n`;
   for (let n = 0; n < 150; n += 1) {
     await client.post(`${server.base}/v2/courses`, course);
     await client.get(`${server.base}/v2/courses?limit=10`);
+    if (n % 10 === 0) await sendRaw(server.port, whole('POST', '/v2/courses', multipart, fields));
   }
   return (await lookInside(server)).memory;
 }
@@ -166,10 +168,11 @@ const row: Row = {
     const seen: { reply: Reply; stall: number; growth: number }[] = [];
     for (let round = 0; round < (run.quick ? 1 : 3); round += 1) {
       for (const one of cases) {
-        const first = await attack(server, one, before);
-        const last = first.faults.length > 0 ? await attack(server, one, before) : first;
-        seen.push(last);
-        faults.push(...last.faults);
+        const tries = [await attack(server, one, before)];
+        // A busy machine may be late; not three times.
+        while (tries.at(-1)!.faults.length > 0 && tries.length < 3) tries.push(await attack(server, one, before));
+        seen.push(tries.at(-1)!);
+        faults.push(...tries.at(-1)!.faults);
       }
     }
 
