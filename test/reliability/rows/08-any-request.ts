@@ -1,0 +1,137 @@
+import type { Outcome, Row } from '../row.ts';
+import { clientOf, type Answer, type Client } from '../support/client.ts';
+import { cli } from '../support/cli.ts';
+import { answerChecker, operationsOf, type Operation } from '../support/document.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { generator, poolOf, type Generated } from '../support/requests.ts';
+import { isForeign, stateOf, twoSchools } from '../support/schools.ts';
+import { startServer } from '../support/server.ts';
+
+const patience = { WRITE_WAIT_MS: '20000', POOL_WAIT_MS: '20000', STATEMENT_TIMEOUT_MS: '20000' };
+
+/** Words of SQL, of the database and of a stack, which no answer has. */
+const inside =
+  /\bat \S+ \(|node:internal|node_modules|\.(ts|js):\d+|\binsert into\b|\bselect .+ from\b|drizzle|\bpg_|relation "|violates|syntax error/i;
+
+type Findings = Record<'5xx' | 'schema' | 'foreign' | 'inside', string[]>;
+
+/** What of an answer must not be. */
+function lookAt(
+  findings: Findings,
+  check: ReturnType<typeof answerChecker>,
+  { operation, url, asked }: Generated,
+  answer: Answer,
+) {
+  const told = `${operation.method} ${url.slice(0, 200)} ${(asked.body ?? '').slice(0, 300)}`;
+  if (answer.status >= 500 || answer.status === 0)
+    findings['5xx'].push(`${answer.status} to ${told}: ${answer.text.slice(0, 200)}`);
+  if (isForeign(answer.text)) findings.foreign.push(`something foreign in the answer to ${told}`);
+  if (inside.test(answer.text))
+    findings.inside.push(`the inside shows in the answer to ${told}: ${answer.text.slice(0, 200)}`);
+  const fault = answer.status === 0 ? undefined : check(operation, answer);
+  if (fault !== undefined) findings.schema.push(`${told}: ${fault}`);
+}
+
+/** Asks so many, several at once; `succeeded` counts the good answers of each operation. */
+async function askMany(
+  client: Client,
+  base: string,
+  operations: Operation[],
+  { count, next, random }: { count: number; next: (operation: Operation) => Generated; random: () => number },
+) {
+  const findings: Findings = { '5xx': [], schema: [], foreign: [], inside: [] };
+  const check = answerChecker(operations);
+  const succeeded = Object.fromEntries(operations.map(({ name }) => [name, 0]));
+  let left = count;
+  const worker = async () => {
+    while ((left -= 1) >= 0) {
+      let operation = operations[Math.floor(random() * operations.length)]!;
+      // A password costs as much as a hundred others.
+      if (operation.path.includes('credentials') && random() > 0.1) operation = operations[2]!;
+      const generated = next(operation);
+      // What can stand in no address gets no request out of the door.
+      if (!URL.canParse(base + generated.url)) continue;
+      const answer = await client.ask(base + generated.url, generated.asked);
+      if (answer.status >= 200 && answer.status < 300) succeeded[operation.name]! += 1;
+      lookAt(findings, check, generated, answer);
+    }
+  };
+  await Promise.all(Array.from({ length: 12 }, worker));
+  return { findings, succeeded };
+}
+
+const row: Row = {
+  name: 'any request',
+  quick: true,
+  async run(run): Promise<Outcome> {
+    const count = run.quick ? 5_000 : 50_000;
+    const postgres = await startPostgres(run, { fsync: 'off', synchronous_commit: 'off' });
+    const { apiKey, env, otherId } = await twoSchools(run, postgres, 'school');
+    const server = await startServer(run, { ...env, ...patience });
+    const operations = await operationsOf(server.base);
+    const client = clientOf(apiKey);
+    run.afterwards(client.close);
+
+    const { api_key: otherKey } = await cli<{ api_key: string }>(
+      ['key', 'create', '--provider', String(otherId), '--json'],
+      env,
+    );
+    const owner = clientOf(otherKey);
+    run.afterwards(owner.close);
+    const database = await postgres.connect('school');
+    run.afterwards(() => database.end());
+    const pools = {
+      own: await poolOf(client, server.base, database, 1),
+      foreign: await poolOf(owner, server.base, database, otherId),
+    };
+    const before = await stateOf(postgres, 'school', otherId);
+    const next = generator(run.random, pools);
+    const { findings, succeeded } = await askMany(client, server.base, operations, { count, next, random: run.random });
+    const after = await stateOf(postgres, 'school', otherId);
+    const changed = Object.keys(before).filter((table) => before[table] !== after[table]);
+    const silent = Object.entries(succeeded).filter(([, times]) => times === 0);
+
+    const control = await controlled();
+    const faults = [
+      ...Object.values(findings).flatMap((those) => [
+        ...those.slice(0, 5),
+        ...(those.length > 5 ? [`and ${those.length - 5} more`] : []),
+      ]),
+      ...changed.map((table) => `the other school's ${table} changed`),
+      ...silent.map(([name]) => `${name} never succeeded`),
+      ...Object.entries(control).flatMap(([what, those]) =>
+        those.length > 0 ? [] : [`the look does not find ${what}`],
+      ),
+    ];
+    const good = Object.values(succeeded).reduce((sum, times) => sum + times, 0);
+    return {
+      figures: [
+        `${count} requests to ${operations.length} endpoints, ${Math.round((100 * good) / count)} % of them good`,
+        ...Object.entries(findings).map(([what, those]) => `${those.length} ${what}`),
+        `control: ${Object.entries(control)
+          .map(([what, those]) => `${those.length} ${what}`)
+          .join(', ')}`,
+      ].join(', '),
+      faults,
+    };
+
+    /** The same look at a server without its scope, whose tables miss a column and whose document lies. */
+    async function controlled(): Promise<Findings> {
+      const command = [process.execPath, 'test/reliability/support/guardless.js'];
+      const guardless = await startServer(run, { ...env, GUARDS: JSON.stringify({ scope: false }) }, { command });
+      await database.query('alter table instructors rename column company to firm');
+      const reads = operations.filter(({ method }) => method === 'GET');
+      const lying = reads.map((operation) => ({ ...operation, answers: lie(operation.answers) }));
+      const asked = { count: 400, next, random: run.random };
+      const { findings: found } = await askMany(client, guardless.base, lying, asked);
+      const wordy = { status: 200, headers: {}, took: 0, text: '{"error":"select id from courses"}' };
+      lookAt(found, () => undefined, next(reads[0]!), wordy);
+      return found;
+    }
+  },
+};
+export default row;
+
+/** Says that every text of an answer is a number. */
+const lie = (answers: Record<string, object>) =>
+  JSON.parse(JSON.stringify(answers).replaceAll('"type":"string"', '"type":"integer"')) as Record<string, object>;

@@ -1,0 +1,212 @@
+import type pg from 'pg';
+import { contentTypes, dialects, encoded, formOf, pairsOf, poisons, type Fields } from '../../support/dialects.ts';
+import type { Asked, Client } from './client.ts';
+import type { Operation, Schema } from './document.ts';
+
+export type Generated = { operation: Operation; url: string; asked: Asked };
+type Random = () => number;
+
+/** Ids and codes by what they name. */
+export type Pool = Record<string, (number | string)[]>;
+
+/** What stands in a list under each of these names. */
+const lists: [string, string, (item: any) => number | string][] = [
+  ['course', '/v2/courses?limit=250', ({ id }) => id],
+  ['coursedate', '/v2/coursedates?limit=250', ({ coursedate_id }) => coursedate_id],
+  ['location', '/v2/locations?limit=250', ({ id }) => id],
+  ['instructor', '/v2/instructors?limit=250', ({ id }) => id],
+  ['tag', '/v2/course-tags', ({ id }) => id],
+  ['order', '/v2/orders?limit=250', ({ id }) => id],
+  ['participant', '/v2/participants?limit=250', ({ id }) => id],
+  ['customer', '/v2/customers?limit=250', ({ id }) => id],
+  ['user', '/v2/participants?limit=250', ({ user }) => user.id],
+  ['product', '/v2/orders/products?limit=250', ({ id }) => id],
+  ['admin', '/v2/admin-users', ({ id }) => id],
+  ['role', '/v2/admin-roles', ({ id }) => id],
+];
+
+/** What no list shows. */
+const hidden: Record<string, string> = {
+  booking: 'select id from bookings where provider_id = $1',
+  label: 'select id from labels where provider_id = $1',
+  code: `select code as id from vouchers where provider_id = $1
+    union select campaign_code from campaigns where provider_id = $1 and campaign_code is not null`,
+  // What a path names is a date below its own course.
+  dated: `select course_id || '/coursedates/' || id as id from course_dates where provider_id = $1 and deleted_at is null`,
+};
+
+/** What a school has. */
+export async function poolOf(client: Client, base: string, database: pg.Client, providerId: number): Promise<Pool> {
+  const pool: Pool = { place: [1, 2], partner: [2, 3] };
+  for (const [kind, path, idOf] of lists) {
+    const body = JSON.parse((await client.get(base + path)).text) as any[] | { items: any[] };
+    pool[kind] = (Array.isArray(body) ? body : body.items).map(idOf);
+  }
+  for (const [kind, text] of Object.entries(hidden)) {
+    const { rows } = await database.query<{ id: number | string }>(text, [providerId]);
+    pool[kind] = rows.map(({ id }) => id);
+  }
+  return pool;
+}
+
+/** What an id names, by the name of its field and the path it stands in. */
+const kinds: [RegExp, string][] = [
+  [/^(since|parent)_id$/, ''],
+  [/^coursedate/, 'coursedate'],
+  [/^course_ids?/, 'course'],
+  [/^customer/, 'customer'],
+  [/^location|idLocation/, 'location'],
+  [/instructor/i, 'instructor'],
+  [/^tag/, 'tag'],
+  [/^label/, 'label'],
+  [/^code/, 'code'],
+  [/^(seller_id|idUser)$/, 'admin'],
+  [/^user_id/, 'user'],
+  [/^role/, 'role'],
+  [/^place/, 'place'],
+  [/^product/, 'product'],
+  [/^partner/, 'partner'],
+];
+const paths: [RegExp, string][] = [
+  [/coursedates/, 'coursedate'],
+  [/courses/, 'course'],
+  [/locations/, 'location'],
+  [/instructors/, 'instructor'],
+  [/orders/, 'order'],
+  [/participants/, 'participant'],
+  [/booking/, 'booking'],
+  [/customers/, 'customer'],
+  [/course-users/, 'user'],
+];
+const found = (table: [RegExp, string][], text: string) => table.find(([pattern]) => pattern.test(text))?.[1];
+const isId = (name: string) =>
+  /(^|_)ids?$|^id[A-Z]|^(instructors|products|tags|labels)$/.test(name) && !/^status|^idStatus|^idPaid/.test(name);
+
+/** As they stand in an address, which no encoding makes. */
+const rawPoisons = ['%ff', '%', '%00', 'a[__proto__][x]', '%ed%a0%80', '1e400', '%E2%80%AE', '..%2f..%2f', '+', '%250'];
+const words = [
+  'Knots',
+  'Førstehjelp 🚑',
+  'ñ & co',
+  "O'Hara",
+  'a=b',
+  '日本語',
+  '<b>x</b>',
+  '100 %',
+  '中',
+  'x'.repeat(200),
+];
+const days = ['2026-02-28', '2028-02-29', '2031-06-10', '9999-12-31', '0001-01-01', '2026-03-29', '2026-10-25'];
+const times = ['09:00', '23:59:59', '00:00', '02:30'];
+
+/** An empty segment, or dots, would be another path; one that is too long belongs to none. */
+const inPath = (value: unknown) =>
+  encodeURIComponent(String(value).slice(0, 2_000).toWellFormed()).replace(/^\.*$/, '%20');
+
+/** Requests as the document allows them, and as it does not: the same ones for the same numbers. */
+export function generator(random: Random, { own, foreign }: { own: Pool; foreign: Pool }) {
+  const whole = (below: number) => Math.floor(random() * below);
+  const pick = <T>(values: readonly T[]) => values[whole(values.length)]!;
+  const chance = (share: number) => random() < share;
+  let made = 0;
+
+  function idOf(name: string, path: string) {
+    const kind = found(kinds, name) || found(paths, path) || pick(Object.keys(own));
+    const pool = (chance(0.15) ? foreign : own)[kind] ?? [];
+    return pool.length > 0 && !chance(0.05) ? pick(pool) : 1 + whole(1_000);
+  }
+
+  function textOf(name: string, { pattern = '', description = '' }: Schema) {
+    if (pattern.includes('@')) return `person-${(made += 1)}@people.example`;
+    if (/ttp/i.test(pattern)) return pick(['https://x.example/?a=1&b=2', 'http://y.example']);
+    if (/time.*_at$|^time_/.test(name)) return pick(times);
+    if (name === 'gathering_at' || name === 'gathering_end_at') return `2031-06-10 ${pick(times.slice(0, 1))}`;
+    if (/_at(_min|_max)?$|^date|^day/.test(name) || /yyyy/.test(description))
+      return chance(0.7) ? pick(days) : `${pick(days)} ${pick(times)}`;
+    if (name === 'timezone') return pick(['Europe/Oslo', 'Asia/Tokyo', 'UTC']);
+    if (/title|name/.test(name)) return `${pick(words)} ${(made += 1)}`;
+    return pick(words);
+  }
+
+  function good(name: string, schema: Schema, path: string, depth = 0): unknown {
+    if (schema.enum) return pick(schema.enum);
+    if (schema.anyOf) return good(name, pick(schema.anyOf), path, depth);
+    const type = [schema.type].flat().find((one) => one !== 'null');
+    if (type === 'array')
+      return Array.from({ length: 1 + whole(2) }, () => good(name, schema.items ?? {}, path, depth));
+    if (type === 'object') return fieldsOf(schema, path, depth + 1);
+    if (type === 'boolean') return chance(0.5);
+    if (type === 'integer' && isId(name)) return idOf(name, path);
+    if (type === 'integer' || type === 'number') {
+      const least = Math.max(schema.minimum ?? 0, 0);
+      return Math.min(least + whole(name === 'page' ? 2 : 20), schema.maximum ?? Infinity);
+    }
+    return textOf(name, schema);
+  }
+
+  function fieldsOf({ properties = {}, required = [], additionalProperties }: Schema, path: string, depth = 0): Fields {
+    const share = 4 / (Object.keys(properties).length + 1);
+    const fields: Fields = {};
+    for (const [name, schema] of Object.entries(properties))
+      if (required.includes(name) || chance(share)) fields[name] = good(name, schema, path, depth);
+    if (additionalProperties && chance(0.7))
+      fields[pick(['room', 'colour', 'no'])] = good('', additionalProperties, path);
+    return fields;
+  }
+
+  /** One place in what is sent, or a name beside them all, holds what it must not. */
+  function spoil(fields: Fields) {
+    const names = [...Object.keys(fields), '__proto__', 'constructor', 'a[__proto__][x]', 'x'.repeat(300), 'include'];
+    const name = pick(names);
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (Array.isArray(value) && typeof value[0] === 'object' && value[0] !== null && chance(0.6))
+      spoil(value[0] as Fields);
+    else if (typeof value === 'object' && value !== null && !Array.isArray(value) && chance(0.6))
+      spoil(value as Fields);
+    else if (chance(0.1)) delete fields[name];
+    else
+      Object.defineProperty(fields, name, {
+        value: structuredClone(pick(poisons)),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+  }
+
+  return (operation: Operation): Generated => {
+    const { method, path, parameters, body } = operation;
+    const isBad = chance(0.5);
+    const asked: Required<Pick<Asked, 'method' | 'headers'>> & Asked = { method, headers: {} };
+    const segment = (schema: Schema, name: string) => {
+      if (isBad && chance(0.3)) return chance(0.5) ? pick(rawPoisons) : inPath(pick(poisons));
+      const isOfPath = name === 'id' || name === 'code' || schema.type === 'integer';
+      return inPath(isOfPath ? idOf(name === 'id' ? '' : name, path) : good(name, schema, path));
+    };
+    const below = 'courses/{course_id}/coursedates/{id}';
+    const dated = pick((chance(0.1) ? foreign : own)['dated']!);
+    let url = chance(0.7) ? path.replace(below, `courses/${dated}`) : path;
+    const query: Fields = {};
+    for (const { name, in: where, required, schema } of parameters) {
+      if (where === 'path') url = url.replace(`{${name}}`, segment(schema, name));
+      if (where === 'header' && chance(0.2)) asked.headers[name] = `key-${whole(500)}`;
+      const isUseful = required === true || /^(username|course_ids\[\])$/.test(name) || chance(3 / parameters.length);
+      if (where === 'query' && isUseful) query[name.replace('[]', '')] = good(name.replace('[]', ''), schema, path);
+    }
+    if (method === 'GET' && parameters.some(({ name }) => name === 'limit')) query['limit'] ??= 1 + whole(4);
+    if (isBad && method === 'GET') spoil(query);
+    let search = formOf(pairsOf(query));
+    if (isBad && chance(0.2)) search += `&${pick(['', 'limit=', 'since_id='])}${pick(rawPoisons)}`;
+    if (search !== '') url += `?${search.slice(0, 12_000)}`;
+
+    if (body) {
+      const fields = fieldsOf(body, path);
+      if (isBad) spoil(fields);
+      const dialect = pick(dialects);
+      asked.headers['content-type'] = contentTypes[dialect];
+      asked.body = encoded(dialect, fields);
+      if (isBad && chance(0.1)) asked.body = asked.body.slice(0, whole(asked.body.length));
+    }
+    if (chance(0.1)) asked.headers['accept-language'] = pick(['no', 'en', 'xx', '*;q=0', 'nb-NO,nb;q=0.9', ';;;']);
+    return { operation, url, asked };
+  };
+}
