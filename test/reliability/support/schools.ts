@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '../row.ts';
 import { cli } from './cli.ts';
+import { temporaryFolder } from './folder.ts';
 import type { Postgres } from './postgres.ts';
 
 /** In every name and title of the other school's. */
@@ -16,8 +16,7 @@ export const isForeign = (text: string) => text.includes(marker) || /(?<!\d)7000
  * names and ids.
  */
 export async function twoSchools(run: Run, postgres: Postgres, database: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'booking-schools-'));
-  run.afterwards(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(run);
   const env = { DATABASE_URL: postgres.url(database), DATA_DIR: folder, LOG_LEVEL: 'warn' };
   await postgres.create(database);
   await cli(['migrate'], env);
