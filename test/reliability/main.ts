@@ -62,7 +62,9 @@ async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
   return { state: 'failed', text: [figures, ...faults.map((fault) => `does not hold: ${fault}`)].join('; '), seconds };
 }
 
-const isThere = (program: string) => spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0;
+function isThere(program: string) {
+  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0;
+}
 
 /** The same numbers for the same seed (mulberry32). */
 function randomFrom(start: number) {

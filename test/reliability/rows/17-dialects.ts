@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process';
+import { chromium } from 'playwright-core';
+import { pairsOf } from '../../support/dialects.ts';
+import type { Row } from '../row.ts';
+import { clientOf } from '../support/client.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { firstKey, firstProvider, startServer } from '../support/server.ts';
+
+/** Inactive, so that one title does for all of them. */
+const course = {
+  title: 'Førstehjelp 🚑 & "mer" = 100 % + 1',
+  active: false,
+  is_full_time: true,
+  is_part_time: false,
+  level: 13,
+  price_value: 1500,
+  price_comment: "O'Hara; a=b&c=d #1 ?x",
+  text_description: '<p class="a">Hei &amp; hå</p>\r\n日本語 \\ %41 +\r\n',
+  tags: [{ title: 'Ny & på' }, { title: 'b' }],
+  custom_properties: { colour: 'grønn', 'cost centre': '12' },
+  translations: { en: { lead: 'In English', hotelInfo: 'Close = near' } },
+};
+const flat = Object.fromEntries(pairsOf(course));
+/** As an array that holds no arrays: lists as JSON, and what has names by its names. */
+const shallow = Object.fromEntries([
+  ...pairsOf({ ...course, tags: undefined }),
+  ['tags', JSON.stringify(course.tags)],
+]) as Record<string, string>;
+
+/** A program that prints what it was answered; it finds address, key and fields in its environment. */
+type Way = [name: string, program: string, args: (where: { url: string }) => string[], fields?: object];
+
+const header = `X-API-Key: ${firstKey}`;
+const asJson = 'Content-Type: application/json';
+const curl = ['-sS', '-X', 'POST', '-H', header];
+const php = (code: string) => () => ['-r', `$fields = json_decode(getenv('FIELDS'), true); ${code}`];
+const phpStream = (body: string, type: string) =>
+  php(`$http = ['method' => 'POST', 'ignore_errors' => true, 'content' => ${body},
+    'header' => ['X-API-Key: ' . getenv('KEY'), 'Content-Type: ${type}']];
+    echo file_get_contents(getenv('URL'), false, stream_context_create(['http' => $http]));`);
+const phpCurl = (body: string, more = '') =>
+  php(`$curl = curl_init(getenv('URL'));
+    curl_setopt_array($curl, [CURLOPT_HTTPHEADER => ['X-API-Key: ' . getenv('KEY')${more}], CURLOPT_POSTFIELDS => ${body}]);
+    curl_exec($curl);`);
+const python = (body: string, type: string) => () => [
+  '-c',
+  `import json, os, sys, urllib.request, urllib.parse
+fields = json.loads(os.environ['FIELDS'])
+headers = {'X-API-Key': os.environ['KEY'], 'Content-Type': '${type}'}
+request = urllib.request.Request(os.environ['URL'], data=${body}, headers=headers)
+try:
+    print(urllib.request.urlopen(request).read().decode())
+except urllib.error.HTTPError as error:
+    print(error.read().decode())`,
+];
+const form = 'application/x-www-form-urlencoded';
+
+const ways: Way[] = [
+  [
+    'curl, form',
+    'curl',
+    ({ url }) => [
+      ...curl,
+      ...Object.entries(flat).flatMap(([name, value]) => ['--data-urlencode', `${encodeURIComponent(name)}=${value}`]),
+      url,
+    ],
+  ],
+  [
+    'curl, multipart',
+    'curl',
+    ({ url }) => [
+      ...curl,
+      ...Object.entries(flat).flatMap(([name, value]) => ['--form-string', `${name}=${value}`]),
+      url,
+    ],
+  ],
+  ['curl, JSON', 'curl', ({ url }) => [...curl, '-H', asJson, '--data-binary', JSON.stringify(course), url]],
+  [
+    'curl, chunked',
+    'curl',
+    ({ url }) => [...curl, '-H', asJson, '-H', 'Transfer-Encoding: chunked', '-d', JSON.stringify(course), url],
+  ],
+  [
+    'curl, expecting 100',
+    'curl',
+    ({ url }) => [...curl, '-H', asJson, '-H', 'Expect: 100-continue', '-d', JSON.stringify(course), url],
+  ],
+  ['PHP, http_build_query', 'php', phpStream(`http_build_query($fields, '', '&')`, form)],
+  [
+    'PHP, http_build_query by RFC 3986',
+    'php',
+    phpStream(`http_build_query($fields, '', '&', PHP_QUERY_RFC3986)`, form),
+  ],
+  ['PHP, json_encode', 'php', phpStream('json_encode($fields)', 'application/json')],
+  ['PHP curl, http_build_query', 'php', phpCurl(`http_build_query($fields, '', '&')`)],
+  ['PHP curl, array', 'php', phpCurl('$fields'), shallow],
+  ['PHP curl, array of named items', 'php', phpCurl('$fields'), flat],
+  ['PHP curl, json_encode', 'php', phpCurl('json_encode($fields)', `, '${asJson}'`)],
+  ['Python, urlencode', 'python3', python('urllib.parse.urlencode(fields).encode()', form), flat],
+  ['Python, JSON', 'python3', python('json.dumps(fields).encode()', 'application/json')],
+  ['Python, JSON in UTF-8', 'python3', python('json.dumps(fields, ensure_ascii=False).encode()', 'application/json')],
+];
+/** What a client does wrong: its own charset, and a boolean that PHP makes an empty text of. */
+const wrongWays: Way[] = [
+  [
+    'Latin-1',
+    'python3',
+    python(`urllib.parse.urlencode(fields, encoding='latin-1', errors='replace').encode()`, form),
+    flat,
+  ],
+  ['false in an array', 'php', phpCurl('$fields'), { ...shallow, active: false }],
+];
+const inBrowser: Record<string, string> = {
+  'fetch, URLSearchParams': 'new URLSearchParams(flat)',
+  'fetch, FormData':
+    'Object.entries(flat).reduce((form, [name, value]) => (form.append(name, value), form), new FormData())',
+  'fetch, JSON': 'JSON.stringify(course)',
+};
+
+const row: Row = {
+  name: 'dialects',
+  quick: true,
+  needs: { curl: 'curl', php: 'php-cli php-curl', python3: 'python3', chromium: 'chromium' },
+  async run(run) {
+    const postgres = await startPostgres(run, { fsync: 'off' });
+    await postgres.create('school');
+    const server = await startServer(run, {
+      DATABASE_URL: postgres.url('school'),
+      LOG_LEVEL: 'error',
+      ...firstProvider,
+    });
+    const url = `${server.base}/v2/courses`;
+    const client = clientOf(firstKey);
+    run.afterwards(client.close);
+    const database = await postgres.connect('school');
+    run.afterwards(() => database.end());
+
+    /** All that is stored of the course that an answer tells of; the answer itself where it tells of none. */
+    async function storedBy(answer: string) {
+      const id = /^\{"course_id":(\d+)\}$/.exec(answer.trim())?.[1];
+      if (id === undefined) return answer.slice(0, 200);
+      const { rows } = await database.query<{ stored: object }>(
+        `select jsonb_build_object(
+          'course', to_jsonb(c) - array['id', 'slug', 'created_at', 'updated_at', 'related_items_updated_at'],
+          'tags', (select jsonb_agg(tag_id order by tag_id) from course_tags where course_id = c.id),
+          'products', (select jsonb_agg(to_jsonb(p) - array['id', 'course_id', 'created_at', 'updated_at']) from products p where course_id = c.id),
+          'translations', (select jsonb_agg(to_jsonb(t) - 'course_id') from course_translations t where course_id = c.id)) as stored
+          from courses c where id = $1`,
+        [id],
+      );
+      return JSON.stringify(rows[0]!.stored);
+    }
+    const sendBy = async ([, program, args, fields = course]: Way) => {
+      const env = { ...process.env, URL: url, KEY: firstKey, FIELDS: JSON.stringify(fields) };
+      return new Promise<string>((done) =>
+        execFile(program, args({ url }), { env }, (_error, stdout, stderr) => done(stdout || stderr)),
+      );
+    };
+
+    const reference = await storedBy((await client.post(url, course)).text);
+    const stored: [string, string][] = [];
+    for (const way of ways) stored.push([way[0], await storedBy(await sendBy(way))]);
+
+    const browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--disable-dev-shm-usage', '--no-sandbox'],
+    });
+    run.afterwards(() => browser.close());
+    const page = await browser.newPage();
+    await page.goto(`${server.base}/live`);
+    for (const [name, body] of Object.entries(inBrowser)) {
+      const headers = {
+        'X-API-Key': firstKey,
+        ...(name.endsWith('JSON') ? { 'Content-Type': 'application/json' } : {}),
+      };
+      const answer = await page.evaluate<string>(
+        `(async (course, flat) => (await fetch('/v2/courses', { method: 'POST', headers: ${JSON.stringify(headers)}, body: ${body} })).text())(${JSON.stringify(course)}, ${JSON.stringify(flat)})`,
+      );
+      stored.push([name, await storedBy(answer)]);
+    }
+    const different = (those: [string, string][]) => those.filter(([, what]) => what !== reference);
+    const wrong: [string, string][] = [];
+    for (const way of wrongWays) wrong.push([way[0], await storedBy(await sendBy(way))]);
+    const seen = different(wrong).map(([name]) => name);
+
+    return {
+      figures: `${stored.length} ways of curl, PHP, Python and Chromium store one row of ${reference.length} characters, control: ${seen.join(' and ')} seen`,
+      faults: [
+        ...(reference.includes('grønn') ? [] : [`the reference is not stored: ${reference}`]),
+        ...different(stored).map(([name, what]) => `${name} stores another: ${what}`),
+        ...(seen.length === wrongWays.length ? [] : ['a client that sends something else is not seen']),
+      ],
+    };
+  },
+};
+export default row;
