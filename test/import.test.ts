@@ -10,7 +10,15 @@ import { differences } from './support/alike.ts';
 import { everything, exported, load } from './support/everything.ts';
 import { importFields } from './support/import-fields.ts';
 import { schoolFile } from './support/school-file.ts';
-import { settings, sharedWorld, type Provider, type World } from './support/world.ts';
+import {
+  openTestDatabase,
+  openWorld,
+  ownDatabase,
+  settings,
+  sharedWorld,
+  type Provider,
+  type World,
+} from './support/world.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -347,6 +355,20 @@ test('thousands of lines keep their order and the ids follow it', async () => {
   expect(titles).toEqual(Array.from({ length: 2_500 }, (_, n) => `Title c${n}`));
   const [first, ...children] = all.filter(({ kind }) => kind === 'coursedate');
   expect(children.map(({ parent_id: parent }) => parent)).toEqual(Array(2_499).fill(first!['ref']));
+});
+
+test('the database knows at once how large the tables have become', async () => {
+  const name = await ownDatabase();
+  const world = await openWorld(openTestDatabase(name));
+  try {
+    const me = await world.newProvider();
+    const lines = Array.from({ length: 500 }, (_, n) => ({ kind: 'user', ref: `u${n}`, username: `user-${n}` }));
+    expect((await load(me, lines, {}, { name })).written).toBe(500);
+    const { rows } = await world.database.pool.query("select reltuples from pg_class where relname = 'course_users'");
+    expect(rows).toEqual([{ reltuples: 500 }]);
+  } finally {
+    await world.close();
+  }
 });
 
 test('what fields must hold between lines is checked, in the file and with what was imported before', async () => {

@@ -75,6 +75,9 @@ async function singleLine({ pool }: Database, providerId: number, kind: SingleKi
   return { fields: { ...data, ...(Object.fromEntries(resolved) as Fields) }, ref };
 }
 
+/** The names of the tables that the lines of a kind are written to. */
+export const tablesOf = (kind: BulkKind) => targetsOf(kind).map(({ table }) => getTableConfig(table).name);
+
 /** The tables of a kind, in the order they are written: an item before its parts. */
 function targetsOf(kind: BulkKind): Target[] {
   const found = new Map<PgTable, Target>();

@@ -3,7 +3,7 @@ import { Problem } from '../core/problem.ts';
 import type { Database } from '../database/client.ts';
 import { failureOf } from '../database/errors.ts';
 import { contextOf } from '../resources/providers/service.ts';
-import { writeLines, writeSingle } from './apply.ts';
+import { tablesOf, writeLines, writeSingle } from './apply.ts';
 import { isBulk, type BulkKind } from './kind.ts';
 import { kinds } from './kinds/index.ts';
 import { lineReader } from './line-reader.ts';
@@ -99,6 +99,7 @@ async function check({ database, ctx, summary, tell, onProgress }: Work, lines: 
 
 /** Kinds in an order in which each refers to earlier ones alone. Nothing is written after a line that was refused: others may refer to it. */
 async function write({ database, ctx, summary, tell, onProgress }: Work) {
+  const written = new Set<string>();
   for (const kind of kinds) {
     for (const { first, last } of await rangesOf(database, kind.kind, isBulk(kind) ? atOnce : 1)) {
       const { lines, refused } = isBulk(kind)
@@ -108,8 +109,11 @@ async function write({ database, ctx, summary, tell, onProgress }: Work) {
       if (refused) tell(refused);
       onProgress();
       if (summary.bad > 0) return;
+      if (isBulk(kind)) tablesOf(kind).forEach((table) => written.add(table));
     }
   }
+  // Until the database looks by itself it plans for tables as small as they were, and takes seconds for a page.
+  if (written.size > 0) await database.pool.query(`analyze ${[...written].join(', ')}`);
 }
 
 /**
