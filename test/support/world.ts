@@ -2,7 +2,7 @@ import { inject, onTestFinished } from 'vitest';
 import { Client, type ClientConfig } from 'pg';
 import type { InjectOptions } from 'fastify';
 import { buildApp, type AppOptions } from '../../src/app.ts';
-import type { Ctx, Settings } from '../../src/core/context.ts';
+import { allGuards, type Ctx, type Guards, type Settings } from '../../src/core/context.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
 import { contextOf, createTitledProvider } from '../../src/resources/providers/service.ts';
 
@@ -22,6 +22,9 @@ export const limits: AppOptions['limits'] = {
   keptBytes: 8_388_608,
 };
 
+/** JSON of guards that differ, for a run that proves that tests need them. */
+const guards: Guards = { ...allGuards, ...(JSON.parse(process.env['TEST_GUARDS'] ?? '{}') as Partial<Guards>) };
+
 export const connectionTo = (database: string): ClientConfig => ({ ...inject('server'), database });
 
 export const openTestDatabase = (name: string, options: Partial<DatabaseOptions> = {}) =>
@@ -37,7 +40,7 @@ export const openTestDatabase = (name: string, options: Partial<DatabaseOptions>
 
 /** The application over a database, and providers in it; both are closed when the test (or file) is done. */
 export async function openWorld(database: Database, options: Partial<AppOptions> = {}) {
-  const app = await buildApp({ database, settings, version: 'test', limits, ...options });
+  const app = await buildApp({ database, settings, version: 'test', limits, guards, ...options });
   await app.ready();
   return {
     app,

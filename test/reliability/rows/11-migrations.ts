@@ -73,8 +73,8 @@ const row: Row = {
   name: 'migrations',
   quick: true,
   async run(run) {
-    const rounds = run.quick ? 2 : 20;
-    const kills = run.quick ? 2 : 10;
+    const rounds = run.quick ? 1 : 20;
+    const kills = run.quick ? 1 : 10;
     const postgres = await startPostgres(run, { fsync: 'off' });
     const all = await makeOlder(run, postgres);
     const before = await stateOf(postgres, 'older');
