@@ -11,6 +11,8 @@ const { values } = parseArgs({
     /** Numbers of rows, with commas. */
     only: { type: 'string' },
     seed: { type: 'string' },
+    /** How long a soak takes. */
+    minutes: { type: 'string', default: '30' },
   },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -24,7 +26,7 @@ for (const file of readdirSync(folder).sort()) {
   const number = /^0*(\d+[a-z]?)-/.exec(file)?.[1] ?? file;
   if (only && !only.includes(number)) continue;
   const { default: row } = (await import(join(folder, file))) as { default: Row };
-  if (!only && values.quick && !row.quick) continue;
+  if (!only && ((values.quick && !row.quick) || row.onlyAlone)) continue;
   const result = { number, name: row.name, ...(await tried(row)) };
   results.push(result);
   const mark = { passed: '✓', failed: '✗', skipped: '-' }[result.state];
@@ -48,6 +50,7 @@ async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
   const endings: (() => unknown)[] = [];
   const run: Run = {
     quick: values.quick,
+    minutes: Number(values.minutes),
     seed,
     random: randomFrom(seed),
     afterwards: (work) => void endings.unshift(work),

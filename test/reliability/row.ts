@@ -2,6 +2,8 @@
 export type Run = {
   /** The quick half: as many rounds as four minutes for all rows allow. */
   quick: boolean;
+  /** How long a soak takes. */
+  minutes: number;
   /** Says it again with `--seed`. */
   seed: number;
   /** The next number in [0, 1) of the seed's sequence. */
@@ -17,6 +19,8 @@ export type Row = {
   name: string;
   /** Whether the quick half has it. */
   quick: boolean;
+  /** Too long for the whole set: run when it is asked for by its number. */
+  onlyAlone?: boolean;
   /** Programs it cannot do without, and the Debian packages that bring them; without one it is skipped. */
   needs?: Record<string, string>;
   /** Breaks something and looks on, then the negative control: that the same look finds the fault where it is made. */

@@ -1,0 +1,6 @@
+// Preloaded into a server for a negative control: it keeps what it should not, in memory and in open handles.
+const kept = [];
+setInterval(() => {
+  kept.push(Array.from({ length: 50_000 }, (_, n) => ({ n })));
+  setInterval(() => undefined, 60_000);
+}, 200);
