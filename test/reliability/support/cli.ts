@@ -6,8 +6,8 @@ export function cli<T = unknown>(args: string[], env: Record<string, string>, in
     const all = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };
     const options = { env: all, maxBuffer: 2 ** 28 };
     const child = execFile(process.execPath, ['dist/cli.js', ...args], options, (error, stdout, stderr) => {
-      if (error) return failed(new Error(`${args.join(' ')}: ${stderr || error.message}`));
-      done((args.includes('--json') ? JSON.parse(stdout) : stdout) as T);
+      if (error) failed(new Error(`${args.join(' ')}: ${stderr || error.message}`));
+      else done((args.includes('--json') ? JSON.parse(stdout) : stdout) as T);
     });
     child.stdin!.end(input);
   });

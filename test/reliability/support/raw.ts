@@ -8,10 +8,10 @@ export type Reply = { status: number; took: number; sent: number };
 export async function sendRaw(port: number, parts: Iterable<string | Buffer>, patience = 10_000): Promise<Reply> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let answer = '';
-  let isOver = false;
+  const ending = new AbortController();
   const over = new Promise<number>((done) => {
     const end = () => {
-      isOver = true;
+      ending.abort();
       done(performance.now());
     };
     socket.on('data', (chunk: Buffer) => {
@@ -25,7 +25,7 @@ export async function sendRaw(port: number, parts: Iterable<string | Buffer>, pa
   const begun = performance.now();
   let sent = 0;
   for (const part of parts) {
-    if (isOver) break;
+    if (ending.signal.aborted) break;
     sent += part.length;
     if (!socket.write(part)) await Promise.race([once(socket, 'drain').catch(() => undefined), over]);
   }

@@ -163,7 +163,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
       spoil(value[0] as Fields);
     else if (typeof value === 'object' && value !== null && !Array.isArray(value) && chance(0.6))
       spoil(value as Fields);
-    else if (chance(0.1)) delete fields[name];
+    else if (chance(0.1)) Reflect.deleteProperty(fields, name);
     else
       Object.defineProperty(fields, name, {
         value: structuredClone(pick(poisons)),
