@@ -12,6 +12,7 @@ import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, answerUnread, mainWording } from './http/problems.ts';
 import { keptAnswers } from './http/kept.ts';
 import { parseQuery } from './http/query.ts';
+import { bucketsFor, type Rate } from './http/rate.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
 import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
@@ -23,6 +24,8 @@ export type Limits = {
   requestMs: number;
   keepAliveMs: number;
   wrongKeysPerMinute: number;
+  /** Of each provider's requests; not limited unless given. */
+  rate?: Rate | undefined;
   /** How many bytes of answers are kept; none unless given. */
   keptBytes?: number;
 };
@@ -82,7 +85,8 @@ export async function buildApp({
   const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
   app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
   app.decorateRequest('answered', null);
-  const services = { database, settings, guards, countWrongKey };
+  const buckets = limits.rate && bucketsFor(limits.rate);
+  const services = { database, settings, guards, countWrongKey, buckets };
 
   await app.register(async (scope) => operation(scope, { database, timezone: settings.timezone, draining }));
   app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs'));

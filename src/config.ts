@@ -65,7 +65,15 @@ export const Environment = Type.Object({
   STOP_MS: number('How long requests in flight may take to end when the server stops', 10_000),
   BODY_LIMIT: number('The largest body in bytes', 1_048_576),
   ANSWER_CACHE_MB: number('Memory for answers to lists, kept until the data changes; 0 keeps none', 32, 0),
-  WRONG_KEYS_PER_MINUTE: number('Wrong API keys from one address before 429', 300),
+  RATE_LIMIT_PER_SECOND: number('Requests of one provider a second before 429; 0 is no limit', 0, 0),
+  RATE_LIMIT_BURST: Optional(
+    Type.Integer({
+      description: 'How many of them may come at once; default twice as many as a second',
+      minimum: 1,
+      maximum: 2_147_483_647,
+    }),
+  ),
+  WRONG_KEYS_PER_MINUTE: number('Wrong API keys from one address before 429', 60),
 });
 
 export type Config = ReturnType<typeof readConfig>;
@@ -129,9 +137,14 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     CATALOG_URL: CATALOG_URL === undefined ? null : baseOf(CATALOG_URL),
     MAIL_FROM: MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
     trustProxy,
+    rate: rateOf(config),
     BOOTSTRAP_PROVIDER: providerTitle,
   };
 }
+
+/** Undefined is no limit. */
+const rateOf = ({ RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst }: Static<typeof Environment>) =>
+  perSecond === 0 ? undefined : { perSecond, burst: burst ?? 2 * perSecond };
 
 /** What a path can be written behind, as browsers spell it: `HTTPS://X.example/` is `https://x.example`. */
 const baseOf = (url: string) => new URL(url).href.replace(/\/+$/, '');

@@ -64,6 +64,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
       requestMs: config.REQUEST_TIMEOUT_MS,
       keepAliveMs: config.KEEP_ALIVE_MS,
       wrongKeysPerMinute: config.WRONG_KEYS_PER_MINUTE,
+      rate: config.rate,
     },
     trustProxy: config.trustProxy,
     logger: log,

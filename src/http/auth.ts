@@ -4,6 +4,7 @@ import type { Ctx, Guards, Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
 import type { Database } from '../database/client.ts';
 import { preferredLanguage } from '../reference/language.ts';
+import { limitRate, type Buckets } from './rate.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,10 +23,12 @@ export type Services = {
   guards: Guards;
   /** Counts a wrong key against the address it came from (IPv6 by /64). */
   countWrongKey: ReturnType<FastifyInstance['createRateLimit']>;
+  /** Of the providers' requests; none where they are not limited. */
+  buckets?: Buckets | undefined;
 };
 
-/** Lets in who has a key. In `preParsing`: after anything cheap, and before anybody's body is read. */
-export function authenticate(app: FastifyInstance, { database, settings, guards, countWrongKey }: Services) {
+/** Lets in who has a key, as often as the provider may ask. In `preParsing`: after anything cheap, and before anybody's body is read. */
+export function authenticate(app: FastifyInstance, { database, settings, guards, countWrongKey, buckets }: Services) {
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
     const found = await findKey(database, request.headers['x-api-key']);
@@ -47,6 +50,7 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       writeNewProvider: (work) => database.writeNewProvider(found.provider_id, work),
     };
   });
+  if (buckets) limitRate(app, buckets);
 
   /** Only wrong keys are counted, so a right one always passes. */
   async function refuse(request: FastifyRequest) {

@@ -8,7 +8,24 @@ const description = `Courses, schools and what belongs to them, for the websites
 
 Every request carries the API key in the header \`X-API-Key\`. Writes take url-encoded forms, \`multipart/form-data\` and
 JSON, all meaning the same. Lists are walked with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\` names
-the next page.`;
+the next page.
+
+Where requests are limited, every answer to a right key says how many may follow: \`RateLimit-Limit\`,
+\`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. One
+too many is answered 429 with \`Retry-After\`.`;
+
+const seconds = (description: string) => ({ description, schema: { type: 'integer' as const } });
+/** What a 429 says beside its text; of a provider's limit all of it, of other limits when to come again. */
+const limitHeaders = {
+  'Retry-After': seconds('Seconds after which the same request may succeed'),
+  'RateLimit-Limit': seconds('How many requests may come at once'),
+  'RateLimit-Remaining': seconds('How many of them are left'),
+  'RateLimit-Reset': seconds('Seconds until all of them are there again'),
+  'RateLimit-Policy': {
+    description: 'So many requests in so many seconds: `40;w=2`',
+    schema: { type: 'string' as const },
+  },
+};
 
 /** /docs and what /openapi.json answers, generated from the very schemas that validate. */
 export const docs = fp(async (app: FastifyInstance, { version }: { version: string }) => {
@@ -16,7 +33,10 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Course Booking Service', version, description },
-      components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+      components: {
+        securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+        headers: limitHeaders,
+      },
       security: [{ key: [] }],
       tags: [
         { name: 'Courses' },
@@ -31,6 +51,7 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
       ],
     },
     transform: ({ schema, url }) => ({ schema: documented(schema), url }),
+    transformObject: (whole) => ('openapiObject' in whole ? limited(whole.openapiObject) : whole.swaggerObject),
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -44,6 +65,22 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
     uiConfig: { persistAuthorization: true, tryItOutEnabled: true, docExpansion: 'list', defaultModelsExpandDepth: -1 },
   });
 });
+
+/** As far as it is needed here: the paths, their operations by method. */
+type Paths = Record<string, Record<string, { responses: Record<string, object> }>>;
+
+/** Whatever asks for a key can be asked too often: 429, worded as every other refusal there. */
+function limited<D extends { paths?: object }>(document: D): D {
+  const headers = Object.fromEntries(
+    Object.keys(limitHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+  const operations = Object.values((document.paths ?? {}) as Paths).flatMap((methods) => Object.values(methods));
+  for (const { responses } of operations) {
+    const refusal = responses['4XX'];
+    if (refusal) responses['429'] = { ...refusal, description: 'Too many requests', headers };
+  }
+  return document;
+}
 
 /** Writes take three dialects; list parameters are named with brackets, as clients send them. */
 function documented(schema: FastifySchema): FastifySchema {
