@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { auditCommands } from './commands/audit.ts';
 import { command, id, moment, print, run, slug, table, title, type Options } from './commands/connect.ts';
 import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -186,6 +187,7 @@ command(category, 'add', 'Add a category')
   );
 
 userCommands(program);
+auditCommands(program);
 exchangeCommands(program);
 mailCommands(program);
 doctorCommand(program);

@@ -4,6 +4,7 @@ import { buildApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { openLog, type Log } from './process/log.ts';
+import { startClearing } from './process/clearing.ts';
 import { bootstrap, demoData, welcome } from './process/first-start.ts';
 import { explain } from './process/explain.ts';
 import { onStopSignal } from './process/signals.ts';
@@ -78,19 +79,24 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
 
   // Not before: a server that cannot start sends nothing.
   let mail: ReturnType<typeof mailOf> | undefined;
-  const sendMails = () => (mail = mailOf(config, database, log));
+  let stopClearing: ReturnType<typeof startClearing> | undefined;
+  const startWork = () => {
+    mail = mailOf(config, database, log);
+    stopClearing = startClearing(database, log);
+  };
   if (migrated) {
-    sendMails();
+    startWork();
   } else {
     log.warn('The database is not migrated: /ready says 503 until somebody runs the `migrate` command');
     void whenMigrated(database)
-      .then(async () => prepare().then(sendMails))
+      .then(async () => prepare().then(startWork))
       .catch((error: unknown) => log.error(explain(error)));
   }
 
   stop.gracefully(async (signal) => {
     log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
     draining.now = true;
+    stopClearing?.();
     if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
     // A connection that was busy when the port closed is idle once it has its answer.
     const closing = setInterval(() => app.server.closeIdleConnections(), 50);

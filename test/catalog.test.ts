@@ -43,6 +43,7 @@ const outsideTenancy = [
   'tokens_expires',
   'sessions_pkey',
   'sessions_expires',
+  'audit_entries_pkey',
   'api_keys_hash',
   'api_keys_id',
   'partner_connections_partner',

@@ -13,21 +13,29 @@ export type Connected = { config: Config; database: Database; ctxOf(providerId: 
 /** What a command answers: an object or a list for `--json`, the same in words, and why it ends as failed all the same. */
 export type Answer = { json: unknown; text: string; failure?: string };
 
-/** Declares a command that can answer programs as well. */
+/** Declares a command that can answer programs as well; its options hold its whole name, for the audit log. */
 export const command = (parent: Command, name: string, description: string) =>
-  parent.command(name).description(description).option('--json', 'print exactly one JSON value');
+  parent
+    .command(name)
+    .description(description)
+    .option('--json', 'print exactly one JSON value')
+    .setOptionValue('command', parent.parent ? `${parent.name()} ${name}` : name);
 
-export type Options = { json?: boolean };
+export type Options = { json?: boolean; command: string };
 
 /**
  * Runs work with the database up and migrated; where no server runs, the embedded one is started for it. It is not made:
  * with a wrong environment an empty one would be asked, and all would seem to be well.
  */
-export async function run({ json }: Options, work: (connected: Connected) => Promise<Answer>, how: StoreOptions = {}) {
+export async function run(
+  { json, command: action }: Options,
+  work: (connected: Connected) => Promise<Answer>,
+  how: StoreOptions = {},
+) {
   const config = readConfig(process.env);
   const store = await openStore(config, () => undefined, { mayCreate: false, ...how });
   try {
-    const { database } = store;
+    const database = store.database.by({ actor: 'operator', actorId: null, action });
     await whenReachable(database, config.STARTUP_WAIT_MS);
     if (!(await isMigrated(database.pool))) {
       // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
@@ -67,6 +75,10 @@ export function table(rows: Record<string, string | number | null>[], none: stri
 
 export const id = (text: string) => {
   if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('It must be an id, a whole number from 1.');
+  return Number(text);
+};
+export const count = (text: string) => {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
   return Number(text);
 };
 export const title = (text: string) => {

@@ -1,6 +1,6 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { mails, retry, retryFailed } from '../mail/service.ts';
-import { command, id, run, table, type Options } from './connect.ts';
+import { command, count, id, run, table, type Options } from './connect.ts';
 
 type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
 type RetryOptions = Options & { allFailed?: boolean };
@@ -37,8 +37,3 @@ export function mailCommands(program: Command) {
     });
   });
 }
-
-const count = (text: string) => {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
-  return Number(text);
-};

@@ -1,4 +1,4 @@
-import type { Reader, Write } from '../database/client.ts';
+import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
 import type { Runner } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
 
@@ -39,5 +39,5 @@ export type Ctx = {
   /** Writes only through this: it takes the provider's lock first. */
   write: Write;
   /** Makes a provider below this one. */
-  writeNewProvider: Write;
+  writeNewProvider: WriteNewProvider;
 };

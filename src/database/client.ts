@@ -1,10 +1,12 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
+import { auditOf, type Doing } from './audit.ts';
 import { clientThat } from './preparing.ts';
 import { readingQuickly } from './reading.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
-export type { Tx, Write } from './transactions.ts';
+export type { Doing } from './audit.ts';
+export type { Tx, Write, WriteNewProvider } from './transactions.ts';
 
 // int8: an id between 2^31 and 2^53 is legal, and a string would be wrong everywhere.
 types.setTypeParser(types.builtins.INT8, Number);
@@ -33,6 +35,8 @@ export type DatabaseOptions = {
 export type Database = Writers & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
+  /** The same database; what is changed through it is told in the audit log. */
+  by(doing: Doing): Database;
   /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -76,22 +80,27 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.on('error', onError));
 
   const writers = openWriters(pool, { waitMs: writeMs, slots: Math.max(1, Math.floor(poolSize / 2)), locking });
-  const database: Database = {
-    ...writers,
+  const db = readingQuickly(drizzle({ client: pool, casing: 'snake_case' }));
+  const told = (doing?: Doing): Database => ({
+    ...writers(doing && auditOf(doing)),
     pool,
-    db: readingQuickly(drizzle({ client: pool, casing: 'snake_case' })),
+    db,
+    by: told,
     atomically: (work) =>
       transaction(pool, performance.now() + 60_000, async (client) => {
         await client.query('set local statement_timeout = 60000');
         await client.query(patiently('select pg_advisory_xact_lock($1)', [atomicKey]));
-        return work({
-          ...database,
-          ...writersWithin(client),
+        const inside = readingQuickly(drizzle({ client, casing: 'snake_case' }));
+        const toldWithin = (one?: Doing): Database => ({
+          ...told(one),
+          ...writersWithin(client, one && auditOf(one)),
+          by: toldWithin,
           pool: client,
-          db: readingQuickly(drizzle({ client, casing: 'snake_case' })),
+          db: inside,
         });
+        return work(toldWithin(doing));
       }),
     close: () => pool.end(),
-  };
-  return database;
+  });
+  return told();
 }

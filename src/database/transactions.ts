@@ -1,16 +1,19 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
+import type { Audit, Note } from './audit.ts';
 import { failureOf } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
 import { workQueue } from './queue.ts';
 
 /** A transaction that holds its lock. */
-export type Tx = NodePgDatabase & { $client: PoolClient };
+export type Tx = NodePgDatabase & { $client: PoolClient; note: Note };
 /** `at` is the lock's clock: the created_at, updated_at and deleted_at of every row that the work writes. */
 type Work<T> = (tx: Tx, at: string) => Promise<T>;
 
 /** Runs work in a transaction that has taken the provider's lock as its first statement. */
 export type Write = <T>(work: Work<T>) => Promise<T>;
+/** The same for work that makes a provider, whose id it answers. */
+export type WriteNewProvider = (work: Work<number>) => Promise<number>;
 
 /** The ways to write; there is no other. */
 export type Writers = {
@@ -19,17 +22,44 @@ export type Writers = {
   /** What all providers share. */
   writeShared<T>(work: Work<T>): Promise<T>;
   /** A provider that does not exist yet; inserting its `provider_state` first is its lock, after its parent's row. */
-  writeNewProvider<T>(parentId: number | null, work: Work<T>): Promise<T>;
+  writeNewProvider(parentId: number | null, work: Work<number>): Promise<number>;
 };
 
 /** Switched off by the negative control of race tests alone. */
 export type Locking = { lock: boolean; queue: boolean };
 
 const casing = 'snake_case';
-const bindTo = (client: PoolClient) => drizzle({ client, casing });
+const bindTo = (client: PoolClient): Tx =>
+  Object.assign(drizzle({ client, casing }), { note: { changed: true, itemIds: [] } });
 const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
 
-/** `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. */
+/** One piece of work: in whose turn and under which lock it is done, and in whose audit log its result is told. */
+type Task<T> = { keys: number[]; lock: Lock; work: Work<T>; concerned: (result: T) => (number | null)[] };
+type Perform = <T>(task: Task<T>) => Promise<T>;
+
+const writersBy = (perform: Perform): Writers => ({
+  write(providerIds, work) {
+    const ids = [...new Set(providerIds)];
+    return perform({ keys: ids, lock: lockProviders(ids), work, concerned: () => ids });
+  },
+  writeShared: (work) => perform({ keys: [0], lock: lockShared, work, concerned: () => [null] }),
+  writeNewProvider(parentId, work) {
+    const parents = parentId === null ? [] : [parentId];
+    return perform({ keys: parents, lock: parentLock(parentId), work, concerned: (made) => [...parents, made] });
+  },
+});
+
+async function doneWith<T>(client: PoolClient, { lock, work, concerned }: Task<T>) {
+  const tx = bindTo(client);
+  const at = await lock(client);
+  const result = await work(tx, at);
+  return { result, change: { at, providerIds: concerned(result), ...tx.note } };
+}
+
+/**
+ * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. Answers the ways to write whose
+ * changes are told to an audit log, or to none.
+ */
 export function openWriters(
   pool: Pool,
   { waitMs, slots, locking }: { waitMs: number; slots: number; locking: Locking },
@@ -37,46 +67,61 @@ export function openWriters(
   const queued = workQueue({ slots, waiting: 1_000, waitMs });
 
   /** Serialization failures, deadlocks and lock time-outs are tried again while the time lasts. */
-  async function persistently<T>(keys: number[], lock: Lock, work: Work<T>): Promise<T> {
+  async function persistently<T>(task: Task<T>, audit?: Audit): Promise<T> {
     const until = performance.now() + waitMs;
     const attempt = async (): Promise<T> => {
       for (;;) {
         try {
-          return await transaction(pool, until, async (client) =>
-            work(bindTo(client), await (locking.lock ? lock : noLock)(client)),
-          );
+          return await once(task, until, audit);
         } catch (error) {
           if (failureOf(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
           await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
         }
       }
     };
-    return locking.queue ? queued(keys, attempt) : attempt();
+    return locking.queue ? queued(task.keys, attempt) : attempt();
   }
 
-  const writers: Writers = {
-    write(providerIds, work) {
-      const ids = [...new Set(providerIds)];
-      return persistently(ids, lockProviders(ids), work);
-    },
-    writeShared: (work) => persistently([0], lockShared, work),
-    writeNewProvider: (parentId, work) => persistently(parentId === null ? [] : [parentId], parentLock(parentId), work),
-  };
-  return writers;
+  async function once<T>(task: Task<T>, until: number, audit?: Audit): Promise<T> {
+    const locked = locking.lock ? task : { ...task, lock: noLock };
+    const { result, change } = await transaction(
+      pool,
+      until,
+      (client) => doneWith(client, locked),
+      // The commit goes right behind the entry: where that is refused, nothing is committed.
+      (client, { change }) =>
+        change.changed
+          ? Promise.all([audit?.record(client, change), client.query('commit')])
+          : client.query('rollback'),
+    );
+    audit?.kept(change);
+    return result;
+  }
+
+  return (audit?: Audit) => writersBy((task) => persistently(task, audit));
 }
 
 /** The same ways to write inside one transaction on one connection, so that all of it is there or nothing. */
-export function writersWithin(client: PoolClient): Writers {
-  const within = async <T>(lock: Lock, work: Work<T>) => work(bindTo(client), await lock(client));
-  return {
-    write: (providerIds, work) => within(lockProviders([...new Set(providerIds)]), work),
-    writeShared: (work) => within(lockShared, work),
-    writeNewProvider: (parentId, work) => within(parentLock(parentId), work),
-  };
-}
+export const writersWithin = (client: PoolClient, audit?: Audit): Writers =>
+  writersBy(async (task) => {
+    const { result, change } = await doneWith(client, task);
+    await audit?.record(client, change);
+    audit?.kept(change);
+    return result;
+  });
 
-/** Begin, the work, commit; locks are waited for until then (as performance.now()). A connection that cannot even roll back is thrown away. */
-export async function transaction<T>(pool: Pool, until: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
+const commit = (client: PoolClient): Promise<unknown> => client.query('commit');
+
+/**
+ * Begin, the work, and the end, which is to commit unless given; locks are waited for until then (as performance.now()). A
+ * connection that cannot even roll back is thrown away.
+ */
+export async function transaction<T>(
+  pool: Pool,
+  until: number,
+  work: (client: PoolClient) => Promise<T>,
+  end: (client: PoolClient, result: T) => Promise<unknown> = commit,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
@@ -84,7 +129,7 @@ export async function transaction<T>(pool: Pool, until: number, work: (client: P
     const begun = client.query(`begin isolation level read committed; set local lock_timeout = ${wait}`);
     // The lock is sent right behind it; where a transaction cannot begin, nothing else can either.
     const [, result] = await Promise.all([begun, work(client)]);
-    await client.query('commit');
+    await end(client, result);
     return result;
   } catch (error) {
     // A connection that is gone, or does not answer, would only be waited for once more.

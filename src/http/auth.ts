@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
 import type { Ctx, Guards, Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
-import type { Database } from '../database/client.ts';
+import type { Database, Doing } from '../database/client.ts';
 import { preferredLanguage } from '../reference/language.ts';
+import { routeOf } from './problems.ts';
 import { limitRate, type Buckets } from './rate.ts';
 
 declare module 'fastify' {
@@ -38,6 +39,8 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
     }
     if (found.stale) noteUse(database, found, request);
     request.dataVersion = found.data_version;
+    let told: Database | undefined;
+    const writers = () => (told ??= database.by(doingOf(request, found.key_id)));
     request.ctx = {
       providerId: found.provider_id,
       version: found.version,
@@ -46,8 +49,8 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       guards,
       db: database.db,
       doors: { $client: database.pool },
-      write: (work) => database.write([found.provider_id], work),
-      writeNewProvider: (work) => database.writeNewProvider(found.provider_id, work),
+      write: (work) => writers().write([found.provider_id], work),
+      writeNewProvider: (work) => writers().writeNewProvider(found.provider_id, work),
     };
   });
   if (buckets) limitRate(app, buckets);
@@ -60,6 +63,14 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
     }
   }
 }
+
+/** Once the path is read: only what is an id in it is told. */
+const doingOf = (request: FastifyRequest, keyId: number): Doing => ({
+  actor: 'key',
+  actorId: keyId,
+  action: routeOf(request),
+  itemIds: Object.values(request.params as object).filter((value): value is number => typeof value === 'number'),
+});
 
 type Found = {
   provider_id: number;

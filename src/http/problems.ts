@@ -32,8 +32,9 @@ export function answerProblems(app: FastifyInstance, word: Wording | PageWording
   });
 }
 
-/** The log names the route, never the address: it may hold a token. */
-const routeOf = (request: FastifyRequest) => `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
+/** Logs name the route, never the address: it may hold a token. */
+export const routeOf = (request: FastifyRequest) =>
+  `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
 
 /** Main interface: one text. */
 export const mainWording: Wording = ({ message }) => ({ error: message });

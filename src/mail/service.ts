@@ -3,6 +3,7 @@ import type { Ctx } from '../core/context.ts';
 import { dateTimeOrNull } from '../core/moment.ts';
 import { notFound, Problem } from '../core/problem.ts';
 import { isAddress } from '../core/text.ts';
+import { concerns } from '../database/audit.ts';
 import type { Database } from '../database/client.ts';
 import { run, type Runner } from '../database/statements.ts';
 import { outbox } from '../database/tables/outbox.ts';
@@ -77,6 +78,7 @@ export function invite(ctx: Ctx, person: Invited): Promise<{ mailId: number; ema
     const purpose = 'userId' in person ? 'account_created' : 'invitation';
     const values = { providerId, ...person, purpose, createdAt: at, dueAt: at } as const;
     const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
+    concerns(tx, 'userId' in person ? person.userId : person.adminUserId);
     return { mailId: mail!.id, email };
   });
 }

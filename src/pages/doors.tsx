@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
+import { unchanged } from '../database/audit.ts';
 import type { Tx } from '../database/client.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../resources/passwords/service.ts';
 import { endSession, openSession, openSessionByToken } from '../resources/sessions/service.ts';
@@ -39,10 +40,10 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
     if (Object.keys(faults).length > 0) return askForPassword(request, reply, owner, faults);
 
     const passwordHash = await hashPassword(password);
-    const ctx = await contextFor(owner.providerId, request.view);
+    const ctx = await contextFor(request, owner);
     const stored = await ctx.write(async (tx) => {
       const winner = await useToken(tx, 'password', token);
-      if (!winner) return undefined;
+      if (!winner) return unchanged(tx, undefined);
       const secret = await storeFor(ctx, tx, winner, passwordHash);
       const last = cookie.read(request);
       if (secret !== null && last !== undefined) await endSession(tx, last);
@@ -60,7 +61,7 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
   });
 
   async function askForPassword(request: FastifyRequest, reply: FastifyReply, owner: TokenOwner, faults: Faults) {
-    const ctx = await contextFor(owner.providerId, request.view);
+    const ctx = await contextFor(request, owner);
     const view = { ...request.view, school: await fetchSchool(ctx) };
     const page = <ChoosePassword view={view} username={await usernameOf(ctx, owner)} faults={faults} />;
     return sendPage(reply, Object.keys(faults).length > 0 ? 400 : 200, page);

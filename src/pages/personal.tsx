@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import { notFound, Problem } from '../core/problem.ts';
+import { unchanged } from '../database/audit.ts';
 import { hashPassword, replacePassword } from '../resources/passwords/service.ts';
 import { endSession, openSession, signedInBy } from '../resources/sessions/service.ts';
 import { verifyCredentials } from '../resources/sign-on/service.ts';
@@ -48,7 +49,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     const signedIn = secret === undefined ? undefined : await signedInBy(on, secret);
     if (!signedIn) return undefined;
     const { userId } = signedIn;
-    const ctx = await contextFor(signedIn.providerId, request.view);
+    const ctx = await contextFor(request, signedIn);
     const [school, person] = [await fetchSchool(ctx), await fetchPerson(ctx, userId)];
     return { ctx, userId, view: { ...request.view, school, person: person! } };
   }
@@ -89,10 +90,10 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     if ('status' in old) return refuse(old.status, { old: old.fault });
 
     const hashes = { from: old.passwordHash, to: await hashPassword(password) };
-    const secret = await ctx.write(
-      async (tx) =>
-        (await replacePassword(ctx, tx, userId, hashes)) && openSession(tx, { providerId: ctx.providerId, userId }),
-    );
+    const secret = await ctx.write(async (tx) => {
+      if (!(await replacePassword(ctx, tx, userId, hashes))) return unchanged(tx, undefined);
+      return openSession(tx, { providerId: ctx.providerId, userId });
+    });
     // It is another by now: whoever changed it keeps what they chose.
     if (!secret) return refuse(400, { old: view.says.wrongPassword });
     cookie.set(reply, secret);

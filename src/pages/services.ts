@@ -1,9 +1,14 @@
 import type { Ctx } from '../core/context.ts';
 import type { Runner } from '../database/statements.ts';
+import type { FastifyRequest } from 'fastify';
 import type { Services } from '../http/auth.ts';
+import { routeOf } from '../http/problems.ts';
 import { contextOf } from '../resources/providers/service.ts';
 import { changeCookie, sessionCookie, type ChangeCookie, type SessionCookie } from './cookie.ts';
-import { pathsOf, type Paths, type View } from './view.ts';
+import { pathsOf, type Paths } from './view.ts';
+
+/** Whom a link or a session belongs to: a course user or an admin user. */
+type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
 
 /** What the pages' routes are made with. */
 export type PageServices = {
@@ -12,8 +17,8 @@ export type PageServices = {
   paths: Paths;
   cookie: SessionCookie;
   changed: ChangeCookie;
-  /** The context of the provider that a link or a session leads to. */
-  contextFor(providerId: number, view: View): Promise<Ctx>;
+  /** The context of the provider that a link or a session leads to; what is written in it is told to be the person's doing. */
+  contextFor(request: FastifyRequest, person: Person): Promise<Ctx>;
 };
 
 export function pageServices({ database, settings, guards }: Services): PageServices {
@@ -23,10 +28,13 @@ export function pageServices({ database, settings, guards }: Services): PageServ
     paths,
     cookie: sessionCookie(settings),
     changed: changeCookie(settings, paths.passwordChanged),
-    contextFor: async (providerId, { language }) => ({
-      ...(await contextOf(database, settings, providerId)),
-      language,
-      guards,
-    }),
+    contextFor: async (request, { providerId, userId, adminUserId = null }) => {
+      const who =
+        userId === null
+          ? ({ actor: 'admin_user', actorId: adminUserId } as const)
+          : ({ actor: 'course_user', actorId: userId } as const);
+      const told = database.by({ ...who, action: routeOf(request) });
+      return { ...(await contextOf(told, settings, providerId)), language: request.view.language, guards };
+    },
   };
 }

@@ -2,18 +2,21 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { newApiKey } from '../core/api-key.ts';
-import type { Database } from '../database/client.ts';
+import type { Database, Doing } from '../database/client.ts';
 import { loadDemo } from '../demo/load.ts';
 import type { Log } from './log.ts';
 import { isKnownKey } from '../resources/keys/service.ts';
 import { createTitledProvider, hasNoProviders } from '../resources/providers/service.ts';
 import { settingsOf } from './store.ts';
 
+/** What the audit log says of it. */
+const starting = (action: string): Doing => ({ actor: 'server', actorId: null, action });
+
 /** A container's first provider, with a key the operator chose, in a database that has none. */
 export async function bootstrap(config: Config, database: Database, log: Log) {
   const { BOOTSTRAP_PROVIDER: title, BOOTSTRAP_API_KEY: key } = config;
   if (title === undefined || key === undefined) return;
-  await database.atomically(async (within) => {
+  await database.by(starting('first provider')).atomically(async (within) => {
     if (!(await hasNoProviders(within))) return;
     const { providerId } = await createTitledProvider(within, title, null, key);
     log.info(`Made the first provider, ${providerId}, with the key from BOOTSTRAP_API_KEY`);
@@ -25,7 +28,7 @@ const keyFile = ({ DATA_DIR }: Config) => join(DATA_DIR, 'demo-api-key');
 /** Loads the demo data into an empty database, when configured; tells the demo school's key, or null when there is none. */
 export async function demoData(config: Config, database: Database, log: Log): Promise<string | null> {
   if (!config.DEMO_DATA) return null;
-  if ((await hasNoProviders(database)) && (await makeDemo(config, database)) !== null) {
+  if ((await hasNoProviders(database)) && (await makeDemo(config, database.by(starting('demo')))) !== null) {
     log.info(
       'Loaded the demo data: a school with courses, dates, participants and orders, its partners and a sub-school',
     );

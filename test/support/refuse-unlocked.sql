@@ -21,9 +21,9 @@ begin
   for name in
     select table_name from information_schema.columns c
     where table_schema = 'public' and column_name = 'provider_id'
-      -- The lock itself; people's doors; and a key's last use and a mail's fate, which are written outside any change of
-      -- the provider's data.
-      and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'outbox')
+      -- The lock itself; people's doors; and a key's last use, a mail's fate and what is cleared of the audit log, which
+      -- are written outside any change of the provider's data.
+      and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'outbox', 'audit_entries')
   loop
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
     execute format('create trigger refuse_unlocked_update after update on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
@@ -32,5 +32,6 @@ begin
   -- A provider's row is inserted before its provider_state can be, in the same transaction.
   create trigger refuse_unlocked_update after update on providers referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on api_keys referencing new table as changed for each statement execute function refuse_unlocked();
+  create trigger refuse_unlocked_insert after insert on audit_entries referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on outbox referencing new table as changed for each statement execute function refuse_unlocked();
 end $$;

@@ -1,6 +1,7 @@
 import { asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/problem.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { folded } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
@@ -43,15 +44,18 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
       .onConflictDoNothing()
       .returning({ adminUserId: adminMemberships.adminUserId });
     const member = own(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
-    if ((await replaceRoles(ctx, tx, adminUserId, roleIds)) && joined.length === 0) {
+    const hasOtherRoles = await replaceRoles(ctx, tx, adminUserId, roleIds);
+    if (hasOtherRoles && joined.length === 0) {
       await tx.update(adminMemberships).set({ updatedAt: at }).where(member);
     }
+    concerns(tx, adminUserId);
     if (isNew && body.send_invite !== false) {
       await tx.insert(outbox).values({ providerId, adminUserId, purpose: 'invitation', createdAt: at, dueAt: at });
     }
     const inside = { ...ctx, db: tx };
     const [user] = await adminUserShape.embed(inside, await fetchMembers(inside, member), {}, []);
-    return { user: user!, isNew };
+    const saved = { user: user!, isNew };
+    return hasOtherRoles || joined.length > 0 ? saved : unchanged(tx, saved);
   });
 }
 

@@ -2,6 +2,7 @@ import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { amount, amountText } from '../../core/money.ts';
 import { notFound, unavailable, type Fault } from '../../core/problem.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { rowsOf, run } from '../../database/statements.ts';
 import { bookings } from '../../database/tables/orders.ts';
@@ -28,7 +29,7 @@ export function book(ctx: Ctx, sent: SentBooking, faults: Fault[], asked?: Asked
   return ctx.write(async (tx, at) => {
     const kept = key && (await recall(ctx, tx, at, key));
     if (kept && !kept.isSame) throw refused([fault('idempotency_key_reused')]);
-    if (kept) return kept.answer as BookingAnswer;
+    if (kept) return unchanged(tx, kept.answer as BookingAnswer);
 
     // Both at once; whoever lacks a name or an address is refused by the terms before anybody is enrolled.
     const [found, known] = await Promise.all([find(ctx, tx, at, sent), findKnown(ctx, tx, personsOf(sent))]);
@@ -38,6 +39,7 @@ export function book(ctx: Ctx, sent: SentBooking, faults: Fault[], asked?: Asked
     if (terms.voucher) await spend(ctx, tx, at, made.orderId, terms.voucher);
     await send(ctx, tx, at, mailsFor(sent, users, made));
 
+    concerns(tx, made.bookingId);
     const answer = toAnswer(terms, made);
     if (key) await remember(ctx, tx, at, key, { bookingId: made.bookingId, answer });
     return answer;
@@ -58,6 +60,7 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
     if ((await tx.$count(bookings, own(ctx, bookings, eq(bookings.id, bookingId)))) === 0) throw notFound('Booking');
 
     const leaving = (await tx.select().from(participants).where(ofBooking)).filter((one) => !hasLeft(one.statusId));
+    if (leaving.length === 0) return unchanged(tx, undefined);
     const ids = leaving.map(({ id }) => id);
     await tx
       .update(participants)

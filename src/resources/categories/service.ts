@@ -2,6 +2,7 @@ import { asc, eq } from 'drizzle-orm';
 import { slugOf } from '../../core/catalog.ts';
 import { notFound, Problem } from '../../core/problem.ts';
 import { upholding } from '../../core/rules.ts';
+import { concerns } from '../../database/audit.ts';
 import type { Database } from '../../database/client.ts';
 import { categories } from '../../database/tables/catalog.ts';
 
@@ -27,7 +28,7 @@ export async function addCategory(
   const work = database.writeShared(async (tx, at) => {
     const values = { title, slug, parentId, createdAt: at, updatedAt: at };
     const [made] = await tx.insert(categories).values(values).returning({ id: categories.id });
-    return made!.id;
+    return concerns(tx, made!.id);
   });
   return upholding({ categories_slug: () => new Problem('invalid', 'A category with this slug exists already') }, work);
 }

@@ -4,6 +4,7 @@ import { mergedProperties } from '../../core/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
 import { upholding } from '../../core/rules.ts';
 import { isZone } from '../../core/zones.ts';
+import { concerns } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -103,7 +104,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
         customProperties: mergedProperties(null, body.custom_properties),
       })
       .returning({ id: courseDates.id });
-    const { id } = date!;
+    const id = concerns(tx, date!.id);
     await addInstructors(ctx, tx, id, body.instructors ?? []);
     await addGatherings(ctx, tx, at, { id, zone }, gatherings);
     await stampCourse(ctx, tx, at, courseId);

@@ -6,6 +6,7 @@ import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
 import { mergedProperties } from '../../core/custom-properties.ts';
 import { upholding } from '../../core/rules.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
 import { folded } from '../../database/tables/columns.ts';
@@ -66,7 +67,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
 
     const values = { ...columns, providerId, createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
     const [course] = await tx.insert(courses).values(values).returning({ id: courses.id });
-    const courseId = course!.id;
+    const courseId = concerns(tx, course!.id);
     await addMainProduct(ctx, tx, at, courseId, columns);
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
@@ -146,7 +147,8 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
     if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0) throw notFound('Category');
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
-    if (added.length === 0) return;
+    if (added.length === 0) return unchanged(tx, undefined);
+    concerns(tx, courseId);
     await tx.update(courses).set({ updatedAt: at, relatedItemsUpdatedAt: at }).where(course);
     const before = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));
     const isFirst = (await tx.$count(courseCategories, own(ctx, courseCategories, before))) === 0;

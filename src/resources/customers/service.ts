@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/problem.ts';
+import { concerns } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
@@ -29,7 +30,7 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
       .insert(customers)
       .values({ ...toColumns(body), title: body.title, providerId, createdAt: at, updatedAt: at })
       .returning({ id: customers.id });
-    return customer!.id;
+    return concerns(tx, customer!.id);
   });
 }
 

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { cleared } from '../../core/change.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/problem.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { instructors } from '../../database/tables/places.ts';
@@ -22,6 +23,7 @@ export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instru
       .insert(instructors)
       .values({ ...toColumns(body), firstname, lastname, providerId: ctx.providerId, createdAt: at, updatedAt: at })
       .returning();
+    concerns(tx, made!.id);
     return toInstructor(made!);
   });
 
@@ -54,7 +56,7 @@ export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
     const instructor = own(ctx, instructors, eq(instructors.id, id));
     const [found] = await tx.select().from(instructors).where(instructor);
     if (!found) throw notFound('Instructor');
-    if (found.archivedAt !== null) return toInstructor(found);
+    if (found.archivedAt !== null) return unchanged(tx, toInstructor(found));
     const stamps = { archivedAt: at, updatedAt: at };
     const [archived] = await tx.update(instructors).set(stamps).where(instructor).returning();
     return toInstructor(archived!);

@@ -2,6 +2,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../core/api-key.ts';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import type { Database } from '../../database/client.ts';
 import { apiKeys } from '../../database/tables/providers.ts';
 
@@ -9,13 +10,13 @@ import { apiKeys } from '../../database/tables/providers.ts';
 export async function createKey(ctx: Ctx, { label = '', expires }: { label?: string; expires?: string }) {
   const apiKey = newApiKey();
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
-  const [made] = await ctx.write((tx, at) =>
-    tx
+  return ctx.write(async (tx, at) => {
+    const [made] = await tx
       .insert(apiKeys)
       .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: at, expiresAt })
-      .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` }),
-  );
-  return { keyId: made!.id, apiKey, isExpired: made!.isExpired };
+      .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` });
+    return { keyId: concerns(tx, made!.id), apiKey, isExpired: made!.isExpired };
+  });
 }
 
 export const listKeys = (ctx: Ctx) =>
@@ -36,12 +37,14 @@ export const listKeys = (ctx: Ctx) =>
 export async function revokeKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
   if (!key) throw notFound('Key');
-  await database.write([key.providerId], (tx, at) =>
-    tx
+  await database.write([key.providerId], async (tx, at) => {
+    const { rowCount } = await tx
       .update(apiKeys)
       .set({ revokedAt: at })
-      .where(and(eq(apiKeys.providerId, key.providerId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt))),
-  );
+      .where(and(eq(apiKeys.providerId, key.providerId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
+    if (rowCount === 0) return unchanged(tx, undefined);
+    concerns(tx, keyId);
+  });
 }
 
 /** Whether the key opens anything in this database. */

@@ -3,6 +3,7 @@ import { cleared } from '../../core/change.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/problem.ts';
 import { isZone } from '../../core/zones.ts';
+import { concerns } from '../../database/audit.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
 import { own } from '../../lists/reach.ts';
 import type { LocationBody, LocationChange } from './body.ts';
@@ -21,7 +22,7 @@ export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Loca
       .insert(locations)
       .values({ ...toColumns(body), providerId, createdAt: at, updatedAt: at })
       .returning({ id: locations.id });
-    return made!.id;
+    return concerns(tx, made!.id);
   });
   return read(ctx, id);
 }

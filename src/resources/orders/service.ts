@@ -2,6 +2,7 @@ import { eq, isNull, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
+import { unchanged } from '../../database/audit.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { own } from '../../lists/reach.ts';
 import { orderList, type OrderQuery } from './query.ts';
@@ -23,7 +24,7 @@ export async function exportOrder(ctx: Ctx, id: number) {
       .set({ exportedAt: at, updatedAt: at })
       .where(own(ctx, orders, eq(orders.id, id), isNull(orders.exportedAt)))
       .returning({ id: orders.id });
-    if (exported.length === 0) return;
+    if (exported.length === 0) return unchanged(tx, undefined);
     await tx
       .update(orderLines)
       .set({ ...fixedPrices, updatedAt: at })

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { mergedProperties } from '../../core/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
+import { unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
@@ -28,13 +29,12 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
 
     const changes = { ...toColumns(row, body), statusId: await statusFor(ctx, tx, row, body.idStatus ?? row.statusId) };
     const isMoved = changes.statusId !== row.statusId;
-    if (isMoved || !isSame(changes, row)) {
-      const statusUpdatedAt = isMoved ? at : row.statusUpdatedAt;
-      await tx
-        .update(participants)
-        .set({ ...changes, statusUpdatedAt, updatedAt: at })
-        .where(participant);
-    }
+    if (!isMoved && isSame(changes, row)) return unchanged(tx, undefined);
+    const statusUpdatedAt = isMoved ? at : row.statusUpdatedAt;
+    await tx
+      .update(participants)
+      .set({ ...changes, statusUpdatedAt, updatedAt: at })
+      .where(participant);
     if (holdsSeat(row.statusId) && !holdsSeat(changes.statusId)) await settleDates(ctx, tx, at, [row.courseDateId]);
   });
   return getParticipant(ctx, id);

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
 import { ownItems, type Reach } from '../../lists/reach.ts';
@@ -80,19 +81,23 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
     if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw notFound(`Provider ${id}`);
   }
   return database.write([providerId, partnerId], async (tx, at) => {
-    await tx
+    concerns(tx, providerId);
+    concerns(tx, partnerId);
+    const set = await tx
       .insert(partnerConnections)
       .values({ providerId, partnerId, status, createdAt: at, updatedAt: at })
       .onConflictDoUpdate({
         target: [partnerConnections.providerId, partnerConnections.partnerId],
         set: { status, updatedAt: at },
         ...(status === 'requested' ? { setWhere: eq(partnerConnections.status, 'revoked') } : {}),
-      });
+      })
+      .returning({ status: partnerConnections.status });
+    if (set[0]) return set[0].status;
     const [now] = await tx
       .select({ status: partnerConnections.status })
       .from(partnerConnections)
       .where(pair(providerId, partnerId));
-    return now!.status;
+    return unchanged(tx, now!.status);
   });
 }
 

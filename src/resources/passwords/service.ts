@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { and, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
+import { concerns } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { workQueue } from '../../database/queue.ts';
 import { run } from '../../database/statements.ts';
@@ -52,6 +53,7 @@ export async function setPassword(ctx: Ctx, userId: number, password: string) {
 /** The same inside a transaction, with the hash at hand. */
 export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
   if (!(await store(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw notFound('Course user');
+  concerns(tx, userId);
   await endOtherWaysIn(ctx, tx, userId);
   await run(tx, forgetFailures, [ctx.providerId, userId]);
 }

@@ -3,7 +3,8 @@ import { hashApiKey, newApiKey } from '../../core/api-key.ts';
 import { slugOf } from '../../core/catalog.ts';
 import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
 import { notFound } from '../../core/problem.ts';
-import type { Database, Write } from '../../database/client.ts';
+import { concerns } from '../../database/audit.ts';
+import type { Database, WriteNewProvider } from '../../database/client.ts';
 import { roles } from '../../database/tables/people.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
 
@@ -22,7 +23,7 @@ export async function createProvider(database: Database, values: NewProvider, ch
 export const createSubProvider = (ctx: Ctx, values: NewProvider) =>
   insertProvider(ctx.writeNewProvider, { ...values, parentId: ctx.providerId });
 
-async function insertProvider(write: Write, values: NewProvider, chosenKey?: string) {
+async function insertProvider(write: WriteNewProvider, values: NewProvider, chosenKey?: string) {
   const apiKey = chosenKey ?? newApiKey();
   const providerId = await write(async (tx, at) => {
     const stamps = { createdAt: at, updatedAt: at };
@@ -34,7 +35,7 @@ async function insertProvider(write: Write, values: NewProvider, chosenKey?: str
     await tx.insert(providerState).values({ providerId, changedAt: at });
     await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...stamps });
     await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: at });
-    return providerId;
+    return concerns(tx, providerId);
   });
   return { providerId, apiKey };
 }

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/problem.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import { run } from '../../database/statements.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { hashPassword, isOutdated, isPassword, prepareHashing, renewHash } from '../passwords/service.ts';
@@ -74,7 +75,11 @@ async function renew(ctx: Ctx, user: Verified, credentials: Credentials): Promis
   if (!isOutdated(from)) return user;
   try {
     const to = await hashPassword(credentials.password);
-    const isRenewed = await ctx.write((tx) => renewHash(ctx, tx, id, { from, to }));
+    const isRenewed = await ctx.write(async (tx) => {
+      if (!(await renewHash(ctx, tx, id, { from, to }))) return unchanged(tx, false);
+      concerns(tx, id);
+      return true;
+    });
     // Another sign-on was first, or it is another password now.
     return isRenewed ? { ...user, passwordHash: to } : await compare(ctx, credentials);
   } catch {

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/problem.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { own } from '../../lists/reach.ts';
@@ -19,10 +20,13 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
       .values({ providerId: ctx.providerId, title, createdAt: at, updatedAt: at })
       .onConflictDoNothing()
       .returning({ id: tags.id, title: tags.title });
-    if (made) return { tag: made, isNew: true };
+    if (made) {
+      concerns(tx, made.id);
+      return { tag: made, isNew: true };
+    }
     const equal = own(ctx, tags, sql`${folded(tags.title)} = ${folded(title)}`);
     const [found] = await tx.select({ id: tags.id, title: tags.title }).from(tags).where(equal);
-    return { tag: found!, isNew: false };
+    return unchanged(tx, { tag: found!, isNew: false });
   });
 
 /** A filter by tags takes the provider's own alone; any other id is refused, also beside own ones. */

@@ -1,0 +1,50 @@
+import type { PoolClient } from 'pg';
+import type { Actor } from './tables/audit.ts';
+
+/**
+ * One request, one command, one start of the server: who does it, and what, as a route or the name of a command. Never what
+ * was sent with it.
+ */
+export type Doing = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
+
+/** What a transaction is to leave in the audit log. */
+export type Note = { changed: boolean; itemIds: number[] };
+type Noting = { note: Note };
+/** Null among the providers is what all share. */
+type Change = Note & { at: string; providerIds: (number | null)[] };
+
+/** For work that turned out to change nothing: it is undone, lock and all, and leaves no entry. Answers what it is given. */
+export function unchanged<T>({ note }: Noting, answer: T): T {
+  note.changed = false;
+  return answer;
+}
+
+/** What was made or changed, where the route does not name it; answers the id. */
+export function concerns({ note }: Noting, itemId: number): number {
+  note.itemIds.push(itemId);
+  return itemId;
+}
+
+const recordChange = {
+  name: 'record_change',
+  text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
+    select provider_id, $2::timestamptz, $3, $4::bigint, $5, $6::bigint[] from unnest($1::bigint[]) provider_id`,
+};
+
+/** The audit log of one doing: it gets one entry for each provider, with the first change that is kept. */
+export function auditOf({ actor, actorId, action, itemIds: named = [] }: Doing) {
+  const told = new Set<number | null>();
+  return {
+    /** Writes the entries in the change's own transaction, so that there is neither without the other. */
+    async record(client: PoolClient, { at, providerIds, changed, itemIds }: Change) {
+      const untold = providerIds.filter((id) => !told.has(id));
+      if (!changed || untold.length === 0) return;
+      await client.query({ ...recordChange, values: [untold, at, actor, actorId, action, [...named, ...itemIds]] });
+    },
+    /** Once the transaction is committed. */
+    kept({ providerIds, changed }: Change) {
+      if (changed) for (const id of providerIds) told.add(id);
+    },
+  };
+}
+export type Audit = ReturnType<typeof auditOf>;

@@ -1,0 +1,31 @@
+import { sql } from 'drizzle-orm';
+import { bigint, check, index, pgTable, text } from 'drizzle-orm/pg-core';
+import { instant, reference } from './columns.ts';
+
+const actors = ['key', 'course_user', 'admin_user', 'operator', 'server'] as const;
+export type Actor = (typeof actors)[number];
+
+/**
+ * Who changed what, and when. Without foreign keys, since the log outlives what it tells of; and without texts that
+ * anybody sent.
+ */
+export const auditEntries = pgTable(
+  'audit_entries',
+  {
+    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
+    /** Null for what all providers share. */
+    providerId: reference(),
+    at: instant().notNull(),
+    actor: text({ enum: actors }).notNull(),
+    /** The key, the course user or the admin user; an operator and the server have no id. */
+    actorId: reference(),
+    /** `POST /v2/courses`, or the name of a command. */
+    action: text().notNull(),
+    itemIds: bigint({ mode: 'number' }).array().notNull(),
+  },
+  (t) => [
+    index('audit_entries_provider').on(t.providerId, t.id),
+    check('audit_entries_actor', sql`${t.actor} in ('key', 'course_user', 'admin_user', 'operator', 'server')`),
+    check('audit_entries_actor_id', sql`(${t.actorId} is null) = (${t.actor} in ('operator', 'server'))`),
+  ],
+);
