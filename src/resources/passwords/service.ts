@@ -61,8 +61,10 @@ export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHa
 /** The same, while the user's hash is the one that was looked at; whether it was. */
 export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
   const isReplaced = await renewHash(ctx, tx, userId, hashes);
-  if (isReplaced) await endOtherWaysIn(ctx, tx, userId);
-  return isReplaced;
+  if (!isReplaced) return false;
+  concerns(tx, userId);
+  await endOtherWaysIn(ctx, tx, userId);
+  return true;
 }
 
 /** A hash of the same password at the cost of now, while the user's is the one that was looked at; whether it was. */
@@ -83,5 +85,8 @@ async function endOtherWaysIn(ctx: Ctx, tx: Tx, userId: number) {
 
 /** An admin user's, who is one person at all their providers. */
 export async function storeAdminPassword(tx: Tx, adminUserId: number, passwordHash: string) {
-  await tx.update(adminUsers).set({ passwordHash }).where(eq(adminUsers.id, adminUserId));
+  await tx
+    .update(adminUsers)
+    .set({ passwordHash })
+    .where(eq(adminUsers.id, concerns(tx, adminUserId)));
 }
