@@ -14,7 +14,9 @@ type Noting = { note: Note };
 type Change = Note & { at: string; providerIds: (number | null)[] };
 
 /** For work that turned out to change nothing: it is undone, lock and all, and leaves no entry. Answers what it is given. */
-export function unchanged<T>({ note }: Noting, answer: T): T {
+export function unchanged(tx: Noting): void;
+export function unchanged<T>(tx: Noting, answer: T): T;
+export function unchanged<T>({ note }: Noting, answer?: T): T | undefined {
   note.changed = false;
   return answer;
 }

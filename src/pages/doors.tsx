@@ -43,7 +43,10 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
     const ctx = await contextFor(request, owner);
     const stored = await ctx.write(async (tx) => {
       const winner = await useToken(tx, 'password', token);
-      if (!winner) return unchanged(tx, undefined);
+      if (!winner) {
+        unchanged(tx);
+        return;
+      }
       const secret = await storeFor(ctx, tx, winner, passwordHash);
       const last = cookie.read(request);
       if (secret !== null && last !== undefined) await endSession(tx, last);

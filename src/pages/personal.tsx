@@ -91,7 +91,10 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
 
     const hashes = { from: old.passwordHash, to: await hashPassword(password) };
     const secret = await ctx.write(async (tx) => {
-      if (!(await replacePassword(ctx, tx, userId, hashes))) return unchanged(tx, undefined);
+      if (!(await replacePassword(ctx, tx, userId, hashes))) {
+        unchanged(tx);
+        return;
+      }
       return openSession(tx, { providerId: ctx.providerId, userId });
     });
     // It is another by now: whoever changed it keeps what they chose.

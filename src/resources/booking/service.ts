@@ -60,7 +60,10 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
     if ((await tx.$count(bookings, own(ctx, bookings, eq(bookings.id, bookingId)))) === 0) throw notFound('Booking');
 
     const leaving = (await tx.select().from(participants).where(ofBooking)).filter((one) => !hasLeft(one.statusId));
-    if (leaving.length === 0) return unchanged(tx, undefined);
+    if (leaving.length === 0) {
+      unchanged(tx);
+      return;
+    }
     const ids = leaving.map(({ id }) => id);
     await tx
       .update(participants)

@@ -147,7 +147,10 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
     if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0) throw notFound('Category');
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
-    if (added.length === 0) return unchanged(tx, undefined);
+    if (added.length === 0) {
+      unchanged(tx);
+      return;
+    }
     concerns(tx, courseId);
     await tx.update(courses).set({ updatedAt: at, relatedItemsUpdatedAt: at }).where(course);
     const before = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));

@@ -42,7 +42,10 @@ export async function revokeKey(database: Database, keyId: number) {
       .update(apiKeys)
       .set({ revokedAt: at })
       .where(and(eq(apiKeys.providerId, key.providerId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
-    if (rowCount === 0) return unchanged(tx, undefined);
+    if (rowCount === 0) {
+      unchanged(tx);
+      return;
+    }
     concerns(tx, keyId);
   });
 }

@@ -24,7 +24,10 @@ export async function exportOrder(ctx: Ctx, id: number) {
       .set({ exportedAt: at, updatedAt: at })
       .where(own(ctx, orders, eq(orders.id, id), isNull(orders.exportedAt)))
       .returning({ id: orders.id });
-    if (exported.length === 0) return unchanged(tx, undefined);
+    if (exported.length === 0) {
+      unchanged(tx);
+      return;
+    }
     await tx
       .update(orderLines)
       .set({ ...fixedPrices, updatedAt: at })

@@ -29,7 +29,10 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
 
     const changes = { ...toColumns(row, body), statusId: await statusFor(ctx, tx, row, body.idStatus ?? row.statusId) };
     const isMoved = changes.statusId !== row.statusId;
-    if (!isMoved && isSame(changes, row)) return unchanged(tx, undefined);
+    if (!isMoved && isSame(changes, row)) {
+      unchanged(tx);
+      return;
+    }
     const statusUpdatedAt = isMoved ? at : row.statusUpdatedAt;
     await tx
       .update(participants)
