@@ -22,10 +22,10 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const withPassword = (url: string) =>
   url.replace(/^postgres:\/\/([^:@]*)(:[^@]*)?@/, `postgres://$1:${databasePassword}@`);
 
-/** Where a secret shows. */
+/** Where a secret shows, or as much of it as a parser quotes. */
 function shownIn(secrets: string[], where: Record<string, string>) {
   return Object.entries(where).flatMap(([place, text]) =>
-    secrets.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${place}`),
+    secrets.filter((secret) => text.includes(secret.slice(0, 10))).map((secret) => `${secret} in ${place}`),
   );
 }
 
@@ -81,6 +81,7 @@ test('a server tells no key, password or link, in its log, its answers or its na
     await ask('/v2/courses', json(key, `{"title": "${key}`), 400);
     await ask('/v2/courses', json(key, JSON.stringify({ title: 5, level: key, tags: key })), 400);
     await ask(`/v2/courses?limit=${key}`, { headers: { 'x-api-key': key } }, 400);
+    await ask('/v2/courses', json(key, key), 400);
     await ask('/courses', json(key, `{"api_key": "${key}", "title": `), 400);
     await ask(`/v2/${key}`, { headers: { 'x-api-key': key } }, 404);
   }
@@ -124,11 +125,10 @@ test('a server tells no key, password or link, in its log, its answers or its na
       answers: answers.join('\n'),
       'outbox and audit log': rows[0]!.all,
       'command line': listed.stdout + audit.stdout + keys.stdout + set.stdout + set.stderr,
-      'its name':
-        readFileSync(`/proc/${server.pid}/cmdline`, 'utf8') + readFileSync(`/proc/${server.pid}/comm`, 'utf8'),
     }),
   ).toEqual([]);
   expect(server.output()).toContain('failed');
+  expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).toBe(`${process.execPath}\0dist/main.js\0`);
   expect(secrets.flatMap((secret) => processesNaming(secret))).toEqual([]);
 });
 
