@@ -120,9 +120,7 @@ export const courseDates = pgTable(
     index('course_dates_created').on(t.providerId, t.createdAt, t.id),
     index('course_dates_updated').on(t.providerId, t.updatedAt, t.id),
     index('course_dates_status').on(t.providerId, t.statusId, t.id),
-    index('course_dates_participants')
-      .on(t.providerId, t.id)
-      .where(sql`${t.hasParticipants}`),
+    index('course_dates_participants').on(t.providerId, t.hasParticipants, t.id),
     index('course_dates_parent')
       .on(t.providerId, t.parentId, t.id)
       .where(sql`${t.parentId} is not null`),
