@@ -3,7 +3,7 @@ import { createTitledProvider } from '../../src/resources/providers/service.ts';
 import { statementsOf } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import { median } from './figures.ts';
-import { drive } from './load.ts';
+import { drive, onlyStatus } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 
@@ -37,9 +37,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
       for (const { where, ids } of places) {
         const script = await scriptFor(subject, apiKey, ids);
         const ours = await drive({ ...ask, ids, seconds });
-        if (Object.keys(ours.statuses).some((status) => status !== '201')) {
-          throw new Error(`not all were booked: ${JSON.stringify(ours.statuses)}`);
-        }
+        onlyStatus('201', ours);
         const { perSecond: limit } = await pgbench(subject, script, connections, seconds);
         (runs[where] ??= []).push({ ours, limit });
       }

@@ -3,7 +3,7 @@ import type { Case } from './cases.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { drive } from './load.ts';
+import { drive, onlyStatus } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
@@ -42,8 +42,7 @@ export async function measureLists(
         const [nodeBefore, postgresBefore] = [secondsOf(pid), secondsOfFamily(subject.pid)];
         const ours = await drive({ url: base + one.path, method: 'GET', headers, connections: 8, seconds });
         const count = ours.statuses['200'] ?? 0;
-        if (Object.keys(ours.statuses).join() !== '200')
-          throw new Error(`${one.path}: ${JSON.stringify(ours.statuses)}`);
+        onlyStatus('200', ours);
         const nodeMs = ((secondsOf(pid) - nodeBefore) * 1_000) / count;
         const postgresMs = ((secondsOfFamily(subject.pid) - postgresBefore) * 1_000) / count;
         const limitBefore = secondsOfFamily(subject.pid);

@@ -28,3 +28,10 @@ export async function drive(load: Load): Promise<Figures> {
   ])) as [Figures];
   return figures;
 }
+
+/** Figures of anything but that answer would mean nothing. */
+export function onlyStatus(status: string, ...all: Figures[]) {
+  for (const { statuses } of all) {
+    if (Object.keys(statuses).join() !== status) throw new Error(`not all were ${status}: ${JSON.stringify(statuses)}`);
+  }
+}

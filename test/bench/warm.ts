@@ -3,7 +3,7 @@ import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { median } from './figures.ts';
 import { statementsFor } from './lists.ts';
-import { drive } from './load.ts';
+import { drive, onlyStatus } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { withServer } from './server.ts';
 
@@ -34,13 +34,8 @@ export async function measureWarm(
         const warm = await drive(ask);
         const tag = (await fetch(ask.url, { headers })).headers.get('etag')!;
         const known = await drive({ ...ask, headers: { ...headers, 'if-none-match': tag } });
-        if (
-          Object.keys({ ...warm.statuses, ...known.statuses })
-            .sort()
-            .join() !== '200,304'
-        ) {
-          throw new Error(`${path}: ${JSON.stringify([warm.statuses, known.statuses])}`);
-        }
+        onlyStatus('200', warm);
+        onlyStatus('304', known);
         const { perSecond: rowsAlone } = await pgbench(subject, rows, 2, seconds);
         const mixed = await writing(base, apiKey, () =>
           drive({ ...ask, others: `${path}${path.includes('?') ? '&' : '?'}since_id={n}`, othersShare: 0.1 }),

@@ -49,9 +49,10 @@ type Plan = Omit<Load, 'url' | 'connections' | 'seconds'> & { path: string };
 /** No two requests of a run, nor of two runs, get the same number. */
 function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, path }: Plan) {
   const first = process.pid * 1_000_000 + (runs += 1) * 10_000;
-  const table = Object.entries(headers).map(([name, value]) => `[${lua(name)}]=${lua(value)}`);
+  // Beside the host, which wrk adds itself.
+  const added = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}]=${lua(value)}`);
   return `
-local headers = {${table.join(',')}}
+${added.join('\n')}
 local ids = {${ids.join(',')}}
 local n = 0
 local threads = {}
@@ -60,11 +61,16 @@ local function filled(text)
   local id = tostring(ids[math.random(#ids)])
   return (text:gsub("{n}", string.format("%.0f", ${first} + n)):gsub("{id}", id))
 end
-local same = ${body === undefined ? `wrk.format(${lua(method)}, ${lua(path)}, headers)` : 'nil'}
+local same = nil
 request = function()
   n = n + 1
-  ${others === undefined ? '' : `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(${lua(others)}), headers) end`}
-  return same or wrk.format(${lua(method)}, ${lua(path)}, headers, ${body === undefined ? 'nil' : `filled(${lua(body)})`})
+  ${others === undefined ? '' : `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(${lua(others)})) end`}
+  ${
+    body === undefined
+      ? `same = same or wrk.format(${lua(method)}, ${lua(path)})
+  return same`
+      : `return wrk.format(${lua(method)}, ${lua(path)}, nil, filled(${lua(body)}))`
+  }
 end
 response = function(status) statuses[status] = (statuses[status] or 0) + 1 end
 setup = function(thread) table.insert(threads, thread) end
