@@ -33,10 +33,9 @@ function nameGiver() {
 export function clientThat({ prepare }: { prepare: boolean }): typeof Client {
   const nameOf = nameGiver();
   const named = (asked: Asked): Asked => {
-    if (typeof asked === 'string') return asked;
+    if (typeof asked === 'string' || (prepare && asked.name !== undefined)) return asked;
     // Rows as arrays are what the query builder asks for; what is written by hand names itself, or has a reason not to.
-    const given = asked.name ?? (asked.rowMode === 'array' ? nameOf(asked.text) : undefined);
-    return { ...asked, name: prepare ? given : undefined };
+    return { ...asked, name: prepare && asked.rowMode === 'array' ? nameOf(asked.text) : undefined };
   };
   class Preparing extends Client {}
   // Assigned, since the driver types its query as a dozen overloads.
