@@ -14,7 +14,8 @@ async function answer({ url, method, headers, body, ids = [0], others, othersSha
     sent += 1;
     const id = ids[Math.floor(Math.random() * ids.length)]!;
     const filled = (text: string) => text.replaceAll('{n}', String(run + sent)).replaceAll('{id}', String(id));
-    const path = others !== undefined && Math.random() < othersShare ? filled(others) : pathname + search;
+    const other = others?.[Math.floor(Math.random() * others.length)];
+    const path = other !== undefined && Math.random() < othersShare ? filled(other) : pathname + search;
     return { ...request, path, ...(body === undefined ? {} : { body: filled(body) }) };
   };
   const started = performance.now();

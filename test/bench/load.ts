@@ -9,8 +9,8 @@ export type Load = {
   headers: Record<string, string>;
   body?: string;
   ids?: number[];
-  /** A path with `{n}` in it, asked instead in that share of the requests. */
-  others?: string;
+  /** Paths, perhaps with `{n}` in them, of which one is asked instead in that share of the requests. */
+  others?: string[];
   othersShare?: number;
   connections: number;
   seconds: number;

@@ -34,7 +34,10 @@ export function secondsOfFamily(pid: number) {
 }
 
 /** The most memory that a process has held so far, in MB. */
-export function peakMegabytes(pid: number) {
-  const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+export const peakMegabytes = (pid: number) => megabytes(pid, 'VmHWM');
+export const megabytesNow = (pid: number) => megabytes(pid, 'VmRSS');
+
+function megabytes(pid: number, name: string) {
+  const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Math.round(Number(found?.[1] ?? 0) / 1024);
 }

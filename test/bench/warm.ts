@@ -38,7 +38,7 @@ export async function measureWarm(
         onlyStatus('304', known);
         const { perSecond: rowsAlone } = await pgbench(subject, rows, 2, seconds);
         const mixed = await writing(base, apiKey, () =>
-          drive({ ...ask, others: `${path}${path.includes('?') ? '&' : '?'}since_id={n}`, othersShare: 0.1 }),
+          drive({ ...ask, others: [`${path}${path.includes('?') ? '&' : '?'}since_id={n}`], othersShare: 0.1 }),
         );
         runs.push({ warm: warm.perSecond, notModified: known.perSecond, rowsAlone, mixed: mixed.perSecond });
       }
@@ -55,7 +55,7 @@ export async function measureWarm(
 let written = 0;
 
 /** Ten writes a second by the same provider while the work runs. */
-async function writing<T>(base: string, apiKey: string, work: () => Promise<T>): Promise<T> {
+export async function writing<T>(base: string, apiKey: string, work: () => Promise<T>): Promise<T> {
   const write = () => {
     written += 1;
     const body = new URLSearchParams({ title: `Tag ${process.pid} ${written}` });

@@ -54,6 +54,7 @@ function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, p
   return `
 ${added.join('\n')}
 local ids = {${ids.join(',')}}
+local others = {${(others ?? []).map(lua).join(',')}}
 local n = 0
 local threads = {}
 statuses = {}
@@ -64,7 +65,7 @@ end
 local same = nil
 request = function()
   n = n + 1
-  ${others === undefined ? '' : `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(${lua(others)})) end`}
+  ${others === undefined ? '' : `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(others[math.random(#others)])) end`}
   ${
     body === undefined
       ? `same = same or wrk.format(${lua(method)}, ${lua(path)})

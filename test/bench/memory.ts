@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util';
+import { setTimeout as pause } from 'node:timers/promises';
+import { listCases } from './cases.ts';
+import { withDatabase } from './database.ts';
+import { report } from './goals.ts';
+import { drive } from './load.ts';
+import { withServer } from './server.ts';
+import { megabytesNow, peakMegabytes } from './usage.ts';
+import { writing } from './warm.ts';
+
+// Every list again and again, every tenth question a new one, and ten writes a second: what the process holds meanwhile.
+const { values } = parseArgs({ options: { minutes: { type: 'string' }, size: { type: 'string' } } });
+const minutes = Number(values.minutes ?? 10);
+
+await withDatabase(Number(values.size ?? 0.1), async (subject, dataset) => {
+  const headers = { 'x-api-key': dataset.apiKey };
+  const paths = (await listCases(subject, dataset)).map(({ path }) => path);
+  await withServer(subject, {}, async ({ base, pid }) => {
+    const held: number[] = [];
+    const until = performance.now() + minutes * 60_000;
+    const watch = (async () => {
+      while (performance.now() < until) {
+        await pause(5_000);
+        held.push(megabytesNow(pid));
+        if (held.length % 12 === 0) console.log(`minute ${held.length / 12}: ${held.at(-1)} MB`);
+      }
+    })();
+    const { perSecond, statuses } = await writing(base, dataset.apiKey, () =>
+      drive({
+        ...{ url: base + paths[0]!, method: 'GET', headers, connections: 8, seconds: minutes * 60 },
+        ...{ others: [...paths, '/v2/coursedates?since_id={n}'], othersShare: 0.95 },
+      }),
+    );
+    await watch;
+    console.log(`${Math.round(perSecond)} answers a second: ${JSON.stringify(statuses)}`);
+    // The largest of half a minute tells more than a moment, in which memory may just have been given back.
+    const largest = (from: number) => Math.max(...held.slice(from, from + 6));
+    const missed = report([
+      { name: 'peak, MB', must: 200, atMost: true, measured: peakMegabytes(pid) },
+      {
+        ...{ name: 'at the end, times the end of the second minute', must: 1.1, atMost: true },
+        measured: largest(held.length - 6) / largest(Math.min(18, held.length - 6)),
+      },
+    ]);
+    process.exitCode = missed > 0 ? 1 : 0;
+  });
+});
