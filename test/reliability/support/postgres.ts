@@ -20,6 +20,8 @@ export type Postgres = {
   /** A connection of our own, ended by us. */
   connect(database?: string): Promise<Client>;
   create(database: string): Promise<void>;
+  /** Runs statements, each on its own, in the database `postgres`. */
+  command(...statements: string[]): Promise<void>;
   /** Kills every process of it at once. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -75,24 +77,36 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
   async function kill() {
     const first = child?.pid;
     if (first === undefined) return;
-    for (const pid of [first, ...childrenOf(first)]) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // Gone already.
-      }
-    }
+    // Stopped first, so that it makes no further process meanwhile.
+    send(first, 'SIGSTOP');
+    const all = [first, ...childrenOf(first)];
+    for (const pid of all) send(pid, 'SIGKILL');
     await ended;
     child = undefined;
+    await until(() => !all.some((pid) => send(pid, 0)), 5_000);
   }
 
   run.afterwards(kill);
   await start();
-  const create = async (database: string) => {
+  const command = async (...statements: string[]) => {
     const client = await connect();
-    await client.query(`create database ${database}`).finally(() => client.end());
+    try {
+      for (const statement of statements) await client.query(statement);
+    } finally {
+      await client.end();
+    }
   };
-  return { port, data: place.data, log, url, connect, create, kill, start };
+  const create = (database: string) => command(`create database ${database}`);
+  return { port, data: place.data, log, url, connect, create, command, kill, start };
+}
+
+/** Whether there was such a process. */
+function send(pid: number, signal: NodeJS.Signals | 0) {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
 }
 
 function childrenOf(parent: number) {

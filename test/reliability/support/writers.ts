@@ -1,0 +1,235 @@
+import { pause, until } from '../row.ts';
+import type { Answer } from './client.ts';
+import { cli, type School, type Schools } from './school.ts';
+
+/** A booking and what was said to it; `emails` are nobody else's. */
+type Booking = { school: School; emails: string[]; said?: { order: number; booking: number; participants: number[] } };
+type Course = { school: School; title: string; said?: number };
+
+/** What clients know at the end: what was acknowledged, and what they still cannot know. */
+export type Written = { bookings: Booking[]; courses: Course[] };
+
+export type Writers = {
+  written: Written;
+  /** Every answer so far by its status; 0 are those that were cut. */
+  statuses: Map<number, number>;
+  /** What no client should ever be told. */
+  surprises: string[];
+  /** The last acknowledgement, as performance.now(). */
+  lastDone(): number;
+  /** Ends once each has its last answer, or has tried that long. */
+  stop(milliseconds?: number): Promise<void>;
+};
+
+type WritersOptions = {
+  count?: number;
+  base: () => string;
+  /** Milliseconds after which a client cuts its connection and tries again. */
+  patience?: number;
+  /** Whether bookings have an `Idempotency-Key`; without, they are sent again all the same. */
+  keys?: boolean;
+  /** So that two sets of writers on one database share no name. */
+  name?: string;
+  /** Milliseconds of rest after each write. */
+  rest?: number;
+};
+
+/** Clients that write one thing after the other, and send each again until they know that it is done. */
+export function startWriters(
+  schools: School[],
+  { count = 16, base, patience = 12_000, keys = true, name = 'writer', rest = 0 }: WritersOptions,
+): Writers {
+  const written: Written = { bookings: [], courses: [] };
+  const statuses = new Map<number, number>();
+  const surprises: string[] = [];
+  let stopping = false;
+  let giveUpAt = Infinity;
+  let lastDone = 0;
+
+  /** Sends it until the answer says something; undefined when it was given up. */
+  async function persistently(send: () => Promise<Answer>) {
+    for (let attempt = 1; performance.now() < giveUpAt; attempt += 1) {
+      const answer = await send();
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      if (answer.status === 503 && answer.headers['retry-after'] === undefined) surprises.push('503, no Retry-After');
+      if (answer.status !== 0 && answer.status !== 503) return { answer, attempt };
+      await pause(200);
+    }
+    return undefined;
+  }
+
+  async function book(school: School, id: string) {
+    const emails = Array.from({ length: 3 }, (_, n) => `${id}-${n}@people.example`);
+    const participants = emails.map((email, n) => ({ firstname: 'Kari', lastname: `Nordmann ${n}`, email }));
+    const coursedate_id = school.dateIds[written.bookings.length % school.dateIds.length]!;
+    const booking: Booking = { school, emails };
+    written.bookings.push(booking);
+    const headers: Record<string, string> = keys ? { 'idempotency-key': id } : {};
+    const got = await persistently(() =>
+      school.client.post(
+        `${base()}/v2/booking`,
+        { coursedate_id, payment_method: 'invoice', participants },
+        { headers, patience },
+      ),
+    );
+    if (got?.answer.status === 201) {
+      const { summary } = JSON.parse(got.answer.text) as { summary: Summary };
+      const ids = summary.participants.map((one) => one.id);
+      booking.said = { order: Number(summary.order_id), booking: Number(summary.booking_id), participants: ids };
+    } else if (got) surprises.push(`a booking: ${got.answer.status} ${got.answer.text}`);
+  }
+
+  async function createCourse(school: School, title: string) {
+    const course: Course = { school, title };
+    written.courses.push(course);
+    const got = await persistently(() => school.client.post(`${base()}/v2/courses`, { title }, { patience }));
+    if (got?.answer.status === 201) course.said = (JSON.parse(got.answer.text) as { course_id: number }).course_id;
+    // Made by an attempt whose answer was cut.
+    else if (got && !(got.attempt > 1 && got.answer.status === 400))
+      surprises.push(`a course: ${got.answer.status} ${got.answer.text}`);
+  }
+
+  async function write(writer: number) {
+    const school = schools[writer % schools.length]!;
+    for (let n = 0; !stopping; n += 1) {
+      const id = `${name}-${writer}-${n}`;
+      await (n % 3 === 2 ? createCourse(school, id) : book(school, id));
+      lastDone = performance.now();
+      await pause(rest);
+    }
+  }
+
+  const all = Promise.all(Array.from({ length: count }, (_, writer) => write(writer)));
+  return {
+    ...{ written, statuses, surprises, lastDone: () => lastDone },
+    stop: async (milliseconds = 20_000) => {
+      stopping = true;
+      giveUpAt = performance.now() + milliseconds;
+      await all;
+    },
+  };
+}
+
+type Summary = { order_id: string; booking_id: string; participants: { id: number }[] };
+
+/** The first moment from now on at which one of these is written, in milliseconds; Infinity when it takes longer than that. */
+export function nextDone(writers: Writers, milliseconds: number) {
+  const begun = performance.now();
+  return until(() => writers.lastDone() > begun, milliseconds);
+}
+
+const orders = `select o.id as order, o.provider_id as provider,
+    (select count(*) from bookings b where b.provider_id = o.provider_id and b.order_id = o.id)::int as bookings,
+    (select min(b.id) from bookings b where b.provider_id = o.provider_id and b.order_id = o.id) as booking,
+    (select coalesce(sum(l.quantity), 0) from order_lines l where l.provider_id = o.provider_id and l.order_id = o.id)::int as quantity,
+    (select count(*) from order_lines l join order_line_participants p
+       on p.provider_id = l.provider_id and p.order_line_id = l.id
+     where l.provider_id = o.provider_id and l.order_id = o.id)::int as paid,
+    (select coalesce(json_agg(json_build_object('id', p.id, 'email', u.email) order by p.id), '[]')
+     from bookings b join participants p on p.provider_id = b.provider_id and p.booking_id = b.id
+       join course_users u on u.provider_id = p.provider_id and u.id = p.user_id
+     where b.provider_id = o.provider_id and b.order_id = o.id) as participants
+  from orders o`;
+type Order = {
+  order: string;
+  provider: string;
+  bookings: number;
+  booking: string | null;
+  quantity: number;
+  paid: number;
+  participants: { id: number; email: string }[];
+};
+
+export type Kept = { lost: number; twice: number; half: number; unasked: number; miscounted: boolean };
+
+/** Holds what is in the database to what clients know. */
+export async function compare({ postgres, env }: Schools, { bookings, courses }: Written): Promise<Kept> {
+  const client = await postgres.connect('schools');
+  const { rows: made } = await client.query<Order>(orders);
+  const { rows: titles } = await client.query<{ id: string; provider: string; title: string }>(
+    'select id, provider_id as provider, title from courses',
+  );
+  const { rows: people } = await client.query<{ email: string }>('select email from course_users');
+  await client.end();
+
+  const byEmail = new Map<string, Order[]>();
+  for (const order of made) for (const { email } of order.participants) push(byEmail, email, order);
+  const byTitle = new Map<string, { id: string }[]>();
+  for (const course of titles) push(byTitle, `${course.provider} ${course.title}`, course);
+  const asked = new Set(bookings.flatMap(({ emails }) => emails));
+
+  const ordersOf = ({ emails }: Booking) => [...new Set(emails.flatMap((email) => byEmail.get(email) ?? []))];
+  const coursesOf = ({ school, title }: Course) => byTitle.get(`${school.id} ${title}`) ?? [];
+  const isKept = ({ said, school, ...booking }: Booking) =>
+    said === undefined ||
+    ordersOf({ school, ...booking }).some(
+      (order) =>
+        Number(order.order) === said.order &&
+        Number(order.booking) === said.booking &&
+        Number(order.provider) === school.id &&
+        said.participants.every((id, n) => order.participants[n]?.id === id),
+    );
+  const isWhole = (order: Order) =>
+    order.bookings === 1 && [order.quantity, order.paid, order.participants.length].every((count) => count === 3);
+  const doctor = await cli(env, 'doctor');
+  return {
+    lost:
+      bookings.filter((booking) => !isKept(booking)).length +
+      courses.filter((one) => one.said !== undefined && !coursesOf(one).some(({ id }) => Number(id) === one.said))
+        .length,
+    twice:
+      bookings.filter((booking) => ordersOf(booking).length > 1).length +
+      courses.filter((course) => coursesOf(course).length > 1).length,
+    half: made.filter((order) => !isWhole(order)).length,
+    // A person without an order is a half one, too.
+    unasked: people.filter(({ email }) => !asked.has(email) || !byEmail.has(email)).length,
+    miscounted: doctor.code !== 0,
+  };
+}
+
+/** What does not hold, in sentences. */
+export const faultsOfKept = ({ lost, twice, half, unasked, miscounted }: Kept): Record<string, boolean> => ({
+  [`every acknowledged write is there (${lost} are not)`]: lost === 0,
+  [`nothing is there twice (${twice} are)`]: twice === 0,
+  [`no order is half there (${half} are)`]: half === 0,
+  [`nobody is there without an order (${unasked} are)`]: unasked === 0,
+  'counters and totals equal the recount': !miscounted,
+});
+
+/**
+ * The negative control: makes each fault on purpose, and says which one `compare` does not find. What was written is
+ * of no use afterwards.
+ */
+export async function overlooked(schools: Schools, base: string, written: Written): Promise<string[]> {
+  const { first, postgres } = schools;
+  const emails = ['forged-0@people.example', 'forged-1@people.example', 'forged-2@people.example'];
+  const forged = { school: first, emails, said: { order: 1, booking: 1, participants: [1, 2, 3] } };
+  const lost = await compare(schools, { ...written, bookings: [...written.bookings, forged] });
+
+  // Sent again without a key, as a client would that was cut.
+  const participants = emails.map((email) => ({ firstname: 'Kari', lastname: 'Twice', email }));
+  const body = { coursedate_id: first.dateIds[0], payment_method: 'invoice', participants };
+  for (let n = 0; n < 2; n += 1) await first.client.post(`${base}/v2/booking`, body);
+  const bookings = [...written.bookings, { school: first, emails }];
+  const twice = await compare(schools, { ...written, bookings });
+
+  const client = await postgres.connect('schools');
+  await client.query('delete from order_line_participants where participant_id = (select max(id) from participants)');
+  await client.query('alter table participants disable trigger user');
+  await client.query('delete from participants where id = (select max(id) from participants)');
+  await client.query('alter table participants enable trigger user');
+  await client.end();
+  const half = await compare(schools, { ...written, bookings });
+  return [
+    ...(lost.lost > 0 ? [] : ['the look finds a lost write']),
+    ...(twice.twice > 0 ? [] : ['the look finds a booking made twice']),
+    ...(half.half > 0 ? [] : ['the look finds half an order']),
+    ...(half.miscounted ? [] : ['the look finds a wrong counter']),
+  ];
+}
+
+function push<T>(map: Map<string, T[]>, name: string, value: T) {
+  const found = map.get(name);
+  if (found) found.push(value);
+  else map.set(name, [value]);
+}
