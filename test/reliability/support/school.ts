@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { buildApp } from '../../../src/app.ts';
+import { openDatabase } from '../../../src/database/client.ts';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { createTitledProvider } from '../../../src/resources/providers/service.ts';
 import type { Run } from '../row.ts';
 import { clientOf, type Client } from './client.ts';
 import { startPostgres, type Postgres } from './postgres.ts';
-import { startServer } from './server.ts';
 
 /** A provider with a course, dates of it that never fill, and a client of its own. */
 export type School = { id: number; client: Client; courseId: number; dateIds: number[] };
@@ -22,47 +25,50 @@ const database = 'schools';
 /** Makes a PostgreSQL with so many schools in it. */
 export async function makeSchools(
   run: Run,
-  { count = 1, settings = {}, create }: MakingOptions = {},
+  { count = 1, parameters = {}, create }: MakingOptions = {},
 ): Promise<Schools> {
-  const postgres = await startPostgres(run, settings);
+  const postgres = await startPostgres(run, parameters);
   await (create ?? (() => postgres.create(database)))(postgres, database);
   const env = { DATABASE_URL: postgres.url(database), DATA_DIR: join(dirname(postgres.log), 'mail') };
-  const server = await startServer(run, env);
+  const connection = { connectionString: env.DATABASE_URL };
+  await migrateDatabase(connection);
+  const opened = openDatabase({ connection, timezone, poolSize: 4, acquireMs: 9e3, statementMs: 9e3, writeMs: 9e3 });
+  const app = await buildApp({ database: opened, settings, version: 'test', limits });
+  const post = async (apiKey: string, url: string, body: object) => {
+    const answer = await app.inject({ method: 'POST', url, headers: { 'x-api-key': apiKey }, body });
+    if (answer.statusCode !== 201) throw new Error(`not made: ${answer.statusCode} ${answer.body}`);
+    return answer.json<{ course_id: number; coursedate_id: number }>();
+  };
   const all: School[] = [];
   for (let n = 1; n <= count; n += 1) {
-    const { provider_id, api_key } = JSON.parse(
-      (await cli(env, 'provider', 'create', '--title', `School ${n}`, '--json')).output,
-    ) as { provider_id: number; api_key: string };
-    const client = clientOf(api_key);
+    const { providerId: id, apiKey } = await createTitledProvider(opened, `School ${n}`, null);
+    const client = clientOf(apiKey);
     run.afterwards(client.close);
-    const { course_id } = await made(client, `${server.base}/v2/courses`, { title: 'First aid', price_value: 1000 });
+    const { course_id: courseId } = await post(apiKey, '/v2/courses', { title: 'First aid', price_value: 1000 });
     const dateIds: number[] = [];
     for (let date = 0; date < 4; date += 1) {
-      const { coursedate_id } = await made(client, `${server.base}/v2/courses/${course_id}/coursedates`, aDate);
-      dateIds.push(coursedate_id!);
+      dateIds.push((await post(apiKey, `/v2/courses/${courseId}/coursedates`, aDate)).coursedate_id);
     }
-    all.push({ id: provider_id, client, courseId: course_id!, dateIds });
+    all.push({ id, client, courseId, dateIds });
   }
-  server.signal('SIGTERM');
-  await server.ended;
+  await app.close();
+  await opened.close();
   return { postgres, env, all, first: all[0]! };
 }
+
+const timezone = 'Europe/Oslo';
+const settings = { timezone, defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null } as const;
+const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, wrongKeysPerMinute: 100 };
 
 type MakingOptions = {
   count?: number;
   /** Of PostgreSQL. */
-  settings?: Record<string, string>;
+  parameters?: Record<string, string>;
   /** Makes the database where not the usual way will do. */
   create?: (postgres: Postgres, database: string) => Promise<void>;
 };
 
 const aDate = { start_at: '2035-06-10', end_at: '2035-06-11', capacity_max: 1_000_000 };
-
-async function made(client: Client, url: string, body: unknown) {
-  const { status, text } = await client.post(url, body);
-  if (status !== 201) throw new Error(`not made: ${status} ${text}`);
-  return JSON.parse(text) as { course_id?: number; coursedate_id?: number };
-}
 
 /** What an operator types. */
 export const cli = (env: Record<string, string>, ...words: string[]) =>

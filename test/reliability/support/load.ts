@@ -1,0 +1,30 @@
+import { pause } from '../row.ts';
+import type { Answer } from './client.ts';
+
+/** An answer, and when it was asked for, as performance.now(). */
+export type Told = Answer & { asked: number };
+
+/** Asks so many times a second, whatever becomes of those before; all answers, once they are there. */
+export async function steadily(perSecond: number, milliseconds: number, ask: (n: number) => Promise<Answer>) {
+  const begun = performance.now();
+  const asked: Promise<Told>[] = [];
+  for (let n = 0; performance.now() - begun < milliseconds; n += 1) {
+    const ahead = (n * 1_000) / perSecond - (performance.now() - begun);
+    if (ahead > 1) await pause(ahead);
+    const at = performance.now();
+    asked.push(ask(n).then((answer) => ({ ...answer, asked: at })));
+  }
+  return Promise.all(asked);
+}
+
+/** How many there were of each status: `200: 12, 503: 3`. */
+export function statusesOf(answers: Answer[]) {
+  const counts = new Map<number, number>();
+  for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(', ');
+}
+
+export const longest = (answers: Answer[]) => Math.round(Math.max(0, ...answers.map(({ took }) => took)));

@@ -1,0 +1,27 @@
+// The server with one of its guards off, for negative controls. No configuration of the service reaches this: it exists
+// in the tests alone.
+import { buildApp } from '../../../dist/app.js';
+import { openDatabase } from '../../../dist/database/client.js';
+
+/** `queue: false` lets all writers take a connection at once; `deaf: true` does not hear of a connection that breaks. */
+const { queue = true, deaf = false } = JSON.parse(process.argv[2] ?? '{}');
+const database = openDatabase({
+  connection: { connectionString: process.env.DATABASE_URL },
+  timezone: 'Europe/Oslo',
+  poolSize: 4,
+  acquireMs: 1_500,
+  statementMs: 5_000,
+  writeMs: 2_500,
+  locking: { lock: true, queue },
+});
+if (deaf) {
+  database.pool.removeAllListeners('error');
+  database.pool.on('connect', (client) => client.removeAllListeners('error'));
+}
+const app = await buildApp({
+  database,
+  settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
+  version: 'test',
+  limits: { bodyBytes: 1e6, headersMs: 10_000, requestMs: 10_000, keepAliveMs: 10_000, wrongKeysPerMinute: 100 },
+});
+await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) });
