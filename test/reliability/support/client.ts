@@ -34,6 +34,7 @@ export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number }
       sent.end(body);
     });
   return {
+    apiKey,
     ask,
     get: (url: string, more: Asked = {}) => ask(url, more),
     post: (url: string, body: unknown, more: Asked = {}) =>
