@@ -1,9 +1,9 @@
-import { pause, until } from '../row.ts';
+import { pause } from '../row.ts';
 import type { Answer } from './client.ts';
 import { cli, type School, type Schools } from './school.ts';
 
 /** A booking and what was said to it; `emails` are nobody else's. */
-type Booking = { school: School; emails: string[]; said?: { order: number; booking: number; participants: number[] } };
+type Booking = { school: School; emails: string[]; said?: Said };
 type Course = { school: School; title: string; said?: number };
 
 /** What clients know at the end: what was acknowledged, and what they still cannot know. */
@@ -15,8 +15,6 @@ export type Writers = {
   statuses: Map<number, number>;
   /** What no client should ever be told. */
   surprises: string[];
-  /** The last acknowledgement, as performance.now(). */
-  lastDone(): number;
   /** Ends once each has its last answer, or has tried that long. */
   stop(milliseconds?: number): Promise<void>;
 };
@@ -30,21 +28,18 @@ type WritersOptions = {
   keys?: boolean;
   /** So that two sets of writers on one database share no name. */
   name?: string;
-  /** Milliseconds of rest after each write. */
-  rest?: number;
 };
 
 /** Clients that write one thing after the other, and send each again until they know that it is done. */
 export function startWriters(
   schools: School[],
-  { count = 16, base, patience = 12_000, keys = true, name = 'writer', rest = 0 }: WritersOptions,
+  { count = 16, base, patience = 12_000, keys = true, name = 'writer' }: WritersOptions,
 ): Writers {
   const written: Written = { bookings: [], courses: [] };
   const statuses = new Map<number, number>();
   const surprises: string[] = [];
   let stopping = false;
   let giveUpAt = Infinity;
-  let lastDone = 0;
 
   /** Sends it until the answer says something; undefined when it was given up. */
   async function persistently(send: () => Promise<Answer>) {
@@ -72,11 +67,8 @@ export function startWriters(
         { headers, patience },
       ),
     );
-    if (got?.answer.status === 201) {
-      const { summary } = JSON.parse(got.answer.text) as { summary: Summary };
-      const ids = summary.participants.map((one) => one.id);
-      booking.said = { order: Number(summary.order_id), booking: Number(summary.booking_id), participants: ids };
-    } else if (got) surprises.push(`a booking: ${got.answer.status} ${got.answer.text}`);
+    if (got?.answer.status === 201) booking.said = saidIn(got.answer.text);
+    else if (got) surprises.push(`a booking: ${got.answer.status} ${got.answer.text}`);
   }
 
   async function createCourse(school: School, title: string) {
@@ -94,14 +86,12 @@ export function startWriters(
     for (let n = 0; !stopping; n += 1) {
       const id = `${name}-${writer}-${n}`;
       await (n % 3 === 2 ? createCourse(school, id) : book(school, id));
-      lastDone = performance.now();
-      await pause(rest);
     }
   }
 
   const all = Promise.all(Array.from({ length: count }, (_, writer) => write(writer)));
   return {
-    ...{ written, statuses, surprises, lastDone: () => lastDone },
+    ...{ written, statuses, surprises },
     stop: async (milliseconds = 20_000) => {
       stopping = true;
       giveUpAt = performance.now() + milliseconds;
@@ -110,12 +100,14 @@ export function startWriters(
   };
 }
 
+type Said = { order: number; booking: number; participants: number[] };
 type Summary = { order_id: string; booking_id: string; participants: { id: number }[] };
 
-/** The first moment from now on at which one of these is written, in milliseconds; Infinity when it takes longer than that. */
-export function nextDone(writers: Writers, milliseconds: number) {
-  const begun = performance.now();
-  return until(() => writers.lastDone() > begun, milliseconds);
+/** What the answer to a booking acknowledges. */
+export function saidIn(text: string): Said {
+  const { summary } = JSON.parse(text) as { summary: Summary };
+  const participants = summary.participants.map(({ id }) => id);
+  return { order: Number(summary.order_id), booking: Number(summary.booking_id), participants };
 }
 
 const orders = `select o.id as order, o.provider_id as provider,

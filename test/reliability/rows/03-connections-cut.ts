@@ -1,0 +1,82 @@
+import { faultsOf, pause, until, type Row, type Run } from '../row.ts';
+import { statusesOf, steadily } from '../support/load.ts';
+import { openProxy } from '../support/proxy.ts';
+import { makeSchools, type Schools } from '../support/school.ts';
+import { startServer, type Server } from '../support/server.ts';
+import { compare, faultsOfKept, saidIn, type Written } from '../support/writers.ts';
+
+const row: Row = {
+  name: 'every database connection is cut each second',
+  quick: true,
+  async run(run) {
+    const schools = await makeSchools(run, { count: 2 });
+    // The way takes its time, so that many a cut falls between two statements of a transaction.
+    const proxy = await openProxy(run, schools.postgres.port);
+    await proxy.turn({ kind: 'late', milliseconds: 5 });
+    const env = { ...schools.env, DATABASE_URL: schools.postgres.url('schools', proxy.port) };
+    const server = await startServer(run, env);
+    const seen = await look(schools, server, run.quick ? 8_000 : 60_000);
+
+    const command = [process.execPath, 'test/reliability/support/naive-server.js', '{"deaf":true}'];
+    const deaf = await startServer(run, env, { command });
+    const { ended } = await look(schools, deaf, 3_000);
+    return {
+      figures: `${seen.figures}; one that does not listen ${ended ? 'ends' : 'lives'}`,
+      faults: [...seen.faults, ...faultsOf({ 'the look finds a server that ends': ended })],
+    };
+  },
+};
+export default row;
+
+/** Reads and books 100 times a second; each second all connections are ended by the database. */
+async function look(schools: Schools, server: Server, milliseconds: number) {
+  const { postgres, all } = schools;
+  const knife = await postgres.connect('postgres');
+  const cuts: number[] = [];
+  let between = 0;
+  let isOver = false;
+  const cutting = (async () => {
+    for (; !isOver; await pause(1_000)) {
+      cuts.push(performance.now());
+      const { rows } = await knife.query<{ state: string }>(
+        `select state, pg_terminate_backend(pid) from pg_stat_activity where datname = 'schools'`,
+      );
+      between += rows.filter(({ state }) => state === 'idle in transaction').length;
+    }
+  })();
+  const written: Written = { bookings: [], courses: [] };
+  const answers = await steadily(100, milliseconds, async (n) => {
+    const school = all[n % all.length]!;
+    if (n % 3 > 0) return school.client.get(`${server.base}/v2/courses?since_id=${n}`);
+    const emails = [0, 1, 2].map((at) => `${server.pid}-${n}-${at}@people.example`);
+    const participants = emails.map((email) => ({ firstname: 'Kari', lastname: 'Nordmann', email }));
+    const body = { coursedate_id: school.dateIds[0], payment_method: 'invoice', participants };
+    const answer = await school.client.post(`${server.base}/v2/booking`, body);
+    const booking = { school, emails };
+    written.bookings.push(answer.status === 201 ? { ...booking, said: saidIn(answer.text) } : booking);
+    return answer;
+  });
+  isOver = true;
+  await cutting;
+  await knife.end();
+  const ended = server.hasEnded();
+  const back = await until(async () => (await all[0]!.client.get(`${server.base}/ready`)).status === 200, 2_000);
+  const failed = answers.filter(({ status }) => status >= 300 || status === 0);
+  // What a cut hits is in flight then; the knife needs a moment.
+  const isHit = ({ asked, took }: (typeof answers)[number]) =>
+    cuts.some((cut) => cut >= asked - 50 && cut <= asked + took);
+  const strays = failed.filter((answer) => !isHit(answer));
+  const kept = await compare(schools, written);
+  return {
+    ended,
+    figures: `${cuts.length} cuts, ${between} between two statements, ${answers.length} requests: ${statusesOf(answers)}`,
+    faults: faultsOf({
+      'the process lives': !ended,
+      [`what fails is told 503 (${statusesOf(failed)})`]: failed.every(({ status }) => status === 503),
+      [`only what is in flight fails (${strays.length} others do)`]: strays.length === 0,
+      'transactions are cut between two statements': between > 0,
+      'it is ready again': back < Infinity,
+      ...faultsOfKept(kept),
+    }),
+  };
+}
