@@ -57,7 +57,7 @@ export const Environment = Type.Object({
     description: 'Let the database plan each statement once a connection; false for a transaction pooler that cannot',
     default: true,
   }),
-  STATEMENT_TIMEOUT_MS: number('How long one SQL statement may take', 5_000),
+  STATEMENT_TIMEOUT_MS: number('How long one SQL statement may take, and a write beyond its wait', 5_000),
   HEADERS_TIMEOUT_MS: number('How long a client may take to send its headers', 10_000),
   REQUEST_TIMEOUT_MS: number('How long a client may take to send its whole request', 10_000),
   KEEP_ALIVE_MS: number('How long an idle connection is kept open', 10_000),

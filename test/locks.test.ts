@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eq } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { eq, sql } from 'drizzle-orm';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { failureOf } from '../src/database/errors.ts';
 import { workQueue } from '../src/database/queue.ts';
 import { providers } from '../src/database/tables/providers.ts';
@@ -114,3 +114,16 @@ test('a full queue turns away at once', async () => {
 async function nameOf({ pool }: typeof database) {
   return (await pool.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
 }
+
+test('a transaction that takes too long altogether is cut off, and leaves neither rows nor its lock', async () => {
+  const me = await newProvider();
+  const hasty = openTestDatabase(inject('shared'), { statementMs: 400, writeMs: 100 });
+  onTestFinished(() => hasty.close());
+  const adding = hasty.write([me.id], async (tx, at) => {
+    await tx.insert(tags).values({ providerId: me.id, title: 'late', createdAt: at, updatedAt: at });
+    for (let statement = 0; statement < 100; statement += 1) await tx.execute(sql`select pg_sleep(0.1)`);
+  });
+  const failed = await adding.catch((error: unknown) => error);
+  expect(failureOf(failed)).toEqual({ kind: 'unavailable' });
+  await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
+});

@@ -45,8 +45,11 @@ export type Database = Writers & {
 /** Any number unique to this service. */
 const atomicKey = 7_291_543_019;
 
-/** A statement that may wait for its turn for a minute; the driver knows the option, its types do not. */
-const patiently = (text: string, values: unknown[]) => ({ text, values, query_timeout: 61_000 }) as QueryConfig;
+const minute = 60_000;
+
+/** A statement with its own time to wait for the answer; the driver knows the option, its types do not. */
+const within = (milliseconds: number, text: string, values?: unknown[]) =>
+  ({ text, values, query_timeout: milliseconds }) as QueryConfig;
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs, writeMs } = options;
@@ -73,13 +76,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     query_timeout: statementMs + 1_000,
     keepAlive: true,
     // Typed as returning nothing, but the pool waits for it.
-    onConnect: ((client: PoolClient) => client.query(settings)) as unknown as () => void,
+    onConnect: ((client: PoolClient) => client.query(within(acquireMs, settings))) as unknown as () => void,
   });
   // Without both, a connection cut while idle or between two statements would end the process.
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', onError));
 
-  const writers = openWriters(pool, { waitMs: writeMs, slots: Math.max(1, Math.floor(poolSize / 2)), locking });
+  const slots = Math.max(1, Math.floor(poolSize / 2));
+  const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
   const db = readingQuickly(drizzle({ client: pool, casing: 'snake_case' }));
   const told = (doing?: Doing): Database => ({
     ...writers(doing && auditOf(doing)),
@@ -87,9 +91,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     db,
     by: told,
     atomically: (work) =>
-      transaction(pool, performance.now() + 60_000, async (client) => {
+      transaction(pool, { until: performance.now() + minute }, async (client) => {
         await client.query('set local statement_timeout = 60000');
-        await client.query(patiently('select pg_advisory_xact_lock($1)', [atomicKey]));
+        await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
         const inside = readingQuickly(drizzle({ client, casing: 'snake_case' }));
         const toldWithin = (one?: Doing): Database => ({
           ...told(one),

@@ -1,9 +1,10 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import type { Audit, Note } from './audit.ts';
 import { failureOf } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
-import { workQueue } from './queue.ts';
+import { NoTurn, workQueue } from './queue.ts';
 
 /** A transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient; note: Note };
@@ -57,12 +58,13 @@ async function doneWith<T>(client: PoolClient, { lock, work, concerned }: Task<T
 }
 
 /**
- * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. Answers the ways to write whose
- * changes are told to an audit log, or to none.
+ * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. `workMs` later its transaction is
+ * ended, however many statements it takes: with a slow way to the database they add up, and others wait for the lock.
+ * Answers the ways to write whose changes are told to an audit log, or to none.
  */
 export function openWriters(
   pool: Pool,
-  { waitMs, slots, locking }: { waitMs: number; slots: number; locking: Locking },
+  { waitMs, workMs, slots, locking }: { waitMs: number; workMs: number; slots: number; locking: Locking },
 ) {
   const queued = workQueue({ slots, waiting: 1_000, waitMs });
 
@@ -72,7 +74,7 @@ export function openWriters(
     const attempt = async (): Promise<T> => {
       for (;;) {
         try {
-          return await once(task, until, audit);
+          return await once(task, { until, end: until + workMs }, audit);
         } catch (error) {
           if (failureOf(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
           await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
@@ -82,11 +84,11 @@ export function openWriters(
     return locking.queue ? queued(task.keys, attempt) : attempt();
   }
 
-  async function once<T>(task: Task<T>, until: number, audit?: Audit): Promise<T> {
+  async function once<T>(task: Task<T>, times: Times, audit?: Audit): Promise<T> {
     const locked = locking.lock ? task : { ...task, lock: noLock };
     const { result, change } = await transaction(
       pool,
-      until,
+      times,
       (client) => doneWith(client, locked),
       // The commit goes right behind the entry: where that is refused, nothing is committed.
       (client, { change }) =>
@@ -112,31 +114,46 @@ export const writersWithin = (client: PoolClient, audit?: Audit): Writers =>
 
 const commit = (client: PoolClient): Promise<unknown> => client.query('commit');
 
+/** As performance.now(): until when locks are waited for, and when it is cut off, where it is. */
+type Times = { until: number; end?: number };
+
+/** At once, whatever it waits for; the driver's own way waits for answers. The driver has had these since its beginning. */
+const cutOff = (client: PoolClient) =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+
 /**
- * Begin, the work, and the end, which is to commit unless given; locks are waited for until then (as performance.now()). A
- * connection that cannot even roll back is thrown away.
+ * Begin, the work, and its conclusion, which is to commit unless given. A connection that cannot even roll back is thrown
+ * away.
  */
 export async function transaction<T>(
   pool: Pool,
-  until: number,
+  { until, end }: Times,
   work: (client: PoolClient) => Promise<T>,
-  end: (client: PoolClient, result: T) => Promise<unknown> = commit,
+  conclude: (client: PoolClient, result: T) => Promise<unknown> = commit,
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  let late: NoTurn | undefined;
+  const giveUp = () => {
+    late = new NoTurn('the transaction took too long');
+    cutOff(client);
+  };
+  const timer = end === undefined ? undefined : setTimeout(giveUp, end - performance.now());
   try {
     const wait = Math.max(1, Math.round(until - performance.now()));
     const begun = client.query(`begin isolation level read committed; set local lock_timeout = ${wait}`);
     // The lock is sent right behind it; where a transaction cannot begin, nothing else can either.
     const [, result] = await Promise.all([begun, work(client)]);
-    await end(client, result);
+    await conclude(client, result);
     return result;
-  } catch (error) {
+  } catch (thrown) {
+    const error = late ?? thrown;
     // A connection that is gone, or does not answer, would only be waited for once more.
     if (failureOf(error)?.kind === 'unavailable') broken = error as Error;
     else await client.query('rollback').catch((failed: unknown) => (broken = failed as Error));
     throw error;
   } finally {
+    clearTimeout(timer);
     client.release(broken);
   }
 }

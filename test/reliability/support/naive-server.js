@@ -3,15 +3,18 @@
 import { buildApp } from '../../../dist/app.js';
 import { openDatabase } from '../../../dist/database/client.js';
 
-/** `queue: false` lets all writers take a connection at once; `deaf: true` does not hear of a connection that breaks. */
-const { queue = true, deaf = false } = JSON.parse(process.argv[2] ?? '{}');
+/**
+ * `queue: false` lets all writers take a connection at once; `deaf: true` does not hear of a connection that breaks;
+ * `patience` in milliseconds takes the place of each limit.
+ */
+const { queue = true, deaf = false, patience } = JSON.parse(process.argv[2] ?? '{}');
 const database = openDatabase({
   connection: { connectionString: process.env.DATABASE_URL },
   timezone: 'Europe/Oslo',
   poolSize: 4,
-  acquireMs: 1_500,
-  statementMs: 5_000,
-  writeMs: 2_500,
+  acquireMs: patience ?? 1_500,
+  statementMs: patience ?? 5_000,
+  writeMs: patience ?? 2_500,
   locking: { lock: true, queue },
 });
 if (deaf) {

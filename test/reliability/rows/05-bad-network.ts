@@ -1,0 +1,114 @@
+import { faultsOf, pause, until, type Row, type Run } from '../row.ts';
+import { longest, statusesOf, steadily, type Told } from '../support/load.ts';
+import { openProxy, type Proxy, type Weather } from '../support/proxy.ts';
+import { makeSchools, type School, type Schools } from '../support/school.ts';
+import { startServer, type Server } from '../support/server.ts';
+import { compare, faultsOfKept, overlooked, saidIn, type Written } from '../support/writers.ts';
+
+const weathers: Weather[] = [
+  { kind: 'late', milliseconds: 500 },
+  { kind: 'silent' },
+  { kind: 'cut' },
+  { kind: 'slow', bytesPerSecond: 10_000 },
+  { kind: 'refused' },
+];
+
+const row: Row = {
+  name: 'the way to the database is bad',
+  quick: true,
+  async run(run) {
+    const schools = await makeSchools(run, { count: 3 });
+    const { all, first, env, postgres } = schools;
+    const proxy = await openProxy(run, postgres.port);
+    const through = (port: number) => ({ ...env, DATABASE_URL: postgres.url('schools', port) });
+    const server = await startServer(run, through(proxy.port));
+    const text_description = 'What there is to learn. '.repeat(40);
+    for (let n = 0; n < 75; n += 1) {
+      await first.client.post(`${server.base}/v2/courses`, { title: `Course ${n}`, text_description });
+    }
+    const control = wait(run, through, schools);
+
+    const written: Written = { bookings: [], courses: [] };
+    const figures: string[] = [];
+    const faults: string[] = [];
+    for (const weather of weathers) {
+      const seen = await look(weather, run.quick ? 3_000 : 10_000, { proxy, server, all, written });
+      figures.push(seen.figures);
+      faults.push(...seen.faults);
+    }
+    const kept = await compare(schools, written);
+    faults.push(...faultsOf({ ...faultsOfKept(kept), 'the server lives': !server.hasEnded() }));
+    faults.push(...(await overlooked(schools, server.base, written)));
+    const waited = await control;
+    faults.push(...faultsOf({ 'the look finds a request that lives too long': waited > 10_000 }));
+    return { figures: `${figures.join('; ')}; without limits ${waited} ms`, faults };
+  },
+};
+export default row;
+
+/** How long a request lives where the server sets no limits and the database has gone silent. */
+async function wait(run: Run, through: (port: number) => Record<string, string>, { first, postgres }: Schools) {
+  const proxy = await openProxy(run, postgres.port);
+  const command = [process.execPath, 'test/reliability/support/naive-server.js', '{"patience":60000}'];
+  const naive = await startServer(run, through(proxy.port), { command });
+  await proxy.turn({ kind: 'silent' });
+  const answer = await first.client.get(`${naive.base}/v2/courses`, { patience: 12_000 });
+  return longest([answer]);
+}
+
+type Around = { proxy: Proxy; server: Server; all: School[]; written: Written };
+let asked = 0;
+
+async function look(weather: Weather, milliseconds: number, { proxy, server, all, written }: Around) {
+  const read = (n: number) =>
+    all[n % all.length]!.client.get(`${server.base}/v2/courses?since_id=${(asked += 1) % 10}`);
+  const book = async (n: number) => {
+    const school = all[n % all.length]!;
+    asked += 1;
+    const emails = [0, 1, 2].map((at) => `${asked}-${at}@people.example`);
+    const participants = emails.map((email) => ({ firstname: 'Kari', lastname: 'Nordmann', email }));
+    const body = { coursedate_id: school.dateIds[0], payment_method: 'invoice', participants };
+    const booking: Written['bookings'][number] = { school, emails };
+    written.bookings.push(booking);
+    const answer = await school.client.post(`${server.base}/v2/booking`, body);
+    if (answer.status === 201) booking.said = saidIn(answer.text);
+    return answer;
+  };
+  // The longest ones: each takes many statements, one after the other.
+  const change = (n: number) => {
+    const { client, courseId, dateIds } = all[n % all.length]!;
+    const course = `${server.base}/v2/courses/${courseId}`;
+    const words = { tags: [{ title: `Tag ${asked}` }], labels: [{ title: `Label ${asked}` }] };
+    if (n % 2 === 0) return client.post(`${server.base}/v2/courses`, { title: `Course of ${asked}`, ...words });
+    const gatherings = [{ gathering_at: '2035-06-10T10:00', gathering_end_at: '2035-06-10T11:00' }];
+    const body = JSON.stringify({ capacity_max: 1_000_000 - n, gatherings });
+    return client.ask(`${course}/coursedates/${dateIds[1]}`, { method: 'PUT', body });
+  };
+  const ask = (n: number) => (n % 5 === 0 ? book(n / 5) : n % 5 === 1 ? change(Math.floor(n / 5)) : read(n));
+
+  // Few, so that connections are free for the long ones; then many.
+  const asking = Promise.all([
+    steadily(2, milliseconds + 1_500, ask),
+    pause(milliseconds).then(() => steadily(15, 1_500, ask)),
+  ]);
+  await pause(1_000);
+  await proxy.turn(weather);
+  await pause(milliseconds);
+  await proxy.turn({ kind: 'clear' });
+  const isBack = (n: number) =>
+    until(async () => (await read(n)).status === 200 && (await book(n)).status === 201, 15_000);
+  const back = Math.round(Math.max(...(await Promise.all(all.map((_, n) => isBack(n))))));
+  const answers = (await asking).flat();
+  const isFine = ({ status, headers }: Told) =>
+    status === 200 || status === 201 || (status === 503 && headers['retry-after'] !== undefined);
+  const most = longest(answers);
+  return {
+    figures: `${weather.kind}: ${statusesOf(answers)}, ${most} ms at most, back in ${back} ms`,
+    faults: faultsOf({
+      [`${weather.kind}: no request lives over 10 s (${most} ms)`]: most <= 10_000,
+      [`${weather.kind}: what fails is told 503 (${statusesOf(answers.filter((one) => !isFine(one)))})`]:
+        answers.every(isFine),
+      [`${weather.kind}: all is well within 5 s (${back} ms)`]: back <= 5_000,
+    }),
+  };
+}
