@@ -1,4 +1,4 @@
-import { faultsOf, pause, until, type Row, type Run } from '../row.ts';
+import { faultsOf, pause, until, type Row } from '../row.ts';
 import { statusesOf, steadily } from '../support/load.ts';
 import { openProxy } from '../support/proxy.ts';
 import { makeSchools, type Schools } from '../support/school.ts';
@@ -34,14 +34,15 @@ async function look(schools: Schools, server: Server, milliseconds: number) {
   const knife = await postgres.connect('postgres');
   const cuts: number[] = [];
   let between = 0;
-  let isOver = false;
+  const over = new AbortController();
   const cutting = (async () => {
-    for (; !isOver; await pause(1_000)) {
+    while (!over.signal.aborted) {
       cuts.push(performance.now());
       const { rows } = await knife.query<{ state: string }>(
         `select state, pg_terminate_backend(pid) from pg_stat_activity where datname = 'schools'`,
       );
       between += rows.filter(({ state }) => state === 'idle in transaction').length;
+      await pause(1_000);
     }
   })();
   const written: Written = { bookings: [], courses: [] };
@@ -56,7 +57,7 @@ async function look(schools: Schools, server: Server, milliseconds: number) {
     written.bookings.push(answer.status === 201 ? { ...booking, said: saidIn(answer.text) } : booking);
     return answer;
   });
-  isOver = true;
+  over.abort();
   await cutting;
   await knife.end();
   const ended = server.hasEnded();

@@ -5,7 +5,7 @@ import type { Answer, Asked, Client } from './client.ts';
 export function openBalancer(client: Client) {
   let replicas: { base: string; isReady: boolean }[] = [];
   let turn = 0;
-  let isOpen = true;
+  const closed = new AbortController();
   const look = async () => {
     await Promise.all(
       replicas.map(async (replica) => {
@@ -14,7 +14,10 @@ export function openBalancer(client: Client) {
     );
   };
   const looking = (async () => {
-    for (; isOpen; await pause(100)) await look();
+    while (!closed.signal.aborted) {
+      await look();
+      await pause(100);
+    }
   })();
   return {
     add: (base: string) => void replicas.push({ base, isReady: true }),
@@ -27,7 +30,7 @@ export function openBalancer(client: Client) {
       return client.ask(`${chosen.base}${path}`, how);
     },
     close: async () => {
-      isOpen = false;
+      closed.abort();
       await looking;
     },
   };
