@@ -73,7 +73,8 @@ async function look(schools: Schools, server: Server, milliseconds: number) {
     figures: `${cuts.length} cuts, ${between} between two statements, ${answers.length} requests: ${statusesOf(answers)}`,
     faults: faultsOf({
       'the process lives': !ended,
-      [`what fails is told 503 (${statusesOf(failed)})`]: failed.every(({ status }) => status === 503),
+      [`what fails is told 503 (${statusesOf(failed)} ${failed.find(({ status }) => status !== 503)?.text ?? ''})`]:
+        failed.every(({ status }) => status === 503),
       [`only what is in flight fails (${strays.length} others do)`]: strays.length === 0,
       'transactions are cut between two statements': between > 0,
       'it is ready again': back < Infinity,

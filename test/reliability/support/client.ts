@@ -1,6 +1,6 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 
-/** `status` 0: no answer came, since the connection was refused, cut or timed out. */
+/** `status` 0: no answer came, since the connection was refused, cut or timed out; `text` says which. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; took: number };
 export type Asked = {
   method?: string;
@@ -12,12 +12,14 @@ export type Asked = {
 
 /** A client that keeps its connections; never throws. */
 export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number } = {}) {
-  const agent = new Agent({ keepAlive: true, maxSockets: sockets });
+  // Idle connections are closed well before the server does, which could meet a request on its way.
+  const agent = new Agent({ keepAlive: true, maxSockets: sockets, timeout: 4_000 });
   const ask = (url: string, { method = 'GET', headers = {}, body, patience = 30_000 }: Asked = {}) =>
     new Promise<Answer>((done) => {
       const begun = performance.now();
       const over = (status: number, got: IncomingHttpHeaders = {}, text = '') =>
         done({ status, headers: got, text, took: performance.now() - begun });
+      const cut = (error?: Error) => over(0, {}, error?.message);
       const all = {
         'x-api-key': apiKey,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -27,10 +29,10 @@ export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number }
         const parts: Buffer[] = [];
         answer.on('data', (part: Buffer) => parts.push(part));
         answer.on('end', () => over(answer.statusCode ?? 0, answer.headers, Buffer.concat(parts).toString()));
-        answer.on('error', () => over(0));
-        answer.on('aborted', () => over(0));
+        answer.on('error', cut);
+        answer.on('aborted', cut);
       });
-      sent.on('error', () => over(0));
+      sent.on('error', cut);
       sent.end(body);
     });
   return {
