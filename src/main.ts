@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { AddressInfo, Server } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { buildApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
@@ -98,11 +98,13 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     draining.now = true;
     stopClearing?.();
     if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
+    const end = performance.now() + config.STOP_MS;
+    await catchUp(app.server, config.STOP_MS / 2);
     // A connection that was busy when the port closed is idle once it has its answer.
     const closing = setInterval(() => app.server.closeIdleConnections(), 50);
     const answered = Promise.race([
       app.close(),
-      sleep(config.STOP_MS).then(() => app.server.closeAllConnections()),
+      sleep(end - performance.now()).then(() => app.server.closeAllConnections()),
     ]).finally(() => clearInterval(closing));
     // A mail that is cut off would leave again; the time it may take is its own.
     await Promise.all([answered, mail?.stop()]);
@@ -110,6 +112,24 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     log.info('Stopped');
   });
   welcome(config, (app.server.address() as AddressInfo).port, demoKey);
+}
+
+/**
+ * Takes in what has arrived already, at most that long: connections still waiting to be accepted when the port closes are
+ * cut off, with the requests on them, and a busy process accepts few a turn.
+ */
+async function catchUp(server: Server, milliseconds: number) {
+  let accepted = 0;
+  const count = () => void (accepted += 1);
+  server.on('connection', count);
+  const until = performance.now() + milliseconds;
+  // What the last turn accepted is read in the next one.
+  for (let quiet = 0; quiet < 3 && performance.now() < until; quiet += 1) {
+    const before = accepted;
+    await nextTurn();
+    if (accepted > before) quiet = 0;
+  }
+  server.off('connection', count);
 }
 
 /** Looks every few seconds; a database out of reach is no reason to stop looking. */

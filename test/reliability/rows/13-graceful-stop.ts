@@ -10,6 +10,7 @@ const row: Row = {
   quick: true,
   async run(run) {
     const schools = await makeSchools(run);
+    const arrived = await stopBehind(run, schools);
     // On a machine that is busy with other things a request may be too slow for a server that works well: tried twice.
     let stopped = await stopOne(run, schools);
     if (stopped.faults.length > 0) stopped = await stopOne(run, schools);
@@ -18,10 +19,11 @@ const row: Row = {
     if (replaced.failed > 0) replaced = await replaceOne(run, schools, seconds, 'SIGTERM');
     const killed = await replaceOne(run, schools, 4, 'SIGKILL');
     return {
-      figures: `exit ${stopped.code} after ${stopped.took} ms, ${stopped.count} requests in flight answered; a replica replaced under ${replaced.count} requests, ${replaced.failed} failed; killed instead, ${killed.failed} failed`,
+      figures: `exit ${stopped.code} after ${stopped.took} ms, ${stopped.count} requests in flight answered, ${arrived.answered} of one that was behind; a replica replaced under ${replaced.count} requests, ${replaced.failed} failed; killed instead, ${killed.failed} failed`,
       faults: [
         ...stopped.faults,
         ...faultsOf({
+          [`what has arrived is answered (${arrived.statuses})`]: arrived.answered === 50,
           [`no request fails while a replica is replaced (${replaced.statuses})`]: replaced.failed === 0,
           [`the replaced one ends with 0 (${replaced.code})`]: replaced.code === 0,
           'the look finds what fails when it is killed instead': killed.failed > 0,
@@ -31,6 +33,21 @@ const row: Row = {
   },
 };
 export default row;
+
+/** One server that gets no time for a while, so that connections and the signal wait for it together. */
+async function stopBehind(run: Run, { env, first }: Schools) {
+  const server = await startServer(run, env);
+  const client = clientOf(first.client.apiKey);
+  run.afterwards(client.close);
+  server.signal('SIGSTOP');
+  const asked = Array.from({ length: 50 }, (_, n) => client.get(`${server.base}/v2/courses?page=${n + 1}`));
+  await pause(300);
+  server.signal('SIGTERM');
+  server.signal('SIGCONT');
+  const answers = await Promise.all(asked);
+  await server.ended;
+  return { answered: answers.filter(({ status }) => status === 200).length, statuses: statusesOf(answers) };
+}
 
 /** One server alone, told to end while some of its requests take two seconds. */
 async function stopOne(run: Run, { postgres, env, first }: Schools) {
