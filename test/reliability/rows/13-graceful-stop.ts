@@ -14,10 +14,10 @@ const row: Row = {
     // On a machine that is busy with other things a request may be too slow for a server that works well: tried twice.
     let stopped = await stopOne(run, schools);
     if (stopped.faults.length > 0) stopped = await stopOne(run, schools);
-    const seconds = run.quick ? 4 : 10;
+    const seconds = run.quick ? 2 : 8;
     let replaced = await replaceOne(run, schools, seconds, 'SIGTERM');
     if (replaced.failed > 0) replaced = await replaceOne(run, schools, seconds, 'SIGTERM');
-    const killed = await replaceOne(run, schools, 4, 'SIGKILL');
+    const killed = await replaceOne(run, schools, 1, 'SIGKILL');
     return {
       figures: `exit ${stopped.code} after ${stopped.took} ms, ${stopped.count} requests in flight answered, ${arrived.answered} of one that was behind; a replica replaced under ${replaced.count} requests, ${replaced.failed} failed; killed instead, ${killed.failed} failed`,
       faults: [
@@ -97,22 +97,26 @@ async function replaceOne(run: Run, { env, first }: Schools, seconds: number, si
   const draining = { ...env, DRAIN_MS: '700' };
   const [one, two] = await Promise.all([startServer(run, draining), startServer(run, draining)]);
   const client = clientOf(first.client.apiKey);
-  const balancer = openBalancer(client);
+  // One that ends gracefully says so before; of one that is killed the balancer hears later than requests do.
+  const balancer = openBalancer(client, { every: signal === 'SIGKILL' ? 3_000 : 100 });
   balancer.add(one.base);
   balancer.add(two.base);
   const begun = Date.now();
-  const asking = steadily(200, seconds * 1_000, (n) => {
+  const over = new AbortController();
+  const asking = steadily(200, over.signal, (n) => {
     if (n % 10 > 0) return balancer.ask(`/v2/courses?page=${n + 1}`);
     const body = JSON.stringify({ title: `Course ${begun} ${n}` });
     return balancer.ask('/v2/courses', { method: 'POST', body });
   });
-  await pause(500);
+  await pause(seconds * 500);
   const three = await startServer(run, draining);
   balancer.add(three.base);
   one.signal(signal);
   const code = await one.ended;
   await until(() => !balancer.isReady(one.base), 1_000);
   balancer.remove(one.base);
+  await pause(seconds * 500);
+  over.abort();
   const answers = await asking;
   await balancer.close();
   client.close();

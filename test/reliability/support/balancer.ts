@@ -1,22 +1,22 @@
 import { pause } from '../row.ts';
 import type { Answer, Asked, Client } from './client.ts';
 
-/** Sends to replicas in turn, as long as their /ready says 200; it never sends anything twice. */
-export function openBalancer(client: Client) {
+/** Sends to replicas in turn, as long as their /ready says 200; it never sends anything twice. It looks again after so many milliseconds. */
+export function openBalancer(client: Client, { every = 100 }: { every?: number } = {}) {
   let replicas: { base: string; isReady: boolean }[] = [];
   let turn = 0;
   const closed = new AbortController();
   const look = async () => {
     await Promise.all(
       replicas.map(async (replica) => {
-        replica.isReady = (await client.get(`${replica.base}/ready`, { patience: 500 })).status === 200;
+        replica.isReady = (await client.get(`${replica.base}/ready`, { patience: 3_000 })).status === 200;
       }),
     );
   };
   const looking = (async () => {
     while (!closed.signal.aborted) {
       await look();
-      await pause(100);
+      await pause(every);
     }
   })();
   return {
@@ -25,9 +25,9 @@ export function openBalancer(client: Client) {
     isReady: (base: string) => replicas.some((replica) => replica.base === base && replica.isReady),
     ask: (path: string, how: Asked = {}): Promise<Answer> => {
       const ready = replicas.filter(({ isReady }) => isReady);
+      const among = ready.length > 0 ? ready : replicas;
       turn += 1;
-      const chosen = ready[turn % ready.length] ?? replicas[0]!;
-      return client.ask(`${chosen.base}${path}`, how);
+      return client.ask(`${among[turn % among.length]!.base}${path}`, how);
     },
     close: async () => {
       closed.abort();

@@ -4,11 +4,16 @@ import type { Answer } from './client.ts';
 /** An answer, and when it was asked for, as performance.now(). */
 export type Told = Answer & { asked: number };
 
-/** Asks so many times a second, whatever becomes of those before; all answers, once they are there. */
-export async function steadily(perSecond: number, milliseconds: number, ask: (n: number) => Promise<Answer>) {
+/** Asks so many times a second, for so long or until told, whatever becomes of those before; all answers, once they are there. */
+export async function steadily(
+  perSecond: number,
+  lasting: number | AbortSignal,
+  ask: (n: number) => Promise<Answer>,
+): Promise<Told[]> {
+  const isOver = () => (typeof lasting === 'number' ? performance.now() - begun >= lasting : lasting.aborted);
   const begun = performance.now();
   const asked: Promise<Told>[] = [];
-  for (let n = 0; performance.now() - begun < milliseconds; n += 1) {
+  for (let n = 0; !isOver(); n += 1) {
     const ahead = (n * 1_000) / perSecond - (performance.now() - begun);
     if (ahead > 1) await pause(ahead);
     const at = performance.now();
