@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { buildApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
@@ -11,6 +12,9 @@ import { onStopSignal } from './process/signals.ts';
 import { packageVersion } from './process/version.ts';
 import { mailOf } from './process/mail.ts';
 import { openStore, settingsOf, whenReachable, type Store } from './process/store.ts';
+
+// Garbage is collected a little earlier than V8 would by itself: about half the memory under load, for some of its rate.
+setFlagsFromString('--heap-growing-percent=15');
 
 /** The process: config in, database up, listen, stop gracefully. */
 async function start() {

@@ -6,7 +6,7 @@ declare module 'fastify' {
     kept: KeptAnswers | null;
   }
   interface FastifyRequest {
-    /** Keeps the answer and hands it to who waits for the same, or tells them why there is none; null lets them ask themselves. */
+    /** Keeps the answer and hands it to who waits for the same, or tells them why there is none; null lets one of them ask. */
     answered: ((outcome: Answer | Error | null) => void) | null;
   }
 }
@@ -43,9 +43,11 @@ export async function answerKept(request: FastifyRequest, reply: FastifyReply, t
   if (!kept) return undefined;
   // The address too: it may hold ignored parameters, which the link to the next page repeats.
   const name = `${tag} ${request.url}`;
-  const answer = kept.answers.get(name) ?? (await kept.coming.get(name));
+  let answer = kept.answers.get(name);
+  // Whoever was asked for it may have gone; then one of those who waited asks, and the others wait on.
+  while (!answer && kept.coming.has(name)) answer = (await kept.coming.get(name)) ?? undefined;
   if (answer) return reply.headers(answer.headers).send(answer.body);
-  if (request.method === 'GET' && !kept.coming.has(name)) announce(kept, name, request, reply);
+  if (request.method === 'GET') announce(kept, name, request, reply);
   return undefined;
 }
 

@@ -12,8 +12,8 @@ export type Run = {
   afterwards(work: () => unknown): void;
 };
 
-/** What a row has to show: its figures in words, and what does not hold. Without faults it has passed. */
-export type Outcome = { figures: string; faults: string[] };
+/** What a row has to show: its figures in words, and what does not hold. Without faults it has passed, unless a part could not be tried: `skipped` says what that needs. */
+export type Outcome = { figures: string; faults: string[]; skipped?: string };
 
 export type Row = {
   name: string;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { faultsOf, until, type Row, type Run } from '../row.ts';
+import { faultsOf, until, type Outcome, type Row, type Run } from '../row.ts';
 import { longest, statusesOf, steadily } from '../support/load.ts';
 import type { Postgres } from '../support/postgres.ts';
 import { cli, makeSchools, type School, type Schools } from '../support/school.ts';
@@ -19,6 +19,7 @@ const row: Row = {
     return {
       figures: `read-only: ${readOnly.figures}; full: ${full.figures}; nothing wrong: writes are not refused`,
       faults: [...readOnly.faults, ...full.faults],
+      ...(full.skipped === undefined ? {} : { skipped: full.skipped }),
     };
   },
 };
@@ -53,7 +54,7 @@ async function tryReadOnly(run: Run, seconds: number) {
 const endConnections = `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'schools'`;
 
 /** The database is on a disk of its own, which is then filled. */
-async function tryFull(run: Run, seconds: number): Promise<{ figures: string; faults: string[] }> {
+async function tryFull(run: Run, seconds: number): Promise<Outcome> {
   let disk: string | undefined;
   const create = async (postgres: Postgres, database: string) => {
     disk = makeDisk(run, postgres);
@@ -64,7 +65,8 @@ async function tryFull(run: Run, seconds: number): Promise<{ figures: string; fa
     );
   };
   const schools = await makeSchools(run, { create });
-  if (disk === undefined) return { figures: 'not tried, since no disk can be mounted here', faults: [] };
+  if (disk === undefined)
+    return { figures: 'not tried', faults: [], skipped: 'a full disk needs root who may mount a tmpfs' };
 
   const server = await startServer(run, schools.env);
   const filler = join(disk, 'filler');
