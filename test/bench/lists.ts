@@ -21,6 +21,8 @@ export type ListFigures = {
   limitPostgresMs: number;
   share: number;
   megabytes: number;
+  /** How many are answered. */
+  items: number;
 };
 
 /** Each list as often as it can be answered from the database, beside pgbench with the same statements, in turns. */
@@ -35,7 +37,12 @@ export async function measureLists(
   for (const one of cases) asked.set(one, await statementsFor(subject, one.path, headers));
 
   return withServer(subject, { ANSWER_CACHE_MB: '0' }, async ({ base, pid }) => {
-    const runs = new Map<Case, Omit<ListFigures, 'name' | 'statements'>[]>(cases.map((one) => [one, []]));
+    const items = new Map<Case, number>();
+    for (const one of cases) {
+      const answer = (await (await fetch(base + one.path, { headers })).json()) as unknown[] | { items: unknown[] };
+      items.set(one, Array.isArray(answer) ? answer.length : answer.items.length);
+    }
+    const runs = new Map<Case, Omit<ListFigures, 'name' | 'statements' | 'items'>[]>(cases.map((one) => [one, []]));
     for (const { path } of cases) await drive({ url: base + path, method: 'GET', headers, connections: 8, seconds: 1 });
     for (let round = 0; round < rounds; round += 1) {
       for (const one of cases) {
@@ -61,7 +68,7 @@ export async function measureLists(
       const middle = Object.fromEntries(
         Object.keys(all[0]!).map((key) => [key, median(all.map((run) => run[key as keyof typeof run]))]),
       ) as (typeof all)[0];
-      return { name: one.name, statements: asked.get(one)!.length, ...middle };
+      return { name: one.name, statements: asked.get(one)!.length, items: items.get(one)!, ...middle };
     });
   });
 }

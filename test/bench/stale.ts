@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Subject } from './database.ts';
+import type { Dataset } from './dataset.ts';
+import { withServer } from './server.ts';
+
+export type StaleFigures = { stale: number; reads: number; unchanged: number; writes: number };
+
+/**
+ * Writers rename four courses as fast as they are told that it is done, beside readers who ask for them in several ways,
+ * by ETag too. An answer is stale when it shows less than a writer had been told before the question was sent.
+ */
+export async function measureStale(subject: Subject, { apiKey }: Dataset, seconds: number): Promise<StaleFigures> {
+  return withServer(subject, {}, async ({ base }) => {
+    const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+    const send = async (method: string, path: string, body?: object, more = {}) => {
+      const init = { method, headers: { ...headers, ...more } };
+      const answer = await fetch(base + path, body ? { ...init, body: JSON.stringify(body) } : init);
+      return { status: answer.status, tag: answer.headers.get('etag') ?? '', text: await answer.text() };
+    };
+    const ids: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const { text } = await send('POST', '/v2/courses', { title: `Renamed ${process.pid} ${n}: 0` });
+      ids.push((JSON.parse(text) as { course_id: number }).course_id);
+    }
+    const questions = ['', '&include[]=products', '&limit=10', '&paginate=1'].map(
+      (more) => `/v2/courses?since_id=${ids[0]! - 1}${more}`,
+    );
+    const told = ids.map(() => 0);
+    const figures: StaleFigures = { stale: 0, reads: 0, unchanged: 0, writes: 0 };
+    const until = performance.now() + seconds * 1_000;
+
+    const write = async (n: number) => {
+      while (performance.now() < until) {
+        const { status } = await send('PUT', `/v2/courses/${ids[n]}`, {
+          title: `Renamed ${process.pid} ${n}: ${told[n]! + 1}`,
+        });
+        if (status !== 200) throw new Error(`a writer was told ${status}`);
+        told[n]! += 1;
+        figures.writes += 1;
+        await pause(Math.random() * 40);
+      }
+    };
+    const read = async () => {
+      const known = new Map<string, { tag: string; shown: number[] }>();
+      while (performance.now() < until) {
+        for (const question of questions) {
+          const before = [...told];
+          const last = known.get(question);
+          const { status, tag, text } = await send(
+            'GET',
+            question,
+            undefined,
+            last ? { 'if-none-match': last.tag } : {},
+          );
+          if (status !== 200 && status !== 304) throw new Error(`a reader was told ${status}`);
+          const shown = status === 304 ? last!.shown : shownIn(text);
+          known.set(question, { tag, shown });
+          figures.reads += 1;
+          if (status === 304) figures.unchanged += 1;
+          if (shown.length !== before.length || shown.some((number, n) => number < before[n]!)) figures.stale += 1;
+        }
+      }
+    };
+    await Promise.all([...ids.map((_, n) => write(n)), read(), read(), read(), read()]);
+    return figures;
+  });
+}
+
+/** The numbers at the ends of the titles, in the order of the courses. */
+function shownIn(text: string) {
+  const answer = JSON.parse(text) as { title: string }[] | { items: { title: string }[] };
+  return (Array.isArray(answer) ? answer : answer.items).map(({ title }) => Number(title.split(': ')[1]));
+}
