@@ -62,7 +62,7 @@ const dates = (
   from generate_series(0, ${count - 1}) n
     join ${numbered('courses')} c (id, m) on c.m = n % ${courseCount}
     left join ${numbered('locations')} l (id, m) on l.m = n % 50
-    cross join lateral (select date '2024-01-01' + n * ${days} % 1460 as day) d
+    cross join lateral (select date '2024-01-01' + (n * ${days} + :me * 7)::int % 1460 as day) d
   order by n`;
 
 /** What belongs to the large provider, one statement for each table. */
