@@ -31,6 +31,9 @@ const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number
 const wants = (part: string) =>
   values.only === undefined ? !(values.quick && (part === 'growth' || part === 'stale')) : values.only === part;
 
+/** The count that the envelope adds. */
+const counted = { name: 'courses, with their total', path: '/v2/courses?paginate=1' };
+
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString(), node: process.version };
 
@@ -135,8 +138,6 @@ async function growth(subject: Subject, dataset: Dataset) {
     }
   }
 }
-const counted = { name: 'courses, with their total', path: '/v2/courses?paginate=1' };
-
 function showLists(lists: ListFigures[]) {
   console.table(
     lists.map(({ name, ...figures }) => ({
