@@ -3,6 +3,7 @@ import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 
 import { auditOf, type Doing } from './audit.ts';
 import { clientThat } from './preparing.ts';
 import { readingQuickly } from './reading.ts';
+import { askingTogether } from './together.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Doing } from './audit.ts';
@@ -84,10 +85,11 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const slots = Math.max(1, Math.floor(poolSize / 2));
   const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
-  const db = readingQuickly(drizzle({ client: pool, casing: 'snake_case' }));
+  const together = askingTogether(pool);
+  const db = readingQuickly(drizzle({ client: together as Pool, casing: 'snake_case' }));
   const told = (doing?: Doing): Database => ({
     ...writers(doing && auditOf(doing)),
-    pool,
+    pool: together,
     db,
     by: told,
     atomically: (work) =>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import { Client } from 'pg';
 
 type Asked = string | { text: string; name?: string | undefined; rowMode?: string };
@@ -6,6 +7,16 @@ type Query = (this: Client, asked: Asked, ...rest: unknown[]) => unknown;
 
 /** So that texts which vary without end, such as lists of ids written out, cannot fill a connection's memory. */
 const mostNames = 500;
+
+/** The driver's types keep its connection to themselves. */
+type Connected = { connection: { stream: Writable } };
+
+/** What is asked in one turn of the event loop wakes the database once: that costs more than a small statement. */
+function inOnePiece(stream: Writable) {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
 
 /** A name for a text that came before: planning what comes once would gain nothing. */
 function nameGiver() {
@@ -40,6 +51,7 @@ export function clientThat({ prepare }: { prepare: boolean }): typeof Client {
   class Preparing extends Client {}
   // Assigned, since the driver types its query as a dozen overloads.
   Preparing.prototype.query = function ask(this: Client, asked: Asked, ...rest: unknown[]) {
+    inOnePiece((this as unknown as Connected).connection.stream);
     return (Client.prototype.query as unknown as Query).call(this, named(asked), ...rest);
   } as unknown as Client['query'];
   return Preparing;

@@ -1,0 +1,35 @@
+import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
+
+type Asked = [query: QueryConfig | string, values?: unknown[]];
+type Waiting = { asked: Asked; done(result: QueryResult): void; failed(error: unknown): void };
+
+/**
+ * Asks all that is asked in one turn of the event loop, mostly a page's relations, over one connection, where it leaves in
+ * one piece: waking the database once more costs more than a small statement, and so does taking a connection.
+ */
+export function askingTogether(pool: Pool): Pick<Pool, 'query'> {
+  let waiting: Waiting[] = [];
+
+  async function send() {
+    const batch = waiting;
+    waiting = [];
+    let client: PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      for (const { failed } of batch) failed(error);
+      return;
+    }
+    const answers = batch.map(({ asked }) => client.query(...(asked as [QueryConfig])));
+    batch.forEach(({ done, failed }, n) => void answers[n]!.then(done, failed));
+    const all = await Promise.allSettled(answers);
+    // As the pool does it: a connection on which anything failed is not used again.
+    client.release(all.some(({ status }) => status === 'rejected'));
+  }
+
+  const query = (...asked: Asked) =>
+    new Promise<QueryResult>((done, failed) => {
+      if (waiting.push({ asked, done, failed }) === 1) process.nextTick(() => void send());
+    });
+  return { query } as unknown as Pool;
+}
