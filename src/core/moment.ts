@@ -74,7 +74,8 @@ export function exactDateTime(stored: string): string {
 }
 
 function offsetOf(stored: string) {
+  const sign = stored.indexOf('+', 19);
+  const offset = stored.slice(sign === -1 ? stored.indexOf('-', 19) : sign);
   // Before standard time was introduced offsets had seconds, which ISO 8601 has not.
-  const [, hours, minutes = ':00'] = /([+-]\d{2})(:\d{2})?(:\d{2})?$/.exec(stored)!;
-  return `${hours}${minutes}`;
+  return offset.length === 3 ? `${offset}:00` : offset.slice(0, 6);
 }

@@ -148,12 +148,12 @@ const textsOf = (row: CourseRow, { description_languages, translation }: CourseP
   related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
 });
 
-const toOwnCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course => ({
-  ...toOwnEmbedded(row, parts, ctx),
-  ...textsOf(row, parts),
-  lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
-  deleted_at: dateTimeOrNull(row.deletedAt),
-});
+// Assigned: spreading so many fields into a new object takes ten times as long.
+const toOwnCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
+  Object.assign(toOwnEmbedded(row, parts, ctx), textsOf(row, parts), {
+    lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
+    deleted_at: dateTimeOrNull(row.deletedAt),
+  });
 
 /**
  * A partner's course as another provider may see it: an allow-list of its own, so that a field added to a course
@@ -176,12 +176,11 @@ function toPartnerEmbedded(row: EmbeddedCourseRow, parts: EmbeddedCourseParts, c
   };
 }
 
-const toPartnerCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course => ({
-  ...toPartnerEmbedded(row, parts, ctx),
-  ...textsOf(row, parts),
-  lead_settings: { email_booking: '', email_more_info: '' },
-  deleted_at: null,
-});
+const toPartnerCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
+  Object.assign(toPartnerEmbedded(row, parts, ctx), textsOf(row, parts), {
+    lead_settings: { email_booking: '', email_more_info: '' },
+    deleted_at: null,
+  });
 
 export const toCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
   (row.providerId === ctx.providerId ? toOwnCourse : toPartnerCourse)(row, parts, ctx);
@@ -189,5 +188,14 @@ export const toCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =
 export const toEmbeddedCourse = (row: EmbeddedCourseRow, parts: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse =>
   (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, parts, ctx);
 
-const toDescriptions = (texts: Texts) =>
-  Object.fromEntries(memberNames.map((name) => [name, texts[descriptionMembers[name]]])) as Record<Member, string>;
+const toDescriptions = (texts: Texts): Record<Member, string> => ({
+  lead: texts.textLead,
+  description: texts.textDescription,
+  place: texts.textPlace,
+  prerequisites: texts.textPrerequisites,
+  duration: texts.textDuration,
+  credits: texts.textCredits,
+  submissions: texts.textSubmissions,
+  hotelInfo: texts.textHotelInfo,
+  audience: texts.textAudience,
+});

@@ -7,7 +7,7 @@ import { byKeys, keysOf, ofKeys } from '../../lists/keys.ts';
 import { include, many, type Loader } from '../../lists/part.ts';
 import { embedOne, shapeOf } from '../../lists/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
-import { Product, toProduct } from '../products/schema.ts';
+import { Product, toProduct, type ProductRow } from '../products/schema.ts';
 import { productColumns } from '../products/shape.ts';
 import { providerInclude } from '../providers/shape.ts';
 import { Tag } from '../tags/schema.ts';
@@ -120,7 +120,7 @@ const productsOf = many(
       .where(and(ofKeys(ctx, products.providerId, products.courseId, keys), isNull(products.archivedAt)))
       .orderBy(asc(products.id)),
   ),
-  toProduct,
+  (row: ProductRow & { ownerId: number }) => toProduct(row),
 );
 
 const spec = {

@@ -34,7 +34,23 @@ export const OrderUser = Type.Object({
 });
 export const LineUser = Type.Object({ ...OrderUser.properties, invoice_reference: text });
 
-export const toOrderUser = (row: CourseUserRow): OrderUser => ({
+/** The columns of a course user that orders show. */
+export const orderUserFields = [
+  ...(['id', 'firstname', 'lastname', 'dateOfBirth', 'email', 'phone', 'company', 'position'] as const),
+  ...([
+    'invoiceAddress',
+    'invoiceAddress2',
+    'invoiceAddress3',
+    'invoiceZipcode',
+    'invoiceCity',
+    'invoicePhone',
+  ] as const),
+  ...(['homeAddress', 'homeAddress2', 'homeAddress3', 'homeZipcode', 'homeCity', 'homePhone'] as const),
+  ...(['workAddress', 'workAddress2', 'workAddress3', 'workZipcode', 'workCity', 'workPhone'] as const),
+];
+export type OrderUserRow = Pick<CourseUserRow, (typeof orderUserFields)[number]>;
+
+export const toOrderUser = (row: OrderUserRow): OrderUser => ({
   id: row.id,
   firstname: row.firstname,
   lastname: row.lastname,
@@ -145,7 +161,7 @@ export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof
   discount_percent_at_export: Number(row.discountPercentAtExport ?? row.discountPercentAtOrder),
   discount_calculated_at_export: Number(row.discountCalculatedAtExport ?? row.discountCalculatedAtOrder),
   quantity: row.quantity,
-  product: toProduct({ ...row.product, ownerId: row.id }),
+  product: toProduct(row.product),
   users,
   created_at: dateTime(row.createdAt),
   updated_at: dateTime(row.updatedAt),

@@ -10,20 +10,26 @@ import { EmbeddedCourse } from '../courses/schema.ts';
 import { embeddedCourseShape, fetchEmbeddedCourses } from '../courses/shape.ts';
 import { embeddedParticipantShape, fetchParticipants } from '../participants/shape.ts';
 import { productColumns } from '../products/shape.ts';
-import type { CourseUserRow } from '../users/schema.ts';
 import { courseUserColumns } from '../users/shape.ts';
 import {
   OrderLine,
+  orderUserFields,
   Relation,
   toOrderLine,
   toOrderUser,
   toRelation,
   type OrderLineRow,
   type OrderUser,
+  type OrderUserRow,
   type RelationRow,
 } from './schema.ts';
 
 type LineUser = OrderUser & { invoice_reference: string | null };
+
+/** What to select of a course user that an order shows. */
+export const orderUserColumns = Object.fromEntries(
+  orderUserFields.map((name) => [name, courseUserColumns[name]]),
+) as Pick<typeof courseUserColumns, (typeof orderUserFields)[number]>;
 
 const named = and(
   eq(participants.providerId, orderLineParticipants.providerId),
@@ -36,7 +42,7 @@ const fetchLineUsers = many(
       .select({
         ownerId: orderLineParticipants.orderLineId,
         invoiceReference: participants.invoiceReference,
-        user: courseUserColumns,
+        user: orderUserColumns,
       })
       .from(orderLineParticipants)
       .innerJoin(participants, named)
@@ -47,9 +53,9 @@ const fetchLineUsers = many(
       .where(ofKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
       .orderBy(asc(participants.id)),
   ),
-  ({ user, invoiceReference }: UserFound) => ({ ...toOrderUser(user), invoice_reference: invoiceReference }),
+  ({ user, invoiceReference }: UserFound) => Object.assign(toOrderUser(user), { invoice_reference: invoiceReference }),
 );
-type UserFound = { ownerId: number; invoiceReference: string | null; user: CourseUserRow };
+type UserFound = { ownerId: number; invoiceReference: string | null; user: OrderUserRow };
 
 /** The people of a line, only when `user_data` asks for them. */
 const usersOf: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>

@@ -7,10 +7,8 @@ import { many, type Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf } from '../../lists/shape.ts';
 import { embeddedCampaignShape, fetchCampaigns } from '../campaigns/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
-import { toOrderUser, type OrderUser } from '../order-lines/schema.ts';
-import { fetchLinesOf, orderLineShape } from '../order-lines/shape.ts';
-import type { CourseUserRow } from '../users/schema.ts';
-import { courseUserColumns } from '../users/shape.ts';
+import { toOrderUser, type OrderUser, type OrderUserRow } from '../order-lines/schema.ts';
+import { fetchLinesOf, orderLineShape, orderUserColumns } from '../order-lines/shape.ts';
 import { Order, toOrder, type OrderRow } from './schema.ts';
 
 const first = sql`(
@@ -20,7 +18,7 @@ const first = sql`(
 const firstUsersOf = many(
   byKeys((ctx, keys) =>
     ctx.db
-      .select({ ownerId: bookings.orderId, user: courseUserColumns })
+      .select({ ownerId: bookings.orderId, user: orderUserColumns })
       .from(bookings)
       .innerJoin(participants, and(eq(participants.providerId, bookings.providerId), eq(participants.id, first)))
       .innerJoin(
@@ -29,7 +27,7 @@ const firstUsersOf = many(
       )
       .where(ofKeys(ctx, bookings.providerId, bookings.orderId, keys)),
   ),
-  ({ user }: { ownerId: number; user: CourseUserRow }) => toOrderUser(user),
+  ({ user }: { ownerId: number; user: OrderUserRow }) => toOrderUser(user),
 );
 
 /** The person of an order's first participant; null without one. */

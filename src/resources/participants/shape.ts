@@ -18,7 +18,14 @@ const bookingOf = always(
     (row: ParticipantRow) => row.bookingId,
     byKeys((ctx, keys) =>
       ctx.db
-        .select()
+        .select({
+          id: bookings.id,
+          orderId: bookings.orderId,
+          bookerName: bookings.bookerName,
+          bookerEmail: bookings.bookerEmail,
+          bookerPhone: bookings.bookerPhone,
+          bookerLanguageId: bookings.bookerLanguageId,
+        })
         .from(bookings)
         .where(ofKeys(ctx, bookings.providerId, bookings.id, keys)),
     ),

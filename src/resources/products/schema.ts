@@ -21,7 +21,7 @@ export type ProductRow = Pick<
   'id' | 'itemNumber' | 'title' | 'titleLabel' | 'price' | 'currency' | 'isMainProduct' | 'vatPercentage'
 >;
 
-export const toProduct = (row: ProductRow & { ownerId: number }): Product => ({
+export const toProduct = (row: ProductRow): Product => ({
   id: row.id,
   item_number: row.itemNumber,
   title: row.title,
