@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { succeeds } from '../support/programs.ts';
 import type { Outcome, Row, Run } from './row.ts';
 
 const { values } = parseArgs({
@@ -40,17 +40,18 @@ if (unknown.length > 0) {
 }
 console.log(`${Math.round(results.reduce((sum, { seconds }) => sum + seconds, 0))} s in all`);
 
-mkdirSync('test/output', { recursive: true });
-writeFileSync('test/output/reliability.json', JSON.stringify({ seed, results }, null, 2));
 const count = (state: string) => results.filter((result) => result.state === state).length;
-const skipped = count('skipped') > 0 ? `, ${count('skipped')} skipped` : '';
-console.log(`${count('passed')} passed, ${count('failed')} failed${skipped}`);
-process.exit(count('failed') === 0 ? 0 : 1);
+const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+mkdirSync('test/output', { recursive: true });
+writeFileSync('test/output/reliability.json', JSON.stringify({ seed, counts, results }, null, 2));
+const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
+process.exit(counts.failed === 0 ? 0 : 1);
 
 async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
-  const missing = Object.entries(row.needs ?? {}).filter(([program]) => !isThere(program));
+  const missing = Object.entries(row.needs ?? {}).filter(([, command]) => !succeeds(command));
   if (missing.length > 0) {
-    const packages = missing.map(([, name]) => name).join(' ');
+    const packages = missing.map(([name]) => name).join(' ');
     return { state: 'skipped', text: `needs ${packages}: apt-get install ${packages}`, seconds: 0 };
   }
   const begun = performance.now();
@@ -73,10 +74,6 @@ async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
   }
   if (faults.length === 0) return { state: 'passed', text: figures, seconds };
   return { state: 'failed', text: [figures, ...faults.map((fault) => `does not hold: ${fault}`)].join('; '), seconds };
-}
-
-function isThere(program: string) {
-  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', program]).status === 0;
 }
 
 /** The same numbers for the same seed (mulberry32). */

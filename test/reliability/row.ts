@@ -21,7 +21,7 @@ export type Row = {
   quick: boolean;
   /** Too long for the whole set: run when it is asked for by its number. */
   onlyAlone?: boolean;
-  /** Programs it cannot do without, and the Debian packages that bring them; without one it is skipped. */
+  /** Debian packages it cannot do without, each with a shell command that succeeds where it is there; without one it is skipped. */
   needs?: Record<string, string>;
   /** Breaks something and looks on, then the negative control: that the same look finds the fault where it is made. */
   run(run: Run): Promise<Outcome>;

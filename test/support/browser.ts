@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import axe from 'axe-core';
 import { chromium, type BrowserContextOptions, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { chromiumPath } from './programs.ts';
 
-const paths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-export const chromiumPath = paths.find((path) => existsSync(path));
+export { chromiumPath };
 if (chromiumPath === undefined) {
   console.warn(
-    `\n*** SKIPPED: no Chromium at ${paths.join(', ')}, so no page was tested in a browser.\n*** Debian: apt-get install chromium\n`,
+    `\n*** SKIPPED: there is no Chromium, so no page was tested in a browser.\n*** Debian: apt-get install chromium\n`,
   );
 }
 

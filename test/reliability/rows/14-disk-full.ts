@@ -11,7 +11,7 @@ import { startServer, type Server } from '../support/server.ts';
 const row: Row = {
   name: 'the disk is full, the database read-only',
   quick: true,
-  needs: { mount: 'mount' },
+  needs: { mount: 'command -v mount' },
   async run(run) {
     const seconds = run.quick ? 2 : 8;
     const readOnly = await tryReadOnly(run, seconds);

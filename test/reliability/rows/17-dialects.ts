@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chromium } from 'playwright-core';
 import { pairsOf } from '../../support/dialects.ts';
+import { chromiumPath, findChromium } from '../../support/programs.ts';
 import type { Row } from '../row.ts';
 import { clientOf } from '../support/client.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -120,7 +121,13 @@ const inBrowser: Record<string, string> = {
 const row: Row = {
   name: 'dialects',
   quick: true,
-  needs: { curl: 'curl', php: 'php-cli php-curl', python3: 'python3', chromium: 'chromium' },
+  needs: {
+    curl: 'curl --version',
+    'php-cli': 'php --version',
+    'php-curl': `php -r 'exit(function_exists("curl_init") ? 0 : 1);'`,
+    python3: 'python3 --version',
+    chromium: findChromium,
+  },
   async run(run) {
     const postgres = await startPostgres(run, { fsync: 'off' });
     await postgres.create('school');
@@ -162,7 +169,7 @@ const row: Row = {
     for (const way of ways) stored.push([way[0], await storedBy(await sendBy(way))]);
 
     const browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
+      executablePath: chromiumPath!,
       args: ['--disable-dev-shm-usage', '--no-sandbox'],
     });
     run.afterwards(() => browser.close());
