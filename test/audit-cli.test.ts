@@ -2,10 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { auditEntries } from '../src/resources/audit/service.ts';
+import { addDate } from './support/dates.ts';
+import { invite } from './support/mail.ts';
 import { newUser } from './support/orders.ts';
 import { cli, startServer, temporaryFolder, urlOf } from './support/processes.ts';
 import { schoolFile } from './support/school-file.ts';
-import { openTestDatabase, ownDatabase, sharedWorld, type Provider } from './support/world.ts';
+import { openTestDatabase, openWorld, ownDatabase, sharedWorld, type Provider } from './support/world.ts';
 
 const world = await sharedWorld();
 const env = { DATABASE_URL: urlOf(inject('shared')) };
@@ -83,6 +85,38 @@ test('a new provider has an entry, and its parent too', async () => {
   expect(told(await listed({ id: alone }))).toEqual([['operator', 'provider create', alone]]);
   expect(told(await listed({ id: child }))).toEqual([['operator', 'provider create', child]]);
   expect(told(await listed(parent))).toEqual([['operator', 'provider create', child]]);
+});
+
+test('mails that are sent anew, and figures that are mended, are told; where nothing was to do there is no entry', async () => {
+  const name = await ownDatabase();
+  const own = await openWorld(openTestDatabase(name));
+  onTestFinished(() => own.close());
+  const [me, other] = [await own.newProvider(), await own.newProvider()];
+  for (const email of ['a@x.example', 'b@x.example']) await invite(me, email);
+  const { rows } = await own.database.pool.query<{ id: number }>(
+    `update outbox set attempts = 1, last_error = 'no', failed_at = now() returning id`,
+  );
+  const dateId = await addDate(me, await me.course());
+  await own.database.pool.query(`alter table course_dates disable trigger user;
+    update course_dates set num_waiting = 5 where id = ${dateId}; alter table course_dates enable trigger user`);
+  for (const [code, ...command] of [
+    [0, 'mail', 'retry', String(rows[0]!.id)],
+    [1, 'mail', 'retry', '999999'],
+    [0, 'mail', 'retry', '--all-failed'],
+    [0, 'mail', 'retry', '--all-failed'],
+    [1, 'doctor'],
+    [0, 'doctor', '--fix'],
+    [0, 'doctor', '--fix'],
+  ] as const)
+    expect((await cli([...command], { DATABASE_URL: urlOf(name) })).code, command.join(' ')).toBe(code);
+
+  const entries = await auditEntries(own.database, { providerId: me.id, since: null, limit: 10 });
+  expect(told(entries.filter(({ actor }) => actor === 'operator'))).toEqual([
+    ['operator', 'doctor'],
+    ['operator', 'mail retry'],
+    ['operator', 'mail retry', rows[0]!.id],
+  ]);
+  expect(await auditEntries(own.database, { providerId: other.id, since: null, limit: 10 })).toEqual([]);
 });
 
 /** A provider whose entries are two days apart, the oldest first. */

@@ -1,4 +1,5 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
+import { unchanged } from '../database/audit.ts';
 import type { Database, Reader, Tx } from '../database/client.ts';
 import { pageIds } from '../lists/list.ts';
 import { type Key } from '../lists/keys.ts';
@@ -92,6 +93,7 @@ const mend = (database: Database, check: Check, providerId: number, ids: number[
     const found = await recount(tx, check, named, ids.length);
     const different = found.filter((item) => differencesOf(check, item).length > 0);
     if (different.length > 0) await store(tx, at, check, different);
+    else unchanged(tx);
   });
 
 /** Readers see the figures change, so `updated_at` moves with them. */

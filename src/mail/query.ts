@@ -102,10 +102,15 @@ export const retryMail = {
 };
 export const retryFailedMails = {
   name: 'retry_failed_mails',
-  text: `${again} where failed_at is not null returning id`,
+  text: `${again} where provider_id = $1 and failed_at is not null returning id`,
+};
+
+export const providersOfFailedMails = {
+  name: 'providers_of_failed_mails',
+  text: 'select distinct provider_id as "providerId" from outbox where failed_at is not null order by 1',
 };
 
 export const stateOfMail = {
   name: 'state_of_mail',
-  text: 'select sent_at is not null as "isSent", attempts from outbox where id = $1',
+  text: 'select provider_id as "providerId", sent_at is not null as "isSent", attempts from outbox where id = $1',
 };

@@ -3,14 +3,14 @@ import type { Ctx } from '../core/context.ts';
 import { dateTimeOrNull } from '../core/moment.ts';
 import { notFound, Problem } from '../core/problem.ts';
 import { isAddress } from '../core/text.ts';
-import { concerns } from '../database/audit.ts';
+import { concerns, unchanged } from '../database/audit.ts';
 import type { Database } from '../database/client.ts';
 import { run, type Runner } from '../database/statements.ts';
 import { outbox } from '../database/tables/outbox.ts';
 import { adminMemberships, adminUsers } from '../database/tables/people.ts';
 import { courseUsers } from '../database/tables/users.ts';
 import { own } from '../lists/reach.ts';
-import { listMails, retryFailedMails, retryMail, stateOfMail } from './query.ts';
+import { listMails, providersOfFailedMails, retryFailedMails, retryMail, stateOfMail } from './query.ts';
 
 /** What operators see of a mail: what it is for and how it goes, never its text. */
 export type ListedMail = {
@@ -43,22 +43,37 @@ export async function mails(database: Database, { providerId, onlyFailed, limit 
   }));
 }
 
+type MailState = { providerId: number; isSent: boolean; attempts: number };
+
 /** Lets a mail that failed, or waits for its next try, be sent at once, with all its tries before it. */
 export async function retry(database: Database, mailId: number) {
-  const [retried] = await run<{ id: number }>(outboxOf(database), retryMail, [mailId]);
-  if (retried) return;
-  const [mail] = await run<{ isSent: boolean; attempts: number }>(outboxOf(database), stateOfMail, [mailId]);
+  const [mail] = await run<MailState>(outboxOf(database), stateOfMail, [mailId]);
   if (!mail) throw notFound(`Mail ${mailId}`);
-  const state = mail.isSent
-    ? 'is sent already'
-    : mail.attempts > 0
-      ? 'is being sent just now'
-      : 'waits for its first try already';
-  throw new Problem('invalid', `Mail ${mailId} ${state}`);
+  await database.write([mail.providerId], async (tx) => {
+    const [retried] = await run(tx, retryMail, [mailId]);
+    if (!retried) throw new Problem('invalid', `Mail ${mailId} ${await whyNot(tx, mailId)}`);
+    concerns(tx, mailId);
+  });
+}
+
+async function whyNot(on: Runner, mailId: number) {
+  const [mail] = await run<MailState>(on, stateOfMail, [mailId]);
+  if (!mail) throw notFound(`Mail ${mailId}`);
+  if (mail.isSent) return 'is sent already';
+  return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
 }
 
 /** The same for all that have failed; how many they were. */
-export const retryFailed = async (database: Database) => (await run(outboxOf(database), retryFailedMails, [])).length;
+export async function retryFailed(database: Database) {
+  let count = 0;
+  const failed = await run<{ providerId: number }>(outboxOf(database), providersOfFailedMails, []);
+  for (const { providerId } of failed)
+    count += await database.write([providerId], async (tx) => {
+      const retried = await run(tx, retryFailedMails, [providerId]);
+      return retried.length > 0 ? retried.length : unchanged(tx, 0);
+    });
+  return count;
+}
 
 /** A course user or an admin user of the provider's. */
 export type Invited = { userId: number } | { adminUserId: number };
