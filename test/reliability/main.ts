@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { succeeds } from '../support/programs.ts';
 import type { Outcome, Row, Run } from './row.ts';
+import { lookAtLogs, searchLogs } from './support/secrets.ts';
 
 const { values } = parseArgs({
   options: {
@@ -27,11 +28,11 @@ for (const file of readdirSync(folder).sort()) {
   if (only && !only.includes(number)) continue;
   const { default: row } = (await import(join(folder, file))) as { default: Row };
   if (!only && ((values.quick && !row.quick) || row.onlyAlone)) continue;
-  const result = { number, name: row.name, ...(await tried(row)) };
-  results.push(result);
-  const mark = { passed: '✓', failed: '✗', skipped: '-' }[result.state];
-  console.log(`${mark} ${number} ${row.name} (${result.seconds} s, seed ${seed}): ${result.text}`);
+  say({ number, name: row.name, ...(await tried(row)) });
+  searchLogs();
 }
+const logs = lookAtLogs();
+if (logs) say({ number: '-', name: 'secrets', ...judged(logs), seconds: 0 });
 
 const unknown = (only ?? []).filter((number) => !results.some((result) => result.number === number));
 if (unknown.length > 0) {
@@ -47,6 +48,13 @@ writeFileSync('test/output/reliability.json', JSON.stringify({ seed, counts, res
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
 process.exit(counts.failed === 0 ? 0 : 1);
+
+function say(result: Result) {
+  results.push(result);
+  const { state, number, name, seconds, text } = result;
+  const mark = { passed: '✓', failed: '✗', skipped: '-' }[state];
+  console.log(`${mark} ${number} ${name} (${seconds} s, seed ${seed}): ${text}`);
+}
 
 async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
   const missing = Object.entries(row.needs ?? {}).filter(([, command]) => !succeeds(command));
@@ -68,12 +76,15 @@ async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
   });
   for (const end of endings) await Promise.resolve(end()).catch((error: unknown) => outcome.faults.push(String(error)));
   const seconds = Math.round(performance.now() - begun) / 1_000;
-  const { figures, faults } = outcome;
-  if (faults.length === 0 && outcome.skipped !== undefined) {
-    return { state: 'skipped', text: `${figures}; ${outcome.skipped}`, seconds };
+  return { ...judged(outcome), seconds };
+}
+
+function judged({ figures, faults, skipped }: Outcome): Pick<Result, 'state' | 'text'> {
+  if (faults.length > 0) {
+    return { state: 'failed', text: [figures, ...faults.map((fault) => `does not hold: ${fault}`)].join('; ') };
   }
-  if (faults.length === 0) return { state: 'passed', text: figures, seconds };
-  return { state: 'failed', text: [figures, ...faults.map((fault) => `does not hold: ${fault}`)].join('; '), seconds };
+  if (skipped !== undefined) return { state: 'skipped', text: `${figures}; ${skipped}` };
+  return { state: 'passed', text: figures };
 }
 
 /** The same numbers for the same seed (mulberry32). */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { keepSecret } from './secrets.ts';
 
 /** Runs the command line to its end, with that text as its standard input; what it printed, or why it failed. */
 export function cli<T = unknown>(args: string[], env: Record<string, string>, input = '') {
@@ -9,6 +10,7 @@ export function cli<T = unknown>(args: string[], env: Record<string, string>, in
       if (error) failed(new Error(`${args.join(' ')}: ${stderr || error.message}`));
       else done((args.includes('--json') ? JSON.parse(stdout) : stdout) as T);
     });
+    keepSecret(input.trim());
     child.stdin!.end(input);
   });
 }

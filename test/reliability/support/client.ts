@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { keepSecret } from './secrets.ts';
 
 /** `status` 0: no answer came, since the connection was refused, cut or timed out; `text` says which. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; took: number };
@@ -12,6 +13,7 @@ export type Asked = {
 
 /** A client that keeps its connections; never throws. */
 export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number } = {}) {
+  keepSecret(apiKey);
   // Idle connections are closed well before the server does, which could meet a request on its way.
   const agent = new Agent({ keepAlive: true, maxSockets: sockets, timeout: 4_000 });
   const ask = (url: string, { method = 'GET', headers = {}, body, patience = 30_000 }: Asked = {}) =>

@@ -9,6 +9,7 @@ import { childEnvironment, run as runProgram } from '../../../src/database/embed
 import { findProgram } from '../../../src/database/embedded/program.ts';
 import { freePort } from '../../support/ports.ts';
 import { until, type Run } from '../row.ts';
+import { keepSecret } from './secrets.ts';
 
 /** A PostgreSQL as an operator has one: on a port, and nothing restarts it but us. */
 export type Postgres = {
@@ -26,6 +27,9 @@ export type Postgres = {
   kill(): Promise<void>;
   start(): Promise<void>;
 };
+
+/** Not asked for, since it trusts whoever is on the machine; but nobody is to tell it. */
+const password = keepSecret('database-Pa55word');
 
 /** Brings one up with nothing in it, that writes to disk before it says so unless `settings` tell otherwise. */
 export async function startPostgres(run: Run, settings: Record<string, string> = {}): Promise<Postgres> {
@@ -48,7 +52,7 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
     ...{ max_connections: '200', jit: 'off', io_method: 'sync', ...settings },
   };
   const parameters = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const url = (database: string, at = port) => `postgres://booking@127.0.0.1:${at}/${database}`;
+  const url = (database: string, at = port) => `postgres://booking:${password}@127.0.0.1:${at}/${database}`;
   let child: ChildProcess | undefined;
   let ended: Promise<unknown> = Promise.resolve();
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/ports.ts';
 import { until, type Run } from '../row.ts';
+import { keepSecret, searchLater } from './secrets.ts';
 
 export type Server = {
   base: string;
@@ -33,6 +34,8 @@ export async function startServer(
   let printed = '';
   let code: number | string | undefined;
   const keep = (chunk: Buffer) => void (printed += chunk.toString());
+  keepSecret(env['BOOTSTRAP_API_KEY'] ?? '');
+  searchLater(() => printed);
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
   const ended = once(child, 'exit').then(
