@@ -13,7 +13,14 @@ const world = await sharedWorld();
 const env = { DATABASE_URL: urlOf(inject('shared')) };
 const run = (...args: string[]) => cli(args, env);
 
-type Entry = { entry_id: number; at: string; provider_id: number; actor: string; action: string; item_ids: number[] };
+type Entry = {
+  entry_id: number;
+  at: string;
+  provider_id: number | null;
+  actor: string;
+  action: string;
+  item_ids: number[];
+};
 const listed = async ({ id }: { id: number }, ...more: string[]) =>
   (await run('audit', 'list', '--provider', String(id), '--json', ...more)).json<Entry[]>();
 const told = (entries: Entry[]) => entries.map(({ actor, action, item_ids }) => [actor, action, ...item_ids]);
