@@ -103,13 +103,13 @@ const row: Row = {
         ...(wrong === 0 && counted === expected ? [] : [`${wrong} of ${counted} vouchers say what is not so`]),
       ];
     }
-    /** Starts so many at once, and ends them once all are ready. */
-    async function startAll(database: string) {
+    /** Starts so many at once, and ends them once all are ready and answer the first provider's key so. */
+    async function startAll(database: string, status: number) {
       const tried = await Promise.allSettled(Array.from({ length: replicas }, () => startServer(run, env(database))));
       for (const one of tried) {
         if (one.status === 'rejected') faults.push(`a replica does not start: ${String(one.reason)}`);
         else if (one.value.hasEnded()) faults.push('a replica has ended');
-        else if ((await client.get(`${one.value.base}/docs/json`)).status !== 200)
+        else if ((await client.get(`${one.value.base}/v2/schools`)).status !== status)
           faults.push('a replica does not answer');
       }
       await Promise.all(
@@ -124,7 +124,7 @@ const row: Row = {
     for (let round = 0; round < rounds; round += 1) {
       const database = `empty_${round}`;
       await postgres.create(database);
-      await startAll(database);
+      await startAll(database, 200);
       faults.push(...lookAt(await stateOf(postgres, database), 0));
       const other = await postgres.connect(database);
       const { rows } = await other.query<{ made: number }>('select count(*)::int as made from providers');
@@ -133,7 +133,8 @@ const row: Row = {
       await drop(database);
     }
     await copy('newer');
-    await startAll('newer');
+    // Where there are providers none is made.
+    await startAll('newer', 401);
     faults.push(...lookAt(await stateOf(postgres, 'newer'), vouchers));
 
     let amid = 0;
