@@ -125,6 +125,7 @@ const row: Row = {
       const database = `empty_${round}`;
       await postgres.create(database);
       await startAll(database, 200);
+      if (faults.length > 0) return { figures: `broke off in round ${round + 1}`, faults: [...new Set(faults)] };
       faults.push(...lookAt(await stateOf(postgres, database), 0));
       const other = await postgres.connect(database);
       const { rows } = await other.query<{ made: number }>('select count(*)::int as made from providers');
