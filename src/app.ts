@@ -3,17 +3,18 @@ import writerOf, { type AnySchema } from 'fast-json-stringify';
 import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { validation } from './core/check.ts';
+import { Problem } from './core/problem.ts';
 import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/bodies.ts';
 import { docs } from './http/docs.ts';
 import { operation, type Draining } from './http/operation.ts';
-import { answerProblems, answerUnread, mainWording } from './http/problems.ts';
+import { answerProblems, mainWording } from './http/problems.ts';
 import { keptAnswers } from './http/kept.ts';
 import { parseQuery } from './http/query.ts';
 import { bucketsFor, type Rate } from './http/rate.ts';
+import { answerBytes, answerUnread } from './http/unread.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
 import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
@@ -43,6 +44,8 @@ export type AppOptions = {
   guards?: Guards;
 };
 
+const mostHeaders = 100;
+
 /** The application on one page. */
 export async function buildApp({
   database,
@@ -69,7 +72,7 @@ export async function buildApp({
     genReqId,
     rewriteUrl: ({ url = '/' }) => readable(url),
     frameworkErrors: answerUnread,
-    clientErrorHandler,
+    clientErrorHandler: answerBytes,
     // What is too long to be an id is none: its route says so, once it knows who asks.
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 16_384 },
     ajv: { customOptions: validation },
@@ -78,6 +81,9 @@ export async function buildApp({
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (draining.now) reply.header('connection', 'close');
+    // Names and values, one after the other.
+    if (request.raw.rawHeaders.length > 2 * mostHeaders)
+      throw new Problem('headers_too_large', `There are more than ${mostHeaders} headers`);
   });
   // When first asked for: a fifth of what is held in memory would be writers that this process may never need.
   app.setSerializerCompiler(({ schema }) => {
@@ -109,21 +115,6 @@ export async function buildApp({
 function genReqId({ headers }: IncomingMessage) {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(sent) ? sent : randomUUID();
-}
-
-/** What is no HTTP, or too large to be read, before there is a request to answer. */
-function clientErrorHandler(this: unknown, error: Error & { code?: string }, socket: Socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? '431 Request Header Fields Too Large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? '408 Request Timeout'
-        : '400 Bad Request';
-  const body = JSON.stringify({ error: status.slice(4) });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>> & { server: Server };

@@ -7,8 +7,8 @@ import { languages } from './reference/language.ts';
 
 const { Optional } = Type;
 const text = (description: string, options = {}) => Type.String({ description, ...options });
-const number = (description: string, fallback: number, minimum = 1) =>
-  Type.Integer({ description, default: fallback, minimum, maximum: 2_147_483_647 });
+const number = (description: string, fallback: number, minimum = 1, maximum = 2_147_483_647) =>
+  Type.Integer({ description, default: fallback, minimum, maximum });
 const oneOf = <const T extends readonly string[]>(values: T, description: string, options = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, description, ...options });
 
@@ -58,7 +58,8 @@ export const Environment = Type.Object({
     default: true,
   }),
   STATEMENT_TIMEOUT_MS: number('How long one SQL statement may take, and a write beyond its wait', 5_000),
-  HEADERS_TIMEOUT_MS: number('How long a client may take to send its headers', 10_000),
+  // Node takes no more.
+  HEADERS_TIMEOUT_MS: number('How long a client may take to send its headers; at most 300000', 10_000, 1, 300_000),
   REQUEST_TIMEOUT_MS: number('How long a client may take to send its whole request', 10_000),
   KEEP_ALIVE_MS: number('How long an idle connection is kept open', 10_000),
   DRAIN_MS: number('How long /ready says 503 before a stopping server closes its port', 0, 0),

@@ -43,6 +43,37 @@ test('a header that is too long is answered as JSON', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 431 [^]*application\/json; charset=utf-8[^]*\{"error":"[^"]+"\}$/);
 });
 
+test('what is too long is answered in the words of the interface that its address names', async () => {
+  const said = 'Request Header Fields Too Large';
+  const bodies = {
+    '/v2/courses': { error: said },
+    '/schools': { status: 'failure', error: said },
+    ...Object.fromEntries(
+      ['/v2/booking', '/v2/vouchers/validate/x', '/v2/campaigns/validate/x'].map((path) => [
+        path,
+        { successful: false, errors: [{ code: 'headers_too_large', message: said }], error: said },
+      ]),
+    ),
+  };
+  for (const [path, body] of Object.entries(bodies)) {
+    const answer = await overWire(`GET ${path}?a=${'x'.repeat(60_000)} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1]!), path).toEqual(body);
+  }
+});
+
+test('a hundred headers are read, one more is too many', async () => {
+  const withHeaders = (count: number) => ({
+    'x-api-key': me.apiKey,
+    ...Object.fromEntries(Array.from({ length: count - 3 }, (_, n) => [`x-${n}`, '1'])),
+  });
+  // Beside them stand host and connection.
+  for (const path of ['/v2/schools', '/schools', '/live'])
+    expect((await overSocket({ path, headers: withHeaders(100) })).status, path).toBe(200);
+  const { status, text } = await overSocket({ path: '/v2/schools', headers: withHeaders(101) });
+  expect([status, JSON.parse(text)]).toEqual([431, { error: 'There are more than 100 headers' }]);
+});
+
 test.each([
   'nonsense\r\n\r\n',
   'GET /v2/schools HTTP/1.1\r\nx-request-id: a\rb: c\r\n\r\n',

@@ -138,6 +138,17 @@ test('Link leads to PUBLIC_URL, with its path', async () => {
   expect(headers['link']).toBe(`<https://booking.example/api/v2/courses?limit=1&since_id=${first}>; rel="next"`);
 });
 
+test('a time for headers that no server could keep is refused', () => {
+  expect(readConfig({ HEADERS_TIMEOUT_MS: '300000' }).HEADERS_TIMEOUT_MS).toBe(300_000);
+  expect(() => readConfig({ HEADERS_TIMEOUT_MS: '300001' })).toThrow('HEADERS_TIMEOUT_MS must be <= 300000');
+});
+
+test('a server starts with the longest time for headers', async () => {
+  const { app } = await worldWith({ limits: { ...limits, headersMs: 300_000 } });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  expect(app.server.headersTimeout).toBe(300_000);
+});
+
 test('PUBLIC_URL and CATALOG_URL are read as a browser spells them', () => {
   const { PUBLIC_URL, CATALOG_URL, MAIL_FROM } = readConfig({
     PUBLIC_URL: 'HTTPS://Booking.Example:443/Api//',

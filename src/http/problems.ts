@@ -58,6 +58,7 @@ const codeOf: Record<ProblemKind, string> = {
   too_large: 'body_too_large',
   unsupported_media_type: 'content_type_not_supported',
   too_many_requests: 'too_many_requests',
+  headers_too_large: 'headers_too_large',
   internal: 'internal_error',
   unavailable: 'service_unavailable',
 };
@@ -87,7 +88,7 @@ const kindOf: Partial<Record<number, ProblemKind>> = {
   415: 'unsupported_media_type',
   422: 'invalid',
   429: 'too_many_requests',
-  431: 'invalid',
+  431: 'headers_too_large',
   503: 'unavailable',
 };
 const sayingOf: Partial<Record<ProblemKind, string>> = {
@@ -126,15 +127,3 @@ function withRequestId(problem: Problem, requestId: string) {
   const { kind, retryAfter, cause } = problem;
   return new Problem(kind, message, { ...(retryAfter === undefined ? {} : { retryAfter }), cause });
 }
-
-const wordings: [RegExp, Wording][] = [
-  [/^\/(schools|courses)([/?]|$)/, legacyWording],
-  [/^\/v2\/(booking|campaigns\/validate|vouchers\/validate)([/?]|$)/, bookingWording],
-];
-
-/** A reply outside any route, such as to an address that cannot be decoded: in the words of the interface it names. */
-export const answerUnread = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-  const problem = toProblem(error, request);
-  const [, word = mainWording] = wordings.find(([path]) => path.test(request.url)) ?? [];
-  void reply.code(problem.status).header('x-request-id', request.id).send(word(problem));
-};

@@ -1,37 +1,54 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** `status` 0: the connection ended, or patience did, without an answer. `took`: from the first byte sent to the answer. */
-export type Reply = { status: number; took: number; sent: number };
+/** `status` 0: the connection ended, or patience did, without an answer. `took`: until the first line of the answer. */
+export type Reply = { status: number; took: number; sent: number; text: string };
+
+type Sending = {
+  /** After how many bytes the server can know its answer: the clock starts with the next one. */
+  from?: number;
+  patience?: number;
+  /** Until the server ends the connection; else its first line is enough. */
+  whole?: boolean;
+};
 
 /** Sends bytes as they are, until there is an answer; for what no decent client sends. */
-export async function sendRaw(port: number, parts: Iterable<string | Buffer>, patience = 10_000): Promise<Reply> {
+export async function sendRaw(
+  port: number,
+  parts: Iterable<string | Buffer>,
+  { from = 0, patience = 10_000, whole: isWhole = false }: Sending = {},
+): Promise<Reply> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  let answer = '';
+  let text = '';
+  let answered = NaN;
   const ending = new AbortController();
-  const over = new Promise<number>((done) => {
+  const over = new Promise<void>((done) => {
     const end = () => {
       ending.abort();
-      done(performance.now());
+      done();
     };
     socket.on('data', (chunk: Buffer) => {
-      answer += chunk.toString('latin1');
-      if (answer.includes('\r\n')) end();
+      text += chunk.toString('latin1');
+      if (!text.includes('\r\n')) return;
+      answered ||= performance.now();
+      if (!isWhole) end();
     });
     socket.on('error', end).on('close', end);
     setTimeout(end, patience).unref();
   });
   await once(socket, 'connect').catch(() => undefined);
-  const begun = performance.now();
+  let begun = performance.now();
   let sent = 0;
   for (const part of parts) {
-    if (ending.signal.aborted) break;
+    if (ending.signal.aborted || answered) break;
+    if (sent <= from) begun = performance.now();
     sent += part.length;
     if (!socket.write(part)) await Promise.race([once(socket, 'drain').catch(() => undefined), over]);
   }
-  const took = (await over) - begun;
+  await over;
   socket.destroy();
-  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0), took, sent };
+  const took = (answered || performance.now()) - begun;
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), took, sent, text };
 }
 
 /** The first lines of a request. */
@@ -41,10 +58,16 @@ export const headOf = (method: string, path: string, headers: Record<string, str
     .join('')}\r\n`;
 
 /** A request whose body says how long it is. */
-export const whole = (method: string, path: string, headers: Record<string, string>, body: string | Buffer = '') => [
-  headOf(method, path, body.length > 0 ? { ...headers, 'content-length': String(Buffer.byteLength(body)) } : headers),
-  body,
-];
+export function whole(method: string, path: string, headers: Record<string, string>, body: string | Buffer = '') {
+  const bytes = Buffer.from(body);
+  const all = bytes.length > 0 ? { ...headers, 'content-length': String(bytes.length) } : headers;
+  return [headOf(method, path, all), ...piecesOf(bytes)];
+}
+
+/** As large as a socket takes without a wait. */
+const piece = 65_536;
+const piecesOf = (bytes: Buffer) =>
+  Array.from({ length: Math.ceil(bytes.length / piece) }, (_, n) => bytes.subarray(n * piece, (n + 1) * piece));
 
 /** A request whose body does not say it: a part again and again. */
 export function* chunked(method: string, path: string, headers: Record<string, string>, part: Buffer, times: number) {
