@@ -11,30 +11,30 @@ const row: Row = {
     let server = await startServer(run, schools.env);
     const { port, base } = server;
     const writers = startWriters(schools.all, { base: () => base });
-    let starts: number[] = [];
     const restart = async () => {
       server.signal('SIGKILL');
       await server.ended;
       server = await startServer(run, schools.env, { port });
-      starts.push(Math.round(server.readyAfter));
+      return Math.round(server.readyAfter);
     };
     const [kills, every] = run.quick ? [3, 3_000] : [12, 5_000];
-    const begun = performance.now();
-    for (let n = 1; n <= kills; n += 1) {
-      await pause(Math.max(500, begun + n * every - run.random() * 1_000 - performance.now()));
-      await restart();
-    }
+    /** Kills it so often amid the writers; how long the slowest start took. */
+    const killing = async () => {
+      const starts: number[] = [];
+      const begun = performance.now();
+      for (let n = 1; n <= kills; n += 1) {
+        await pause(Math.max(500, begun + n * every - run.random() * 1_000 - performance.now()));
+        starts.push(await restart());
+      }
+      return Math.max(...starts);
+    };
+    const first = await killing();
+    // A machine that is busy with other things is slow for once.
+    const ready = first <= 2_000 ? first : await killing();
     await writers.stop();
-    // A machine that is busy with other things is slow for once: tried again without the writers.
-    const busy = Math.max(...starts);
-    if (busy > 2_000) {
-      starts = [];
-      await restart();
-    }
     const { written, surprises, statuses } = writers;
     const count = written.bookings.length + written.courses.length;
-    const ready = Math.max(...starts);
-    const readiness = busy > ready ? `${ready} ms (${busy} ms under the writers)` : `${ready} ms`;
+    const readiness = first > ready ? `${ready} ms (${first} ms the first time)` : `${ready} ms`;
     const kept = await compare(schools, written);
     const faults = faultsOf({
       ...faultsOfKept(kept),

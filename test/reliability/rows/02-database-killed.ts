@@ -1,5 +1,6 @@
 import { faultsOf, pause, until, type Row } from '../row.ts';
-import { makeSchools } from '../support/school.ts';
+import { statusesOf, steadily, type Told } from '../support/load.ts';
+import { makeSchools, type School } from '../support/school.ts';
 import { startServer } from '../support/server.ts';
 import { compare, faultsOfKept, overlooked, startWriters } from '../support/writers.ts';
 
@@ -12,19 +13,22 @@ const row: Row = {
     const server = await startServer(run, env);
     const base = () => server.base;
     const writers = startWriters(all, { base });
-    const read = () => first.client.get(`${server.base}/v2/courses`);
+    const read = ({ client }: School, n = 0) => client.get(`${server.base}/v2/courses?since_id=${n}`);
+    const write = () => first.client.post(`${server.base}/v2/courses`, { title: `Course ${performance.now()}` });
 
     const returns: number[] = [];
-    const away = new Set<string>();
+    const away: Told[] = [];
+    const after: Told[] = [];
     for (let n = 0; n < (run.quick ? 2 : 5); n += 1) {
       await pause(1_000 + run.random() * 2_000);
       await postgres.kill();
-      for (let look = 0; look < 5; look += 1) {
-        const { status, headers } = await read();
-        away.add(`${status}${headers['retry-after'] === undefined ? '' : ' with Retry-After'}`);
-      }
+      away.push(...(await steadily(20, 1_000, (n) => (n % 2 === 0 ? read(all[n % 3]!, n) : write()))));
       await postgres.start();
-      returns.push(await until(async () => (await read()).status === 200, 10_000));
+      const begun = performance.now();
+      const isBack = (school: School) => until(async () => (await read(school)).status === 200, 10_000);
+      await Promise.all([...all.map(isBack), until(async () => (await write()).status === 201, 10_000)]);
+      returns.push(performance.now() - begun);
+      after.push(...(await steadily(20, 1_000, (n) => (n % 2 === 0 ? read(all[n % 3]!, n) : write()))));
     }
     await pause(500);
     await writers.stop();
@@ -32,15 +36,19 @@ const row: Row = {
     const count = written.bookings.length + written.courses.length;
     const back = Math.round(Math.max(...returns));
     const kept = await compare(schools, written);
-    const told = [...away].join(', ');
+    const isTold = (told: Told[]) =>
+      told.every(({ status, headers }) => status === 503 && headers['retry-after'] !== undefined);
+    const isWell = (told: Told[]) => told.every(({ status }) => status === 200 || status === 201);
     const faults = faultsOf({
       ...faultsOfKept(kept),
       [`only 503 hinders a write, not ${surprises[0]}`]: surprises.length === 0,
       [`no connection is cut (${statuses.get(0)} are)`]: !statuses.has(0),
       'every write is acknowledged in the end': written.bookings.every(({ said }) => said !== undefined),
       'the server lives': !server.hasEnded(),
-      [`503 with Retry-After while the database is away (${told})`]: told === '503 with Retry-After',
+      [`503 with Retry-After while the database is away (${statusesOf(away)})`]: isTold(away),
       [`200 within 5 s of its return (${back} ms)`]: back <= 5_000,
+      [`it stays well (${statusesOf(after)})`]: isWell(after),
+      'the look tells answers from refusals': !isTold(after) && !isWell(away),
     });
     const missed = await overlooked(schools, server.base, written);
 

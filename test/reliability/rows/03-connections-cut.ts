@@ -1,5 +1,6 @@
 import { faultsOf, pause, until, type Row } from '../row.ts';
-import { statusesOf, steadily } from '../support/load.ts';
+import { allFaultsOf, overlookedBy, type Checks } from '../support/judge.ts';
+import { statusesOf, steadily, type Told } from '../support/load.ts';
 import { openProxy } from '../support/proxy.ts';
 import { makeSchools, type Schools } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
@@ -16,13 +17,26 @@ const row: Row = {
     const env = { ...schools.env, DATABASE_URL: schools.postgres.url('schools', proxy.port) };
     const server = await startServer(run, env);
     const seen = await look(schools, server, run.quick ? 8_000 : 60_000);
+    const faults = [...allFaultsOf(judge(seen)), ...faultsOf(faultsOfKept(await compare(schools, seen.written)))];
 
+    // The negative controls: a server that does not listen, logs that break each bar, a booking that is not there.
     const command = [process.execPath, 'test/reliability/support/naive-server.js', '{"deaf":true}'];
-    const deaf = await startServer(run, env, { command });
-    const { ended } = await look(schools, deaf, 3_000);
+    const deaf = await look(schools, await startServer(run, env, { command }), 3_000);
+    const lost = { ...seen.answers[0]!, status: 503, asked: seen.cuts[0]! - 5_000, took: 10 };
+    const found = [
+      ...allFaultsOf(judge(deaf)),
+      ...allFaultsOf(judge({ ...seen, answers: [...seen.answers, lost], between: 0 })),
+    ];
+    const forged = { school: schools.first, emails: ['forged'], said: { order: 1, booking: 1, participants: [1] } };
+    const kept = await compare(schools, { ...seen.written, bookings: [...seen.written.bookings, forged] });
+    const { cuts, between, answers } = seen;
     return {
-      figures: `${seen.figures}; one that does not listen ${ended ? 'ends' : 'lives'}`,
-      faults: [...seen.faults, ...faultsOf({ 'the look finds a server that ends': ended })],
+      figures: `${cuts.length} cuts, ${between} between two statements, ${answers.length} requests: ${statusesOf(answers)}; control: one that does not listen ${deaf.ended ? 'ends' : 'lives'}, ${kept.lost} lost`,
+      faults: [
+        ...faults,
+        ...overlookedBy(found, 'the process lives', 'told 503', 'in flight', 'two statements', 'ready again'),
+        ...faultsOf({ 'the look finds a lost booking': kept.lost === 1 }),
+      ],
     };
   },
 };
@@ -62,23 +76,24 @@ async function look(schools: Schools, server: Server, milliseconds: number) {
   await knife.end();
   const ended = server.hasEnded();
   const back = await until(async () => (await all[0]!.client.get(`${server.base}/ready`)).status === 200, 2_000);
+  return { cuts, between, answers, written, ended, back };
+}
+
+function judge({ cuts, between, answers, ended, back }: Awaited<ReturnType<typeof look>>): Checks {
   const failed = answers.filter(({ status }) => status >= 300 || status === 0);
+  const untold = failed.filter(({ status, headers }) => status !== 503 || headers['retry-after'] === undefined);
   // What a cut hits is in flight then; the knife needs a moment.
-  const isHit = ({ asked, took }: (typeof answers)[number]) =>
-    cuts.some((cut) => cut >= asked - 50 && cut <= asked + took);
+  const isHit = ({ asked, took }: Told) => cuts.some((cut) => cut >= asked - 50 && cut <= asked + took);
   const strays = failed.filter((answer) => !isHit(answer));
-  const kept = await compare(schools, written);
+  const example = untold[0] && ` ${untold[0].text} after ${Math.round(untold[0].took)} ms`;
   return {
-    ended,
-    figures: `${cuts.length} cuts, ${between} between two statements, ${answers.length} requests: ${statusesOf(answers)}`,
-    faults: faultsOf({
+    right: {
       'the process lives': !ended,
-      [`what fails is told 503 (${statusesOf(failed)} ${failed.find(({ status }) => status !== 503)?.text ?? ''})`]:
-        failed.every(({ status }) => status === 503),
+      [`what fails is told 503 with Retry-After (${statusesOf(untold)}${example ?? ''})`]: untold.length === 0,
       [`only what is in flight fails (${strays.length} others do)`]: strays.length === 0,
       'transactions are cut between two statements': between > 0,
       'it is ready again': back < Infinity,
-      ...faultsOfKept(kept),
-    }),
+    },
+    inTime: {},
   };
 }

@@ -15,7 +15,7 @@ const weathers: Weather[] = [
 
 const row: Row = {
   name: 'the way to the database is bad',
-  quick: false,
+  quick: true,
   async run(run) {
     const schools = await makeSchools(run, { count: 3 });
     const { all, first, env, postgres } = schools;
@@ -31,8 +31,9 @@ const row: Row = {
     const written: Written = { bookings: [], courses: [] };
     const figures: string[] = [];
     const faults: string[] = [];
-    for (const weather of weathers) {
-      const seen = await look(weather, run.quick ? 3_000 : 10_000, { proxy, server, all, written });
+    const quick = weathers.filter(({ kind }) => kind === 'silent' || kind === 'cut');
+    for (const weather of run.quick ? quick : weathers) {
+      const seen = await look(weather, run.quick ? 2_000 : 10_000, { proxy, server, all, written });
       figures.push(seen.figures);
       faults.push(...seen.faults);
     }

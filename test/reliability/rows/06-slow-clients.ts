@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pause, percentile, type Row, type Run } from '../row.ts';
-import { clientOf } from '../support/client.ts';
+import { clientOf, type Client } from '../support/client.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { headOf } from '../support/raw.ts';
 import { firstKey, firstProvider, startServer, type Server } from '../support/server.ts';
@@ -46,6 +46,18 @@ async function lifeOf(socket: Socket, { first, drip }: Way) {
   return Promise.race([closed, late]).finally(() => clearInterval(dripping));
 }
 
+/** What a client sees that asks decently until told. */
+async function decent(client: Client, { base }: Server, over: AbortSignal) {
+  const took: number[] = [];
+  let refused = 0;
+  while (!over.aborted) {
+    const [answer] = await Promise.all([client.get(`${base}/v2/courses?limit=10`), pause(20)]);
+    took.push(answer.took);
+    if (answer.status !== 200) refused += 1;
+  }
+  return { p99: percentile(took, 0.99), count: took.length, refused };
+}
+
 const row: Row = {
   name: 'slow clients',
   quick: true,
@@ -65,24 +77,24 @@ const row: Row = {
     for (let n = 0; n < 20; n += 1) await client.post(`${server.base}/v2/courses`, { title: `Course ${n}` });
 
     const over = new AbortController();
-    const took: number[] = [];
-    let refused = 0;
-    const good = (async () => {
-      while (!over.signal.aborted) {
-        const [answer] = await Promise.all([client.get(`${server.base}/v2/courses?limit=10`), pause(20)]);
-        took.push(answer.took);
-        if (answer.status !== 200) refused += 1;
-      }
-    })();
+    const good = decent(client, server, over.signal);
     const half = (way: Way) => (way.drip === undefined ? count / 2 : count);
     let closedByPatient = 0;
     for (const way of ways) void hold(run, patient, way, 2, () => (closedByPatient += 1));
     const held = await Promise.all(ways.map((way) => hold(run, server, way, half(way))));
     const isFound = closedByPatient === 0;
     over.abort();
-    await good;
+    const { p99, count: asked, refused } = await good;
 
-    const p99 = percentile(took, 0.99);
+    // And a server that stands still for a moment.
+    const still = new AbortController();
+    const stopped = decent(client, server, still.signal);
+    server.signal('SIGSTOP');
+    await pause(bars.p99 + 100);
+    server.signal('SIGCONT');
+    still.abort();
+    const standstill = await stopped;
+
     const stayed = held.map((those) => those.filter((one) => one.took > bars.closed));
     return {
       figures: [
@@ -90,14 +102,15 @@ const row: Row = {
           const last = Math.max(...those.map((one) => one.took)) / 1_000;
           return `${those.length} ${ways[n]!.name} closed within ${last.toFixed(1)} s`;
         }),
-        `a good client's p99 of ${took.length} ${p99.toFixed(1)} ms`,
-        'control: a patient server closes none',
+        `a good client's p99 of ${asked} ${p99.toFixed(1)} ms`,
+        `control: a patient server closes none, a standstill ${standstill.p99.toFixed(0)} ms`,
       ].join(', '),
       faults: [
         ...stayed.flatMap((those) => (those.length > 0 ? [`${those.length} ${those[0]!.way.name} stay`] : [])),
         ...(p99 < bars.p99 ? [] : [`a good client waits ${Math.round(p99)} ms`]),
         ...(refused === 0 ? [] : [`a good client is refused ${refused} times`]),
         ...(isFound ? [] : ['a server that waits for ever is not found']),
+        ...(standstill.p99 >= bars.p99 ? [] : ['a server that stands still is not found']),
       ],
     };
   },

@@ -152,7 +152,6 @@ type Look = { status: number; took: number; stall: number; growth: number };
 
 /** What a case does to a server whose memory was `steady` before. */
 async function attack(server: Server, { parts, from = 0 }: Case, steady: number): Promise<Look> {
-  const made = parts();
   const { status, took } = await sendRaw(server.port, parts(), { from });
   const { stall, memory } = await lookInside(server);
   return { status, took, stall, growth: memory - steady };

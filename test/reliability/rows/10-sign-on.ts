@@ -20,7 +20,7 @@ const row: Row = {
     const cheap = 30;
     const postgres = await startPostgres(run, { fsync: 'off' });
     await postgres.create('school');
-    const env = { DATABASE_URL: postgres.url('school'), LOG_LEVEL: 'error', POOL_WAIT_MS: '20000', ...firstProvider };
+    const env = { DATABASE_URL: postgres.url('school'), LOG_LEVEL: 'error', ...firstProvider };
     const server = await startServer(run, env);
     const client = clientOf(firstKey);
     run.afterwards(client.close);

@@ -22,12 +22,15 @@ export async function steadily(
   return Promise.all(asked);
 }
 
-/** How many there were of each status: `200: 12, 503: 3`. */
+/** How many there were of each status, and why there was none: `0 (socket hang up): 1, 200: 12, 503: 3`. */
 export function statusesOf(answers: Answer[]) {
-  const counts = new Map<number, number>();
-  for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const { status, text } of answers) {
+    const name = status === 0 ? `0 (${text})` : String(status);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
   return [...counts]
-    .sort(([a], [b]) => a - b)
+    .sort(([a], [b]) => parseInt(a) - parseInt(b))
     .map(([status, count]) => `${status}: ${count}`)
     .join(', ');
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Answer } from './client.ts';
 
 /** `status` 0: the connection ended, or patience did, without an answer. `took`: until the first line of the answer. */
 export type Reply = { status: number; took: number; sent: number; text: string };
@@ -49,6 +50,16 @@ export async function sendRaw(
   socket.destroy();
   const took = (answered || performance.now()) - begun;
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), took, sent, text };
+}
+
+/** What was replied, once the whole of it is there. */
+export function answerIn({ status, took, text }: Reply): Answer {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const lines = head.split('\r\n').slice(1);
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  return { status, took, headers, text: Buffer.from(rest.join('\r\n\r\n'), 'latin1').toString() };
 }
 
 /** The first lines of a request. */
