@@ -8,6 +8,7 @@ import { Problem } from './core/problem.ts';
 import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/bodies.ts';
+import { cutUnlessWaiting } from './http/closing.ts';
 import { docs } from './http/docs.ts';
 import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, mainWording } from './http/problems.ts';
@@ -79,6 +80,7 @@ export async function buildApp({
   });
 
   app.addHook('onRequest', async (request, reply) => {
+    reply.raw.on('timeout', cutUnlessWaiting);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (draining.now) reply.header('connection', 'close');
     // Names and values, one after the other.

@@ -103,6 +103,20 @@ test('who sends a little now and then is cut off all the same', async () => {
   expect(ms).toBeLessThan(600 + 2_000 + 1_500);
 });
 
+test('who waits for an answer longer than a connection may stand still gets it', async () => {
+  const database = openTestDatabase(inject('shared'), { writeMs: 20_000 });
+  const world = await openWorld(database, { limits: { ...limits, ...shortly } });
+  onTestFinished(world.close);
+  await world.app.listen({ port: 0, host: '127.0.0.1' });
+  const me = await world.newProvider();
+  const held = database.write([me.id], async () => sleep(600 + 3_000 + 1_500));
+  const body = JSON.stringify({ title: 'Late' });
+  const client = wire((world.app.server.address() as AddressInfo).port);
+  client.send(posting(me.apiKey, body.length).replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n') + body);
+  expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 201 /);
+  await held;
+});
+
 test('who sends much more than is taken hears so', async () => {
   const server = await startWithKey();
   const length = 50_000_000;

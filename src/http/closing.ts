@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long a client that goes on sending may take to see that it was answered. */
@@ -13,4 +14,12 @@ export function closeGently(socket: Socket) {
     const cut = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(cut));
   };
+}
+
+/**
+ * When a connection has stood still for long: who has asked and waits is not cut off, since the answer will come; who
+ * stalls while sending, or does not read, is.
+ */
+export function cutUnlessWaiting(this: ServerResponse, socket: Socket) {
+  if (this.headersSent || !this.req.complete) socket.destroy();
 }
