@@ -103,7 +103,10 @@ export function openWriters(
   return (audit?: Audit) => writersBy((task) => persistently(task, audit));
 }
 
-/** The same ways to write inside one transaction on one connection, so that all of it is there or nothing. */
+/**
+ * The same ways to write inside one transaction on one connection, so that all of it is there or nothing. Work that turns
+ * out to change nothing leaves no entry, but is not undone alone: its provider's clock has moved.
+ */
 export const writersWithin = (client: PoolClient, audit?: Audit): Writers =>
   writersBy(async (task) => {
     const { result, change } = await doneWith(client, task);
