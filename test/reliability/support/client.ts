@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keepSecret } from './secrets.ts';
 
 /** `status` 0: no answer came, since the connection was refused, cut or timed out; `text` says which. */
@@ -16,18 +17,22 @@ export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number }
   keepSecret(apiKey);
   // Idle connections are closed well before the server does, which could meet a request on its way.
   const agent = new Agent({ keepAlive: true, maxSockets: sockets, timeout: 4_000 });
-  const ask = (url: string, { method = 'GET', headers = {}, body, patience = 30_000 }: Asked = {}) =>
-    new Promise<Answer>((done) => {
+  async function ask(url: string, { method = 'GET', headers = {}, body, patience = 30_000 }: Asked = {}) {
+    // Where this process got no time for a while, it first hears which connections have ended.
+    await nextTurn();
+    return new Promise<Answer>((done) => {
       const begun = performance.now();
-      const over = (status: number, got: IncomingHttpHeaders = {}, text = '') =>
+      const over = (status: number, got: IncomingHttpHeaders = {}, text = '') => {
+        clearTimeout(limit);
         done({ status, headers: got, text, took: performance.now() - begun });
+      };
       const cut = (error?: Error) => over(0, {}, error?.message);
       const all = {
         'x-api-key': apiKey,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       };
-      const sent = request(url, { agent, method, headers: all, signal: AbortSignal.timeout(patience) }, (answer) => {
+      const sent = request(url, { agent, method, headers: all }, (answer) => {
         const parts: Buffer[] = [];
         answer.on('data', (part: Buffer) => parts.push(part));
         answer.on('end', () => over(answer.statusCode ?? 0, answer.headers, Buffer.concat(parts).toString()));
@@ -36,7 +41,11 @@ export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number }
       });
       sent.on('error', cut);
       sent.end(body);
+      // And what has been answered.
+      const giveUp = async () => nextTurn().then(() => sent.destroy(new Error('no answer in time')));
+      const limit = setTimeout(() => void giveUp(), patience);
     });
+  }
   return {
     apiKey,
     ask,
