@@ -37,7 +37,7 @@ const row: Row = {
           [`what has arrived is answered (${arrived.statuses})`]: arrived.answered === 50,
           'the look finds a server that drops what has arrived': hasty.answered < 50,
         }),
-        ...overlookedBy(found, 'exit 0', 'within 10 s', 'asked before', 'slow ones', 'is replaced', 'ends with 0'),
+        ...overlookedBy(found, 'exit 0', 'within 10 s', 'asked before', 'slow ones', 'replaced (', 'ends with 0'),
       ],
     };
   },
@@ -113,9 +113,12 @@ function judgeStop({ code, took, before, later, slowOnes }: Awaited<ReturnType<t
   };
 }
 
+/** Milliseconds in which a balancer hears of it. */
+const drain = 700;
+
 /** Two replicas behind a balancer; a third takes the place of the first, which is told to end. */
 async function replaceOne(run: Run, { env, first }: Schools, seconds: number, signal: NodeJS.Signals) {
-  const draining = { ...env, DRAIN_MS: '700' };
+  const draining = { ...env, DRAIN_MS: String(drain) };
   const [one, two] = await Promise.all([startServer(run, draining), startServer(run, draining)]);
   const client = clientOf(first.client.apiKey);
   // One that ends gracefully says so before; of one that is killed the balancer hears later than requests do.
@@ -142,17 +145,21 @@ async function replaceOne(run: Run, { env, first }: Schools, seconds: number, si
   await balancer.close();
   client.close();
   await Promise.all([stop(two), stop(three)]);
-  return { code, answers };
+  return { code, answers, slowest: balancer.slowest() };
 }
 
-function judgeReplaced({ code, answers }: Awaited<ReturnType<typeof replaceOne>>): Checks {
+function judgeReplaced({ code, answers, slowest }: Awaited<ReturnType<typeof replaceOne>>): Checks {
   const wrong = answers.filter((answer) => !isServed(answer));
   const lost = wrong.filter((answer) => !isBusy(answer));
   return {
     right: {
-      [`no request fails while a replica is replaced (${statusesOf(lost)})`]: lost.length === 0,
+      // A balancer that is told too late, on a machine that is busy with other things, goes on sending.
+      [`no request fails while a replica is replaced (${statusesOf(lost)})`]: lost.length === 0 || slowest > drain / 2,
       [`the replaced one ends with 0 (${code})`]: code === 0,
     },
-    inTime: { [`all find a connection (${statusesOf(wrong)})`]: wrong.length === 0 },
+    inTime: {
+      [`all find a connection while one is replaced (${statusesOf(wrong)}, looked at in ${Math.round(slowest)} ms)`]:
+        wrong.length === 0,
+    },
   };
 }

@@ -13,9 +13,12 @@ export function openBalancer(client: Client, { every = 100 }: { every?: number }
       }),
     );
   };
+  let slowest = 0;
   const looking = (async () => {
     while (!closed.signal.aborted) {
+      const begun = performance.now();
       await look();
+      slowest = Math.max(slowest, performance.now() - begun);
       await pause(every);
     }
   })();
@@ -29,6 +32,8 @@ export function openBalancer(client: Client, { every = 100 }: { every?: number }
       turn += 1;
       return client.ask(`${among[turn % among.length]!.base}${path}`, how);
     },
+    /** In milliseconds, the longest it took to look at all of them. */
+    slowest: () => slowest,
     close: async () => {
       closed.abort();
       await looking;
