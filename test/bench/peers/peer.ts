@@ -1,0 +1,100 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../../support/ports.ts';
+import type { Subject } from '../database.ts';
+import type { Dataset } from '../dataset.ts';
+import type { QuestionName, Told } from './fields.ts';
+
+/** A question as this side wants it asked, and what its answer tells. */
+export type Question<Name extends QuestionName = QuestionName> = {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  told: (answer: any) => Told[Name];
+};
+/** A running server, and how it is asked. */
+export type Side = { name: string; pid: number; questions: { [Name in QuestionName]: Question<Name> } };
+
+/** A server by others. It is given a copy of the database of its own. */
+export type Peer = {
+  name: string;
+  packages: Record<string, string>;
+  oldestNode: number;
+  serve: <T>(place: Place, work: (side: Side) => Promise<T>) => Promise<T>;
+};
+export type Place = { folder: string; subject: Subject; data: Dataset };
+
+const nodeMajor = Number(process.versions.node.split('.')[0]);
+/** Kept from run to run; what is compiled for one Node may not run on another. */
+const scratch = join(tmpdir(), `course-booking-peers-${userInfo().username}`, `node${nodeMajor}`);
+
+/** The folder with the peer in it, or why there is none. */
+export async function installed({ name, packages, oldestNode }: Peer): Promise<{ folder: string } | { missing: string }> {
+  if (nodeMajor < oldestNode) return { missing: `it needs Node ${oldestNode}` };
+  const folder = join(scratch, name.toLowerCase().replaceAll(' ', '-'));
+  const [wanted, done] = [JSON.stringify({ private: true, dependencies: packages }), join(folder, 'installed')];
+  if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return { folder };
+  console.log(`${name} is being installed in ${folder}`);
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  writeFileSync(join(folder, 'package.json'), wanted);
+  // Without the scripts of hundreds of packages, which may want a compiler.
+  const args = ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries', '1'];
+  try {
+    await promisify(execFile)('npm', args, { cwd: folder, maxBuffer: 1e8 });
+  } catch (error) {
+    return { missing: (error as { stderr?: string }).stderr?.trim().slice(-500) ?? String(error) };
+  }
+  writeFileSync(done, wanted);
+  return { folder };
+}
+
+type Program = { folder: string; args: string[]; env: Record<string, string> };
+const environment = (env: Record<string, string>) => ({
+  ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production' },
+  ...env,
+});
+
+/** Runs one of the peer's own commands to its end. */
+export const runNode = ({ folder, args, env }: Program) =>
+  promisify(execFile)(process.execPath, args, { cwd: folder, env: environment(env), maxBuffer: 1e8 });
+
+/** The peer's server, stopped after the work; what it says goes to `server.log` in its folder. */
+export async function withNode<T>(
+  program: (port: string) => Program,
+  isReady: (base: string) => Promise<boolean>,
+  work: (server: { base: string; pid: number }) => Promise<T>,
+): Promise<T> {
+  const port = await freePort();
+  const { folder, args, env } = program(String(port));
+  const log = openSync(join(folder, 'server.log'), 'w');
+  const child = spawn(process.execPath, args, { cwd: folder, env: environment(env), stdio: ['ignore', log, log] });
+  closeSync(log);
+  const ended = once(child, 'exit');
+  try {
+    const base = `http://127.0.0.1:${port}`;
+    const until = performance.now() + 180_000;
+    while (!(await isReady(base).catch(() => false))) {
+      if (child.exitCode !== null || performance.now() > until) {
+        throw new Error(`it did not start: ${readFileSync(join(folder, 'server.log'), 'utf8').slice(-2_000)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    return await work({ base, pid: child.pid! });
+  } finally {
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await ended;
+    clearTimeout(late);
+  }
+}
+
+/** Our tables stand in the schema `service` then, and `public` is empty, for those who want tables of their own kind. */
+export async function setAside({ database }: Subject) {
+  await database.pool.query('alter schema public rename to service');
+  await database.pool.query('create schema public');
+}
