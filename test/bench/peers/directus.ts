@@ -34,15 +34,22 @@ export const directus: Peer = {
       const coursedates: Question<'coursedates'> = {
         ...ask('course_dates', dateFields, counted),
         told: ({ data, meta }) => ({
-          ...{ total: meta.filter_count, items: data.map((date: any) => ({ id: date.id, start: date.start_at })) },
+          ...{
+            total: meta.filter_count,
+            items: data.map((date: any) => ({ id: Number(date.id), start: date.start_at })),
+          },
         }),
       };
       const includes: Question<'includes'> = {
-        ...ask('course_dates', [...dateFields.filter((name) => name !== 'course_id' && name !== 'location_id'), ...nested], counted),
+        ...ask(
+          'course_dates',
+          [...dateFields.filter((name) => name !== 'course_id' && name !== 'location_id'), ...nested],
+          counted,
+        ),
         told: ({ data, meta }) => ({
           total: meta.filter_count,
           items: data.map(({ id, course_id: course, location_id: location, instructors }: any) => ({
-            ...{ id, course: course.title, tags: tagTitles(course), location: location.title },
+            ...{ id: Number(id), course: course.title, tags: tagTitles(course), location: location.title },
             instructors: instructors.map((one: any) => one.instructor_id.lastname),
           })),
         }),
@@ -51,7 +58,7 @@ export const directus: Peer = {
         ...ask('courses', [...courseFields, ...tags]),
         told: ({ data }) => ({
           items: data.map((course: any) => ({
-            ...{ id: course.id, title: course.title, text: course.text_description, tags: tagTitles(course) },
+            ...{ id: Number(course.id), title: course.title, text: course.text_description, tags: tagTitles(course) },
           })),
         }),
       };

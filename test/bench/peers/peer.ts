@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -34,7 +34,11 @@ const nodeMajor = Number(process.versions.node.split('.')[0]);
 const scratch = join(tmpdir(), `course-booking-peers-${userInfo().username}`, `node${nodeMajor}`);
 
 /** The folder with the peer in it, or why there is none. */
-export async function installed({ name, packages, oldestNode }: Peer): Promise<{ folder: string } | { missing: string }> {
+export async function installed({
+  name,
+  packages,
+  oldestNode,
+}: Peer): Promise<{ folder: string } | { missing: string }> {
   if (nodeMajor < oldestNode) return { missing: `it needs Node ${oldestNode}` };
   const folder = join(scratch, name.toLowerCase().replaceAll(' ', '-'));
   const [wanted, done] = [JSON.stringify({ private: true, dependencies: packages }), join(folder, 'installed')];
@@ -63,34 +67,48 @@ const environment = (env: Record<string, string>) => ({
 export const runNode = ({ folder, args, env }: Program) =>
   promisify(execFile)(process.execPath, args, { cwd: folder, env: environment(env), maxBuffer: 1e8 });
 
+type ToProgram = (port: string) => Program;
+type IsReady = (base: string) => Promise<boolean>;
+
 /** The peer's server, stopped after the work; what it says goes to `server.log` in its folder. */
 export async function withNode<T>(
-  program: (port: string) => Program,
-  isReady: (base: string) => Promise<boolean>,
+  program: ToProgram,
+  isReady: IsReady,
   work: (server: { base: string; pid: number }) => Promise<T>,
 ): Promise<T> {
-  const port = await freePort();
-  const { folder, args, env } = program(String(port));
-  const log = openSync(join(folder, 'server.log'), 'w');
-  const child = spawn(process.execPath, args, { cwd: folder, env: environment(env), stdio: ['ignore', log, log] });
-  closeSync(log);
-  const ended = once(child, 'exit');
+  // They take so long to listen that somebody else may have taken the port.
+  const { base, child } = await start(program, isReady).catch(() => start(program, isReady));
   try {
-    const base = `http://127.0.0.1:${port}`;
-    const until = performance.now() + 180_000;
-    while (!(await isReady(base).catch(() => false))) {
-      if (child.exitCode !== null || performance.now() > until) {
-        throw new Error(`it did not start: ${readFileSync(join(folder, 'server.log'), 'utf8').slice(-2_000)}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
     return await work({ base, pid: child.pid! });
   } finally {
-    child.kill('SIGTERM');
-    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
-    await ended;
-    clearTimeout(late);
+    await stop(child);
   }
+}
+
+async function start(program: ToProgram, isReady: IsReady) {
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const { folder, args, env } = program(String(port));
+  const file = join(folder, 'server.log');
+  const log = openSync(file, 'w');
+  const child = spawn(process.execPath, args, { cwd: folder, env: environment(env), stdio: ['ignore', log, log] });
+  closeSync(log);
+  const until = performance.now() + 180_000;
+  while (child.exitCode === null && performance.now() < until) {
+    if (await isReady(base).catch(() => false)) return { base, child };
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  await stop(child);
+  throw new Error(`${folder} did not start: ${readFileSync(file, 'utf8').slice(-2_000)}`);
+}
+
+async function stop(child: ChildProcess) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await ended;
+  clearTimeout(late);
 }
 
 /** Our tables stand in the schema `service` then, and `public` is empty, for those who want tables of their own kind. */

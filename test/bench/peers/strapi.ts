@@ -1,1 +1,167 @@
-export const strapi: import('./peer.ts').Peer = { name: 'strapi', packages: {}, oldestNode: 99, serve: () => Promise.reject(new Error('no')) };
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Subject } from '../database.ts';
+import { courseFields, courseHeadFields, dateFields, instructorFields, locationFields, tagFields } from './fields.ts';
+import { setAside, withNode, type Peer, type Question } from './peer.ts';
+
+/** Makes its own tables, from descriptions of ours; our rows are copied into them. Asked with a token that may do everything. */
+export const strapi: Peer = {
+  name: 'Strapi 5.54.0',
+  packages: { '@strapi/strapi': '5.54.0', pg: '8.23.1' },
+  oldestNode: 20,
+  async serve({ folder, subject, data }, work) {
+    await setAside(subject);
+    await writeProject(folder, subject);
+    const start = (port: string) => ({ folder, args: ['start.js'], env: { PORT: port, DATABASE_URL: subject.url } });
+    const isReady = async (base: string) => (await fetch(`${base}/_health`)).ok;
+    return withNode(start, isReady, async ({ base, pid }) => {
+      await copyRows(subject);
+      const headers = { authorization: `Bearer ${readFileSync(join(folder, 'token'), 'utf8')}` };
+      const ask = (path: string, more: string[]) => ({
+        ...{ method: 'GET' as const, headers },
+        url: `${base}/api/${path}?filters[provider_id][$eq]=${data.providerId}&filters[deleted_at][$null]=true&sort=id&pagination[pageSize]=75&${more.join('&')}`,
+      });
+      const coursedates: Question<'coursedates'> = {
+        ...ask('course-dates', [fields('', dateFields)]),
+        told: ({ data, meta }) => ({
+          total: meta.pagination.total,
+          items: data.map((date: any) => ({ id: date.id, start: date.start_at })),
+        }),
+      };
+      const includes: Question<'includes'> = {
+        ...ask('course-dates', [fields('', dateFields), ...nested]),
+        told: ({ data, meta }) => ({
+          total: meta.pagination.total,
+          items: data.map(({ id, course, location, instructors }: any) => ({
+            ...{ id, course: course.title, tags: tagTitles(course), location: location.title },
+            instructors: instructors.map((one: any) => one.lastname),
+          })),
+        }),
+      };
+      const courses: Question<'courses'> = {
+        ...ask('courses', [fields('', courseFields), tags(''), 'pagination[withCount]=false']),
+        told: ({ data }) => ({
+          items: data.map((course: any) => ({
+            ...{ id: course.id, title: course.title, text: course.text_description, tags: tagTitles(course) },
+          })),
+        }),
+      };
+      return work({ name: strapi.name, pid, questions: { coursedates, includes, courses } });
+    });
+  },
+};
+
+/** Its own name for a field of ours. */
+const named = (field: string) => ({ created_at: 'createdAt', updated_at: 'updatedAt' })[field] ?? field;
+const fields = (within: string, names: string[]) =>
+  `${within === '' ? 'fields' : `${within}[fields]`}=${names.map(named).join(',')}`;
+const tags = (within: string) => fields(`${within}${within === '' ? 'populate' : '[populate]'}[tags]`, tagFields);
+const nested = [
+  ...[fields('populate[course]', courseHeadFields), tags('populate[course]')],
+  ...[fields('populate[location]', locationFields), fields('populate[instructors]', instructorFields)],
+];
+const tagTitles = (course: any) => course.tags.map(({ title }: any) => title);
+
+type Kind = { name: string; table: string; fields: string[]; relations?: Record<string, [string, string]> };
+const kinds: Kind[] = [
+  { name: 'tag', table: 'tags', fields: tagFields },
+  { name: 'location', table: 'locations', fields: locationFields },
+  { name: 'instructor', table: 'instructors', fields: instructorFields },
+  { name: 'course', table: 'courses', fields: courseFields, relations: { tags: ['manyToMany', 'tag'] } },
+  {
+    ...{ name: 'course-date', table: 'course_dates', fields: dateFields },
+    relations: {
+      course: ['manyToOne', 'course'],
+      location: ['manyToOne', 'location'],
+      instructors: ['manyToMany', 'instructor'],
+    },
+  },
+];
+/** Of a kind's table, beside what it always has. */
+const ownFields = ({ fields: all }: Kind) => [
+  'provider_id',
+  ...all.filter((name) => !['id', 'created_at', 'updated_at'].includes(name)),
+];
+const uid = (name: string) => `api::${name}.${name}`;
+
+const types: Record<string, string> = {
+  ...{ bigint: 'integer', integer: 'integer', smallint: 'integer', text: 'text', boolean: 'boolean', date: 'date' },
+  ...{ 'time without time zone': 'time', 'timestamp with time zone': 'datetime', numeric: 'decimal' },
+  ...{ 'double precision': 'float', jsonb: 'json' },
+};
+
+const configuration = {
+  'config/server.js':
+    "module.exports = ({ env }) => ({ host: '127.0.0.1', port: env.int('PORT'), app: { keys: ['bench'] } });",
+  'config/admin.js': `module.exports = {
+    auth: { secret: 'bench' }, apiToken: { salt: 'bench' }, transfer: { token: { salt: 'bench' } }, serveAdminPanel: false,
+    secrets: { encryptionKey: 'bench-bench-bench-bench-bench-32' } };`,
+  'config/database.js': `module.exports = ({ env }) => ({ connection: {
+    client: 'postgres', connection: { connectionString: env('DATABASE_URL') } } });`,
+  'config/middlewares.js': `module.exports =
+    ['errors', 'security', 'cors', 'poweredBy', 'query', 'body', 'session', 'favicon', 'public'].map((name) => 'strapi::' + name);`,
+  'src/index.js': `module.exports = { async bootstrap({ strapi }) {
+    const token = { name: 'bench', description: '', type: 'full-access', lifespan: null };
+    const { accessKey } = await strapi.service('admin::api-token').create(token);
+    require('node:fs').writeFileSync('token', accessKey); } };`,
+  'start.js': `const { createStrapi } = require('@strapi/strapi');
+    createStrapi({ appDir: __dirname, distDir: __dirname }).start();`,
+};
+
+/** What its generator would write: a description, a route, a controller and a service of each kind. */
+async function writeProject(folder: string, { database }: Subject) {
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  mkdirSync(join(folder, 'public/uploads'), { recursive: true });
+  for (const [path, text] of Object.entries(configuration)) write(path, text);
+  for (const kind of kinds) {
+    const { name, table, relations = {} } = kind;
+    const { rows } = await database.pool.query<{ column: string; type: string }>(
+      `select column_name as column, data_type as type from information_schema.columns
+        where table_schema = 'service' and table_name = $1 and column_name = any($2)`,
+      [table, ownFields(kind)],
+    );
+    const attributes = {
+      ...Object.fromEntries(rows.map(({ column, type }) => [column, { type: types[type] }])),
+      ...Object.fromEntries(
+        Object.entries(relations).map(([field, [relation, other]]) => [
+          field,
+          { type: 'relation', relation, target: uid(other) },
+        ]),
+      ),
+    };
+    const info = { singularName: name, pluralName: `${name}s`, displayName: name };
+    const description = { kind: 'collectionType', collectionName: table, info, options: {}, attributes };
+    write(`src/api/${name}/content-types/${name}/schema.json`, JSON.stringify(description, null, 2));
+    for (const part of ['router', 'controller', 'service']) {
+      const made = `createCore${part.charAt(0).toUpperCase()}${part.slice(1)}`;
+      write(
+        `src/api/${name}/${part === 'router' ? 'route' : part}s/${name}.js`,
+        `module.exports = require('@strapi/strapi').factories.${made}('${uid(name)}');`,
+      );
+    }
+  }
+}
+
+/** Its own names set a number apart from the word before. */
+const columnOf = (field: string) => field.replace(/([a-z])(\d)/g, '$1_$2');
+
+async function copyRows({ database }: Subject) {
+  const run = (text: string) => database.pool.query(text);
+  for (const kind of kinds) {
+    const copied = [...ownFields(kind), 'created_at', 'updated_at'];
+    await run(`insert into ${kind.table} (id, document_id, published_at, ${copied.map(columnOf).join(', ')})
+      select id, 'document' || id, now(), ${copied.join(', ')} from service.${kind.table}`);
+    await run(`create index on ${kind.table} (provider_id, id)`);
+  }
+  await run('insert into courses_tags_lnk (course_id, tag_id) select course_id, tag_id from service.course_tags');
+  await run(`insert into course_dates_instructors_lnk (course_date_id, instructor_id)
+    select course_date_id, instructor_id from service.course_date_instructors`);
+  for (const one of ['course', 'location']) {
+    await run(`insert into course_dates_${one}_lnk (course_date_id, ${one}_id)
+      select id, ${one}_id from service.course_dates where ${one}_id is not null`);
+  }
+  await run('analyze');
+}
