@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { withDatabase } from './database.ts';
 import { median } from './figures.ts';
 import { report, type Goal } from './goals.ts';
-import { drive, onlyStatus } from './load.ts';
+import { drive } from './load.ts';
 import { checkAlike } from './peers/alike.ts';
 import { directus } from './peers/directus.ts';
 import { questionNames, type QuestionName } from './peers/fields.ts';
@@ -89,7 +89,9 @@ async function measure(sides: Side[], postgresPid: number): Promise<Figures[]> {
         const { url, method, headers, body } = side.questions[question];
         const [processBefore, postgresBefore] = [secondsOf(side.pid), secondsOfFamily(postgresPid)];
         const { statuses, ...run } = await drive({ url, method, headers, body, ...load });
-        onlyStatus('200', { ...run, statuses });
+        if (Object.keys(statuses).join() !== '200') {
+          throw new Error(`${side.name}, ${question}: not all were 200: ${JSON.stringify(statuses)}`);
+        }
         const each = (spent: number) => (spent * 1_000) / statuses['200']!;
         const processMs = each(secondsOf(side.pid) - processBefore);
         const postgresMs = each(secondsOfFamily(postgresPid) - postgresBefore);
