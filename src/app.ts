@@ -90,7 +90,10 @@ export async function buildApp({
   // When first asked for: a fifth of what is held in memory would be writers that this process may never need.
   app.setSerializerCompiler(({ schema }) => {
     let write: ((data: unknown) => string) | undefined;
-    return (data: unknown) => (write ??= writerOf(schema as AnySchema))(data);
+    return (data: unknown) => {
+      write ??= writerOf(schema as AnySchema) as (data: unknown) => string;
+      return write(data);
+    };
   });
   answerProblems(app, mainWording);
 
