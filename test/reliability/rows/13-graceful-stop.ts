@@ -16,7 +16,8 @@ const row: Row = {
     const seconds = run.quick ? 2 : 8;
     const replaced = await twiceIfLate(() => replaceOne(run, schools, seconds, 'SIGTERM'), judgeReplaced);
 
-    // The negative controls: a server that ends as soon as it is told, logs of one that is late, a replica that is killed.
+    // The negative controls: a server that ends as soon as it is told, logs of one that is late or forgets one, a replica
+    // that is killed.
     const command = [process.execPath, 'test/reliability/support/naive-server.js'];
     const hasty = await stopBehind(run, schools, command);
     const cut = await stopOne(run, schools, command);
@@ -24,6 +25,7 @@ const row: Row = {
     const found = [
       ...allFaultsOf(judgeStop(cut)),
       ...allFaultsOf(judgeStop({ ...stopped.seen, took: 10_001 })),
+      ...allFaultsOf(judgeStop({ ...stopped.seen, before: stopped.seen.before.map((one) => ({ ...one, status: 0 })) })),
       ...allFaultsOf(judgeReplaced(killed)),
     ];
     const { code, took, before } = stopped.seen;

@@ -1,5 +1,6 @@
 // The server with one of its guards off, for negative controls. No configuration of the service reaches this: it exists
 // in the tests alone.
+import { Pool } from 'pg';
 import { buildApp } from '../../../dist/app.js';
 import { openDatabase } from '../../../dist/database/client.js';
 
@@ -8,6 +9,12 @@ import { openDatabase } from '../../../dist/database/client.js';
  * `patience` in milliseconds takes the place of each limit.
  */
 const { queue = true, deaf = false, patience } = JSON.parse(process.argv[2] ?? '{}');
+if (deaf) {
+  const { on } = Pool.prototype;
+  Pool.prototype.on = function onAllButErrors(name, listener) {
+    return name === 'error' || name === 'connect' ? this : on.call(this, name, listener);
+  };
+}
 const database = openDatabase({
   connection: { connectionString: process.env.DATABASE_URL },
   timezone: 'Europe/Oslo',
@@ -17,10 +24,6 @@ const database = openDatabase({
   writeMs: patience ?? 2_500,
   locking: { lock: true, queue },
 });
-if (deaf) {
-  database.pool.removeAllListeners('error');
-  database.pool.on('connect', (client) => client.removeAllListeners('error'));
-}
 const app = await buildApp({
   database,
   settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },

@@ -61,7 +61,7 @@ export async function startServer(
 }
 
 /** The first provider of an empty database, made by `BOOTSTRAP_*` at the server's start: its key. */
-export const firstKey = 'reliability-key-0123456789-0123456789-0123456789';
+export const firstKey = 'first-key-of-the-run-0123456789-0123456789-0123456789';
 export const firstProvider = { BOOTSTRAP_API_KEY: firstKey, BOOTSTRAP_PROVIDER: 'Reliability School' };
 
 /** Ends it as an operator does; the exit code. */
