@@ -1,3 +1,6 @@
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { addCategory } from '../src/resources/categories/service.ts';
@@ -123,6 +126,28 @@ test('a restored database is read anew, although its clock says what it said bef
   }
 });
 
+test('pages of one question are counted once, until something changes', async () => {
+  const me = await newProvider();
+  const { courseId } = await bookable(me, {});
+  const counts = async (url: string) => {
+    let answers: Awaited<ReturnType<Provider['get']>>[] = [];
+    const ask = () => Promise.all([1, 2, 3].map((page) => me.get(`${url}&limit=1&page=${page}`)));
+    const sent = await statementsOf(async () => (answers = await ask()));
+    const totals = answers.map(
+      (answer) => answer.json<{ pagination: { total_items: number } }>().pagination.total_items,
+    );
+    return [sent.filter(({ text }) => text.includes('count(*)')).length, ...new Set(totals)];
+  };
+  expect(await counts('/v2/coursedates?')).toEqual([1, 1]);
+  expect(await counts('/v2/coursedates?include[]=course')).toEqual([0, 1]);
+  expect(await counts(`/v2/coursedates?course_id=${courseId}`)).toEqual([1, 1]);
+  expect(await counts('/v2/courses?paginate=1')).toEqual([1, 1]);
+  // The clock is in it.
+  expect(await counts('/v2/coursedates?start_date_at_max=now')).toEqual([3, 0]);
+  await bookable(me, {});
+  expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
+});
+
 test('no more is kept than fits', async () => {
   const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
   try {
@@ -199,5 +224,74 @@ test('who waits for an answer that fails shares the failure, and the next questi
   } finally {
     await lock.end();
     await own.close();
+  }
+});
+
+test('when the first to ask goes away, one of those who wait for its answer asks, and all others get that', async () => {
+  const name = await ownDatabase();
+  const own = await openWorld(openTestDatabase(name));
+  const lock = new Client(connectionTo(name));
+  await lock.connect();
+  try {
+    const me = await own.newProvider();
+    await me.course();
+    const base = await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const ask = (signal?: AbortSignal) =>
+      fetch(base + list, { headers: { 'x-api-key': me.apiKey }, ...(signal ? { signal } : {}) });
+    await lock.query('begin');
+    await lock.query('lock table courses in access exclusive mode');
+    const sent = await statementsOf(async () => {
+      const first = new AbortController();
+      const gone = ask(first.signal).catch(() => 'gone');
+      await pause(200);
+      const waiting = [ask(), ask(), ask()];
+      await pause(200);
+      first.abort();
+      expect(await gone).toBe('gone');
+      await pause(200);
+      await lock.query('rollback');
+      const answers = await Promise.all(waiting);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+    });
+    // The ids are asked for by the one who went and by one of those who waited.
+    expect(sent.filter(({ text }) => /^select "provider_id", "id" from "courses"/.test(text))).toHaveLength(2);
+  } finally {
+    await lock.end();
+    await own.close();
+  }
+});
+
+test('another build names its answers otherwise', async () => {
+  mkdirSync('test/output', { recursive: true });
+  const folder = mkdtempSync(join('test/output', 'build-'));
+  const tagBy = async (build: string) => {
+    const { revalidate } = (await import(join(process.cwd(), build, 'http/versions.js'))) as {
+      revalidate: (more: () => boolean) => (request: object, reply: object) => Promise<void>;
+    };
+    const headers: Record<string, string> = {};
+    const ctx = { providerId: 1, language: 'en', settings: {} };
+    const request = {
+      ctx,
+      dataVersion: '1',
+      routeOptions: { url: '/' },
+      params: {},
+      query: {},
+      headers: {},
+      server: {},
+    };
+    await revalidate(() => false)(request, { header: (name: string, value: string) => (headers[name] = value) });
+    return headers['etag'];
+  };
+  try {
+    for (const copy of ['same', 'other'])
+      cpSync('dist', join(folder, copy), { recursive: true, filter: (path) => !path.endsWith('.map') });
+    appendFileSync(join(folder, 'other', 'app.js'), '\n// Another build.');
+    const tag = await tagBy('dist');
+    expect(tag).toMatch(/^W\/"/);
+    expect(await tagBy(join(folder, 'same'))).toBe(tag);
+    expect(await tagBy(join(folder, 'other'))).not.toBe(tag);
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });

@@ -40,4 +40,6 @@ export type Ctx = {
   write: Write;
   /** Makes a provider below this one. */
   writeNewProvider: WriteNewProvider;
+  /** Counts, unless this was counted while the data was as it is; absent where the total depends on more, or nothing is kept. */
+  totalOf?: (question: string, count: () => Promise<number>) => Promise<number>;
 };

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Ctx } from '../core/context.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -18,6 +19,8 @@ export type KeptAnswers = {
   answers: LRUCache<string, Answer>;
   /** Those that are being read from the database, for others who ask the same meanwhile. */
   coming: Map<string, Promise<Answer | null>>;
+  /** How many items there are on all pages, by the same state of the data. */
+  totals: LRUCache<string, Promise<number>>;
 };
 
 /** As many as fit into that many bytes, the least used ones going first; null keeps none. */
@@ -32,6 +35,7 @@ export const keptAnswers = (bytes: number): KeptAnswers | null =>
           sizeCalculation: ({ body }, name) => Buffer.byteLength(body) + 2 * name.length + 1_000,
         }),
         coming: new Map(),
+        totals: new LRUCache({ max: 1_000 }),
       };
 
 /** What a list's handler says beside the items. */
@@ -50,6 +54,19 @@ export async function answerKept(request: FastifyRequest, reply: FastifyReply, t
   if (request.method === 'GET') announce(kept, name, request, reply);
   return undefined;
 }
+
+/** Counts once for all pages and all who wait; `state` names the data and the list. */
+export const keepingTotals =
+  ({ totals }: KeptAnswers, state: string): NonNullable<Ctx['totalOf']> =>
+  (question, count) => {
+    const name = `${state} ${question}`;
+    const known = totals.get(name);
+    if (known) return known;
+    const total = count();
+    totals.set(name, total);
+    total.catch(() => totals.delete(name));
+    return total;
+  };
 
 /** From here on who asks the same waits for this request. */
 function announce({ answers, coming }: KeptAnswers, name: string, request: FastifyRequest, reply: FastifyReply) {

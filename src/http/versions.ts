@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
-import { answerKept } from './kept.ts';
+import { answerKept, keepingTotals } from './kept.ts';
 
 type Query = Record<string, unknown>;
 
@@ -16,6 +16,8 @@ export const revalidate =
   (dependsOnMore: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined || dependsOnMore(query)) return;
+    const { ctx, dataVersion, routeOptions, server } = request;
+    if (server.kept) ctx.totalOf = keepingTotals(server.kept, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
     const tag = etagOf(request);
     reply.header('etag', tag);
     const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));

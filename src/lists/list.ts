@@ -98,8 +98,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const limit = Math.min(query.limit ?? 75, mostItems);
     const page = query.page ?? 1;
     const ids = pageIds(ctx, table, where(ctx, query, reach), order(query), limit + 1, (page - 1) * limit);
-    const count = counted ? ctx.db.$count(table, where(ctx, query, reach)) : undefined;
-    const [found, total] = await Promise.all([ids, count]);
+    const [found, total] = await Promise.all([ids, counted ? totalOf(ctx, query, reach) : undefined]);
     const keys = found.slice(0, limit);
     const rows = await fetchInOrder(ctx, keys);
     const items = await shape.embed(ctx, rows, query, query.include ?? []);
@@ -113,6 +112,13 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       through: reach.through ?? ctx.version,
       ...(total === undefined ? {} : { total }),
     };
+  }
+
+  /** The same on every page, and whatever is embedded. */
+  async function totalOf(ctx: Ctx, query: Asked<F>, reach: Reach) {
+    const count = async () => ctx.db.$count(table, where(ctx, query, reach));
+    const question = { ...query, page: undefined, limit: undefined, include: undefined };
+    return ctx.totalOf ? ctx.totalOf(JSON.stringify(question), count) : count();
   }
 
   /** The one item, or undefined when the provider may not see it. */
