@@ -83,8 +83,10 @@ export async function buildApp({
     reply.raw.on('timeout', cutUnlessWaiting);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (draining.now) reply.header('connection', 'close');
-    // Names and values, one after the other.
-    if (request.raw.rawHeaders.length > 2 * mostHeaders)
+  });
+  // Later than what the pages need to word a problem. Names and values come one after the other.
+  app.addHook('preParsing', async ({ raw }) => {
+    if (raw.rawHeaders.length > 2 * mostHeaders)
       throw new Problem('headers_too_large', `There are more than ${mostHeaders} headers`);
   });
   // When first asked for: a fifth of what is held in memory would be writers that this process may never need.

@@ -72,6 +72,10 @@ test('a hundred headers are read, one more is too many', async () => {
     expect((await overSocket({ path, headers: withHeaders(100) })).status, path).toBe(200);
   const { status, text } = await overSocket({ path: '/v2/schools', headers: withHeaders(101) });
   expect([status, JSON.parse(text)]).toEqual([431, { error: 'There are more than 100 headers' }]);
+  const old = await overSocket({ path: '/schools', headers: withHeaders(101) });
+  expect([old.status, old.text]).toEqual([431, expect.stringContaining('There are more than 100 headers')]);
+  const page = await overSocket({ path: '/my/sign-in/none', headers: withHeaders(101) });
+  expect([page.status, page.text]).toEqual([431, expect.stringContaining('<html')]);
 });
 
 test.each([
