@@ -320,7 +320,9 @@ test('a page costs the same statements whatever its length, and each relation on
   names.push('course', 'course.products', 'course.customer', 'gatherings', 'bundle');
   const cost = async () => {
     const costs: Record<string, number> = {};
-    for (const name of names) costs[name] = await statements(`coursedates?include=${name}`);
+    // Each with a bound of its own, since a total is counted once for all that is embedded.
+    for (const [n, name] of names.entries())
+      costs[name] = await statements(`coursedates?include=${name}&updated_at_min=${2000 + n}-01-01`);
     return { ...costs, next: await statements('nextcoursedates') };
   };
   await richDate(me);

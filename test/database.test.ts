@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { allGuards } from '../src/core/context.ts';
 import type { DatabaseOptions } from '../src/database/client.ts';
@@ -128,8 +129,10 @@ test('every session is set as configured, whatever the database says', async () 
   const { database: own } = await worldOn(name, { timezone: 'America/Lima', statementMs: 4_321 });
   const session = `select current_setting('timezone') as zone, current_setting('datestyle') as dates,
     current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle,
-    pg_backend_pid() as pid, pg_sleep(0.05)::text as slept`;
-  const found = await Promise.all(Array.from({ length: 4 }, () => own.pool.query(session)));
+    pg_backend_pid() as pid, pg_sleep(0.3)::text as slept`;
+  // In turns of their own: what is asked in one turn goes over one connection.
+  const ask = (n: number) => pause(n).then(() => own.pool.query(session));
+  const found = await Promise.all([1, 2, 3, 4].map(ask));
   const sessions = found.map(({ rows }) => rows[0] as Record<string, unknown>);
   expect(new Set(sessions.map(({ pid }) => pid)).size).toBe(4);
   for (const one of sessions) {

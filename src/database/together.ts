@@ -20,9 +20,16 @@ export function askingTogether(pool: Pool): Pick<Pool, 'query'> {
       for (const { failed } of batch) failed(error);
       return;
     }
-    const answers = batch.map(({ asked }) => client.query(...(asked as [QueryConfig])));
-    batch.forEach(({ done, failed }, n) => void answers[n]!.then(done, failed));
-    const all = await Promise.allSettled(answers);
+    const all = await Promise.allSettled(
+      batch.map(async ({ asked, done, failed }) => {
+        try {
+          done(await client.query(...(asked as [QueryConfig])));
+        } catch (error) {
+          failed(error);
+          throw error;
+        }
+      }),
+    );
     // As the pool does it: a connection on which anything failed is not used again.
     client.release(all.some(({ status }) => status === 'rejected'));
   }
