@@ -1,13 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { retryFailed } from '../src/mail/service.ts';
 import { auditEntries } from '../src/resources/audit/service.ts';
 import { addDate } from './support/dates.ts';
 import { invite } from './support/mail.ts';
 import { newUser } from './support/orders.ts';
 import { cli, startServer, temporaryFolder, urlOf } from './support/processes.ts';
 import { schoolFile } from './support/school-file.ts';
-import { openTestDatabase, openWorld, ownDatabase, sharedWorld, type Provider } from './support/world.ts';
+import { connectionTo, openTestDatabase, openWorld, ownDatabase, sharedWorld, type Provider } from './support/world.ts';
 
 const world = await sharedWorld();
 const env = { DATABASE_URL: urlOf(inject('shared')) };
@@ -199,4 +201,24 @@ test('the demo data is one entry for each of its providers', async () => {
   const providers = entries.flatMap(({ provider_id }) => provider_id ?? []);
   const { rows } = await own.pool.query<{ id: number }>('select id from providers order by id');
   expect([...providers].sort((a, b) => a - b)).toEqual(rows.map(({ id }) => id));
+});
+
+test('a school that is busy keeps no other from having its mails sent anew', async () => {
+  const name = await ownDatabase();
+  const own = await openWorld(openTestDatabase(name, { writeMs: 300 }));
+  const lock = new Client(connectionTo(name));
+  await lock.connect();
+  onTestFinished(async () => {
+    await lock.end();
+    await own.close();
+  });
+  const [busy, other] = [await own.newProvider(), await own.newProvider()];
+  await invite(busy, 'a@x.example');
+  await invite(other, 'b@x.example');
+  await own.database.pool.query(`update outbox set attempts = 1, last_error = 'no', failed_at = now()`);
+  await lock.query('begin');
+  await lock.query('select from provider_state where provider_id = $1 for update', [busy.id]);
+  expect(await retryFailed(own.database)).toEqual({ retried: 1, failure: expect.any(Error) });
+  await lock.query('rollback');
+  expect(await retryFailed(own.database)).toEqual({ retried: 1, failure: undefined });
 });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { explain } from '../process/explain.ts';
 import { mails, retry, retryFailed } from '../mail/service.ts';
 import { command, count, id, run, table, type Options } from './connect.ts';
 
@@ -32,8 +33,12 @@ export function mailCommands(program: Command) {
     }
     return run(options, async ({ database }) => {
       if (mailId !== undefined) await retry(database, mailId);
-      const retried = mailId === undefined ? await retryFailed(database) : 1;
-      return { json: { retried }, text: `Mails to be sent anew: ${retried}` };
+      const { retried, failure } =
+        mailId === undefined ? await retryFailed(database) : { retried: 1, failure: undefined };
+      return {
+        ...{ json: { retried }, text: `Mails to be sent anew: ${retried}` },
+        ...(failure === undefined ? {} : { failure: `not all: ${explain(failure)}` }),
+      };
     });
   });
 }

@@ -63,16 +63,22 @@ async function whyNot(on: Runner, mailId: number) {
   return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
 }
 
-/** The same for all that have failed; how many they were. */
+/** The same for all that have failed; how many they were, and why some could not be, the first time that happened. */
 export async function retryFailed(database: Database) {
-  let count = 0;
-  const failed = await run<{ providerId: number }>(outboxOf(database), providersOfFailedMails, []);
-  for (const { providerId } of failed)
-    count += await database.write([providerId], async (tx) => {
-      const retried = await run(tx, retryFailedMails, [providerId]);
-      return retried.length > 0 ? retried.length : unchanged(tx, 0);
+  let [retried, failure]: [number, unknown] = [0, undefined];
+  const retryOf = (providerId: number) =>
+    database.write([providerId], async (tx) => {
+      const { length } = await run(tx, retryFailedMails, [providerId]);
+      return length > 0 ? length : unchanged(tx, 0);
     });
-  return count;
+  const failed = await run<{ providerId: number }>(outboxOf(database), providersOfFailedMails, []);
+  // One that is busy hinders no others.
+  for (const { providerId } of failed)
+    retried += await retryOf(providerId).catch((error: unknown) => {
+      failure ??= error;
+      return 0;
+    });
+  return { retried, failure };
 }
 
 /** A course user or an admin user of the provider's. */
