@@ -259,6 +259,7 @@ test('every bad line is told with its number and why, and none of the file is wr
     course('corporate', { type: 'corporate' }),
     course('poison', { reference: 'a\0b' }),
     date('fine'),
+    { kind: 'voucher', ref: 'never', code: 'N', amount: 10, expires_at: '9999-12-31T23:59:59Z' },
   ]);
   expect(reasons).toEqual([
     expect.stringMatching(/^2: Unknown kind; the kinds are school, place, /),
@@ -278,6 +279,7 @@ test('every bad line is told with its number and why, and none of the file is wr
     '20: There is no provider 9000000000',
     '22: Missing field(s): customer_id',
     '23: Field(s) not valid: reference',
+    '25: Field(s) not valid: expires_at',
     '7: The course c is on line 1 already',
     '8: Another course has this title already',
     '9: Line 1 has the same title',

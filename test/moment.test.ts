@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dateTime, exactDateTime, readMoment } from '../src/core/moment.ts';
+import { dateTime, exactDateTime, readMoment, readStoredMoment } from '../src/core/moment.ts';
 import { Nullable, OneOf } from '../src/core/schema.ts';
 import { slugOf } from '../src/core/catalog.ts';
 import { parseQuery } from '../src/http/query.ts';
@@ -36,12 +36,21 @@ test.each([
   '2026-01-01\n',
 ])('%j is no moment', (text) => expect(readMoment(text)).toBeUndefined());
 
+test('what is stored has a year of four digits in every zone', () => {
+  for (const text of ['0001-01-02T23:59:59Z', '0001-01-01T00:00:00+14:00', '9999-12-30', '9999-12-31T23:59:59Z', 'now'])
+    expect(readStoredMoment(text), text).toBeUndefined();
+  for (const text of ['0001-01-03', '9999-12-29 23:59:59', '2026-03-29T10:00:00+02:00'])
+    expect(readStoredMoment(text)).toBe(readMoment(text));
+});
+
 test.each([
   ['2026-07-01 09:00:00.123456+02', '2026-07-01T09:00:00+02:00', '2026-07-01T09:00:00.123456+02:00'],
   ['2026-01-01 09:00:00+01', '2026-01-01T09:00:00+01:00', '2026-01-01T09:00:00+01:00'],
   ['2026-01-01 09:00:00.5+05:45', '2026-01-01T09:00:00+05:45', '2026-01-01T09:00:00.5+05:45'],
   ['1800-01-01 00:00:00+00:19:32', '1800-01-01T00:00:00+00:19', '1800-01-01T00:00:00+00:19'],
   ['2026-01-01 09:00:00-03', '2026-01-01T09:00:00-03:00', '2026-01-01T09:00:00-03:00'],
+  ['2026-01-01 09:00:00.25-03:30', '2026-01-01T09:00:00-03:30', '2026-01-01T09:00:00.25-03:30'],
+  ['1860-01-01 09:00:00-03:30:52', '1860-01-01T09:00:00-03:30', '1860-01-01T09:00:00-03:30'],
 ])('%s is shown as %s', (stored, shown, exact) =>
   expect([dateTime(stored), exactDateTime(stored)]).toEqual([shown, exact]),
 );

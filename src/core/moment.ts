@@ -18,6 +18,12 @@ export function readMoment(text: string): string | undefined {
   return `${year}-${month}-${day} ${hour}:${minute}:${second}${fraction ? `.${fraction.slice(0, 6)}` : ''}${zone}`;
 }
 
+/** The same but for the two days at either end of the years 1 to 9999, which are others in some zone. */
+export function readStoredMoment(text: string): string | undefined {
+  const moment = readMoment(text);
+  return moment !== undefined && moment >= '0001-01-03' && moment < '9999-12-30' ? moment : undefined;
+}
+
 /** A date of the calendar, from the year 1 on. */
 export function isDate(year: number, month: number, day: number) {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;

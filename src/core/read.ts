@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { parse as parseJson } from 'secure-json-parse';
 import { Emptied, Read, type Reading } from './schema.ts';
 import { asTitle } from './text.ts';
-import { readDay, readLocalTime, readMoment, readTimeOfDay } from './moment.ts';
+import { readDay, readLocalTime, readMoment, readStoredMoment, readTimeOfDay } from './moment.ts';
 
 /** Stands for a value that cannot be read as its field's type; no type of any schema accepts it. */
 const unreadable = Symbol('unreadable');
@@ -170,6 +170,7 @@ function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGE
     if (how === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
     if (how === 'now-or-date-time' && text === 'now') return text;
     if (how === 'date-time' || how === 'now-or-date-time') return readMoment(text) ?? unreadable;
+    if (how === 'stored-date-time') return readStoredMoment(text) ?? unreadable;
     if (how === 'day') return readDay(text) ?? unreadable;
     if (how === 'time-of-day') return readTimeOfDay(text) ?? unreadable;
     if (how === 'local-time') return readLocalTime(text) ?? unreadable;

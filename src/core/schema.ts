@@ -6,7 +6,16 @@ import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/t
  */
 export const Read = Symbol('read');
 export type Reading =
-  'title' | 'upper' | 'date-time' | 'now-or-date-time' | 'day' | 'time-of-day' | 'local-time' | 'list' | 'json';
+  | 'title'
+  | 'upper'
+  | 'date-time'
+  | 'stored-date-time'
+  | 'now-or-date-time'
+  | 'day'
+  | 'time-of-day'
+  | 'local-time'
+  | 'list'
+  | 'json';
 
 /**
  * What a field that is sent empty is read as, where that is more than not sent: what `changed` makes of the fields of a
@@ -80,6 +89,9 @@ export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
 
 /** What a date filter takes; read into a text that PostgreSQL takes as `timestamptz` in the service's time zone. */
 export const Moment = (options: SchemaOptions = {}) => reading('date-time', Type.String({ maxLength: 40, ...options }));
+
+/** The same for what is stored and answered: in every zone it has a year of four digits, after Christ. */
+export const StoredMoment = () => reading('stored-date-time', Type.String({ maxLength: 40 }));
 
 /** What the calendar and the clocks say somewhere, without a zone. Named `…Field`, since answers have days and times too. */
 export const DayField = (options: SchemaOptions = {}) =>

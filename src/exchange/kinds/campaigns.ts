@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { amountText, minorOf } from '../../core/money.ts';
 import { invalidFields } from '../../core/problem.ts';
-import { Flag, Line, Moment, OneOf, Read, UpperCode } from '../../core/schema.ts';
+import { Flag, Line, OneOf, Read, StoredMoment, UpperCode } from '../../core/schema.ts';
 import {
   campaignCourses,
   campaignCustomers,
@@ -37,8 +37,8 @@ export const campaign: BulkKind = {
     active: field(campaigns.isActive, Optional(Flag())),
     is_archived: field(campaigns.isArchived, Optional(Flag())),
     campaign_code: field(campaigns.campaignCode, Optional(Code)),
-    starts_at: field(campaigns.startsAt, Optional(Moment())),
-    ends_at: field(campaigns.endsAt, Optional(Moment())),
+    starts_at: field(campaigns.startsAt, Optional(StoredMoment())),
+    ends_at: field(campaigns.endsAt, Optional(StoredMoment())),
     currency: field(campaigns.currency, Currency),
     discount_type: field(campaigns.discountType, OneOf(['Percent', 'Value'])),
     discount_value: field(campaigns.discountValue, Amount),
@@ -72,9 +72,9 @@ export const voucher: BulkKind = {
     currency: field(vouchers.currency, Currency),
     amount: field(vouchers.amount, Amount),
     balance: field(vouchers.balance, Optional(Amount)),
-    expires_at: field(vouchers.expiresAt, Optional(Moment())),
-    archived_at: field(vouchers.archivedAt, Optional(Moment())),
-    deleted_at: field(vouchers.deletedAt, Optional(Moment())),
+    expires_at: field(vouchers.expiresAt, Optional(StoredMoment())),
+    archived_at: field(vouchers.archivedAt, Optional(StoredMoment())),
+    deleted_at: field(vouchers.deletedAt, Optional(StoredMoment())),
   },
   derived: { spent_before: vouchers.spentBefore },
   complete(fields) {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { readMoment } from '../../core/moment.ts';
 import { invalidFields } from '../../core/problem.ts';
-import { Flag, Moment, Note, Title } from '../../core/schema.ts';
+import { Flag, Note, StoredMoment, Title } from '../../core/schema.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -31,7 +31,7 @@ const gathering: Item = {
       theme: gatherings.theme,
       event_url: gatherings.eventUrl,
     }),
-    deleted_at: field(gatherings.deletedAt, Optional(Moment())),
+    deleted_at: field(gatherings.deletedAt, Optional(StoredMoment())),
   },
   derived: { zone: gatherings.zone },
   parts: {
@@ -115,7 +115,7 @@ export const coursedate: BulkKind = {
       capacity_wait: courseDates.capacityWait,
       custom_properties: courseDates.customProperties,
     }),
-    deleted_at: field(courseDates.deletedAt, Optional(Moment())),
+    deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
   },
   derived: { zone: courseDates.zone },
   computed: {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { slugOf } from '../../core/catalog.ts';
 import { invalidFields } from '../../core/problem.ts';
-import { Flag, Html, Line, Moment, Title } from '../../core/schema.ts';
+import { Flag, Html, Line, StoredMoment, Title } from '../../core/schema.ts';
 import { courseCategories, courseLabels, courseTags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
@@ -28,7 +28,7 @@ const product: Item = {
     account_number: field(products.accountNumber, Optional(Line())),
     cost_unit: field(products.costUnit, Optional(Line())),
     id_external_system: field(products.externalId, Optional(Line())),
-    archived_at: field(products.archivedAt, Optional(Moment())),
+    archived_at: field(products.archivedAt, Optional(StoredMoment())),
   },
 };
 
@@ -89,7 +89,7 @@ export const course: BulkKind = {
     }),
     reference_internal: field(courses.referenceInternal, Optional(Line())),
     customer_id: refersTo('customer', courses.customerId),
-    deleted_at: field(courses.deletedAt, Optional(Moment())),
+    deleted_at: field(courses.deletedAt, Optional(StoredMoment())),
   },
   derived: { slug: courses.slug, related_items_updated_at: courses.relatedItemsUpdatedAt },
   computed: { related_items_updated_at: 'v.created_at' },

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { invalidFields } from '../../core/problem.ts';
-import { Count, CustomProperties, Flag, Line, Moment, OneOf, Title, UpperCode } from '../../core/schema.ts';
+import { Count, CustomProperties, Flag, Line, OneOf, StoredMoment, Title, UpperCode } from '../../core/schema.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
@@ -77,8 +77,8 @@ export const order: BulkKind = {
       invoice_email: orders.invoiceEmail,
     }),
     custom_properties: field(orders.customProperties, Optional(CustomProperties)),
-    invoiced_at: field(orders.invoicedAt, Optional(Moment())),
-    exported_at: field(orders.exportedAt, Optional(Moment())),
+    invoiced_at: field(orders.invoicedAt, Optional(StoredMoment())),
+    exported_at: field(orders.exportedAt, Optional(StoredMoment())),
   },
   derived: {
     total_before_discounts: orders.totalBeforeDiscounts,
@@ -118,7 +118,7 @@ const attendance: Item = {
   fields: {
     gathering_id: refersTo('gathering', attendances.gatheringId, Ref),
     attended: field(attendances.attended, Optional(Flag())),
-    registered_at: field(attendances.registeredAt, Optional(Moment())),
+    registered_at: field(attendances.registeredAt, Optional(StoredMoment())),
   },
 };
 
@@ -167,7 +167,7 @@ export const participant: BulkKind = {
     coursedate_id: refersTo('coursedate', participants.courseDateId, Ref),
     user_id: refersTo('user', participants.userId, Ref),
     idStatus: field(participants.statusId, Optional(OneOf([...participantStatuses.keys()]))),
-    status_updated_at: field(participants.statusUpdatedAt, Optional(Moment())),
+    status_updated_at: field(participants.statusUpdatedAt, Optional(StoredMoment())),
     idPaid: field(participants.paidId, Optional(OneOf([...paidStates.keys()]))),
     entry_source: field(participants.entrySource, Optional(OneOf(['User', 'School'], { default: 'School' }))),
     completed: field(participants.completed, Optional(Flag())),
@@ -177,7 +177,7 @@ export const participant: BulkKind = {
     user_comment: field(participants.userComment, ParticipantBody.properties.comment),
     invoice_reference: field(participants.invoiceReference, properties.invoice_reference),
     custom_properties: field(participants.customProperties, Optional(CustomProperties)),
-    archived_at: field(participants.archivedAt, Optional(Moment())),
+    archived_at: field(participants.archivedAt, Optional(StoredMoment())),
   },
   derived: { course_id: participants.courseId },
   computed: {

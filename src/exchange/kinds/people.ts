@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../core/problem.ts';
-import { CustomProperties, Email, Flag, Line, Moment, Note, Title } from '../../core/schema.ts';
+import { CustomProperties, Email, Flag, Line, Note, StoredMoment, Title } from '../../core/schema.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -32,7 +32,7 @@ export const instructor: BulkKind = {
       show_on_web: instructors.showOnWeb,
     }),
     idUser: refersTo('admin_user', instructors.adminUserId),
-    archived_at: field(instructors.archivedAt, Optional(Moment())),
+    archived_at: field(instructors.archivedAt, Optional(StoredMoment())),
   },
 };
 
@@ -171,7 +171,7 @@ export const user: BulkKind = {
     external_id: field(courseUsers.externalId, line),
     company_employee_number: field(courseUsers.companyEmployeeNumber, line),
     custom_properties: field(courseUsers.customProperties, Optional(CustomProperties)),
-    information_gathered_at: field(courseUsers.informationGatheredAt, Optional(Moment())),
+    information_gathered_at: field(courseUsers.informationGatheredAt, Optional(StoredMoment())),
     password_hash: field(courseUsers.passwordHash, Optional(PasswordHash)),
   },
   // An export holds the hash instead.
