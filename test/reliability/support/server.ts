@@ -38,7 +38,8 @@ export async function startServer(
   searchLater(() => printed);
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  const ended = once(child, 'exit').then(
+  // Not `exit`: what it printed last may come after that.
+  const ended = once(child, 'close').then(
     ([status, signal]: unknown[]) => (code = (status ?? signal) as number | string),
   );
   run.afterwards(async () => {
