@@ -13,7 +13,7 @@ import { packageVersion } from './process/version.ts';
 import { mailOf } from './process/mail.ts';
 import { openStore, settingsOf, whenReachable, type Store } from './process/store.ts';
 
-// Garbage is collected a little earlier than V8 would by itself: about half the memory under load, for some of its rate.
+// Garbage is collected a little earlier than V8 would by itself: less memory under load, for some of its rate.
 setFlagsFromString('--heap-growing-percent=40');
 
 /** The process: config in, database up, listen, stop gracefully. */

@@ -151,4 +151,10 @@ test('after sixty wrong keys within a minute an address is told to wait; a right
     expect([refusal.status, Number(refusal.headers['retry-after']) > 0]).toEqual([429, true]);
     expect((await ask(me.apiKey, url)).status).toBe(200);
   }
+  const now = Date.now();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ['Date'], now: now + 59_000 });
+  expect((await ask('wrong')).status).toBe(429);
+  vi.setSystemTime(now + 61_000);
+  expect((await ask('wrong')).status).toBe(401);
 });
