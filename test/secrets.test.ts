@@ -76,12 +76,15 @@ test('a server tells no key, password or link, in its log, its answers or its na
     body,
   });
   const credentials = (given: string) => JSON.stringify({ username: 'kari', password: given, create_login_url: false });
+  const parts = new FormData();
+  parts.set('title', '');
   for (const key of [bootstrapKey, apiKey, me.apiKey]) {
     await ask('/v2/courses', { headers: { 'x-api-key': key } }, 200);
     await ask('/v2/courses', json(key, `{"title": "${key}`), 400);
     await ask('/v2/courses', json(key, JSON.stringify({ title: 5, level: key, tags: key })), 400);
     await ask(`/v2/courses?limit=${key}`, { headers: { 'x-api-key': key } }, 400);
     await ask('/v2/courses', json(key, key), 400);
+    await ask('/v2/courses', { method: 'POST', headers: { 'x-api-key': key }, body: parts }, 400);
     await ask('/courses', json(key, `{"api_key": "${key}", "title": `), 400);
     await ask(`/v2/${key}`, { headers: { 'x-api-key': key } }, 404);
   }

@@ -10,7 +10,7 @@ export function openLog({ LOG_LEVEL, LOG_FORMAT }: Pick<Config, 'LOG_LEVEL' | 'L
   const options = {
     level: LOG_LEVEL,
     base: null,
-    redact: ['req.headers', 'err.query', 'err.params', 'err.parameters'],
+    redact: ['req.headers', 'busboyOptions.headers', 'err.query', 'err.params', 'err.parameters'],
   };
   // In step with the process's own output, so that what is printed last stands last.
   return forPeople
