@@ -1,4 +1,5 @@
 import { pause, percentile, type Row, type Run } from '../row.ts';
+import { anew } from '../support/anew.ts';
 import { allFaultsOf, overlookedBy, twiceIfLate, type Checks } from '../support/judge.ts';
 import { longest, statusesOf, steadily } from '../support/load.ts';
 import { makeSchools, type School, type Schools } from '../support/school.ts';
@@ -43,6 +44,9 @@ async function look(run: Run, { postgres, all }: Schools, { base }: Server, mill
   const until = performance.now() + milliseconds;
   const write = (school: School, n: number) =>
     school.client.post(`${base}/v2/courses`, { title: `Course ${performance.now()}-${n}` });
+  const list = ({ client }: School) => client.get(`${base}/v2/courses?${anew()}`);
+  const one = ({ client, courseId }: School) => client.get(`${base}/v2/courses/${courseId}`);
+  const inTurn = [write, list, one];
   const refused = Array.from({ length: 50 }, async (_, n) => {
     const answers = [];
     while (performance.now() < until) {
@@ -55,9 +59,9 @@ async function look(run: Run, { postgres, all }: Schools, { base }: Server, mill
   const [ofOthers, reads] = await Promise.all([
     steadily(40, during, (n) => {
       const school = others[n % others.length]!;
-      return n % 4 === 0 ? write(school, n) : school.client.get(`${base}/v2/courses/${school.courseId}`);
+      return inTurn[Math.floor(n / others.length) % inTurn.length]!(school, n);
     }),
-    steadily(10, during, () => held.client.get(`${base}/v2/courses?limit=5`)),
+    steadily(10, during, () => list(held)),
   ]);
   const writes = (await Promise.all(refused)).flat();
   await holder.query('rollback');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pause, percentile, type Row, type Run } from '../row.ts';
+import { anew } from '../support/anew.ts';
 import { clientOf, type Client } from '../support/client.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { headOf } from '../support/raw.ts';
@@ -50,8 +51,9 @@ async function lifeOf(socket: Socket, { first, drip }: Way) {
 async function decent(client: Client, { base }: Server, over: AbortSignal) {
   const took: number[] = [];
   let refused = 0;
-  while (!over.aborted) {
-    const [answer] = await Promise.all([client.get(`${base}/v2/courses?limit=10`), pause(20)]);
+  for (let n = 0; !over.aborted; n += 1) {
+    const list = n % 2 === 0 ? 'courses' : 'orders/products';
+    const [answer] = await Promise.all([client.get(`${base}/v2/${list}?limit=10&${anew()}`), pause(20)]);
     took.push(answer.took);
     if (answer.status !== 200) refused += 1;
   }
