@@ -17,7 +17,7 @@ export const isForeign = (text: string) => text.includes(marker) || /(?<!\d)7000
  */
 export async function twoSchools(run: Run, postgres: Postgres, database: string) {
   const folder = temporaryFolder(run);
-  const env = { DATABASE_URL: postgres.url(database), DATA_DIR: folder, LOG_LEVEL: 'warn' };
+  const env = { DATABASE_URL: postgres.url(database), DATA_DIR: folder, LOG_LEVEL: 'trace' };
   await postgres.create(database);
   await cli(['migrate'], env);
   const { api_key: apiKey } = await cli<{ api_key: string }>(['demo', '--json'], env);
