@@ -9,7 +9,7 @@ import { compare, faultsOfKept, overlooked, saidIn, type Written } from '../supp
 const weathers: Weather[] = [
   { kind: 'late', milliseconds: 500 },
   { kind: 'silent' },
-  { kind: 'cut' },
+  { kind: 'cut', oneIn: 10 },
   { kind: 'slow', bytesPerSecond: 10_000 },
   { kind: 'refused' },
 ];
@@ -49,8 +49,9 @@ const row: Row = {
     const found = [
       ...allFaultsOf(judge({ ...last!, answers: [unlimited], back: 5_001 })),
       ...allFaultsOf(judge({ ...last!, answers: [{ ...unlimited, status: 503, headers: {} }] })),
+      ...allFaultsOf(judge({ ...last!, kind: 'cut', answers: [], cuts: 0 })),
     ];
-    faults.push(...overlookedBy(found, 'over 10 s', 'told 503', 'within 5 s'));
+    faults.push(...overlookedBy(found, 'over 10 s', 'told 503', 'within 5 s', 'some requests fail', 'rows are cut'));
     return { figures: `${figures.join('; ')}; without limits ${longest([unlimited])} ms`, faults };
   },
 };
@@ -101,23 +102,32 @@ async function look(weather: Weather, milliseconds: number, { proxy, server, all
     pause(milliseconds).then(() => steadily(15, 1_500, ask)),
   ]);
   await pause(1_000);
+  const before = proxy.cuts();
   await proxy.turn(weather);
   await pause(milliseconds);
   await proxy.turn({ kind: 'clear' });
+  const cuts = proxy.cuts() - before;
   const isBack = (n: number) =>
     until(async () => (await read(n)).status === 200 && (await book(n)).status === 201, 15_000);
   const back = Math.round(Math.max(...(await Promise.all(all.map((_, n) => isBack(n))))));
   const answers = (await asking).flat();
-  return { kind: weather.kind, answers, back };
+  return { kind: weather.kind, answers, back, cuts };
 }
 type Seen = Awaited<ReturnType<typeof look>>;
 
-function judge({ kind, answers, back }: Seen): Checks {
+/** What does not come through must be felt; what is only late or slow need not be. */
+const felt: Weather['kind'][] = ['silent', 'cut', 'refused'];
+
+function judge({ kind, answers, back, cuts }: Seen): Checks {
   const isFine = ({ status, headers }: Told) =>
     status === 200 || status === 201 || (status === 503 && headers['retry-after'] !== undefined);
   const wrong = answers.filter((one) => !isFine(one));
   return {
-    right: { [`${kind}: what fails is told 503 (${statusesOf(wrong)})`]: wrong.length === 0 },
+    right: {
+      [`${kind}: what fails is told 503 (${statusesOf(wrong)})`]: wrong.length === 0,
+      [`${kind}: some requests fail`]: !felt.includes(kind) || answers.some(({ status }) => status === 503),
+      [`${kind}: rows are cut`]: kind !== 'cut' || cuts > 0,
+    },
     inTime: {
       [`${kind}: no request lives over 10 s (${longest(answers)} ms)`]: longest(answers) <= 10_000,
       [`${kind}: all is well within 5 s (${back} ms)`]: back <= 5_000,
@@ -125,5 +135,5 @@ function judge({ kind, answers, back }: Seen): Checks {
   };
 }
 
-const figuresOf = ({ kind, answers, back }: Seen) =>
-  `${kind}: ${statusesOf(answers)}, ${longest(answers)} ms at most, back in ${back} ms`;
+const figuresOf = ({ kind, answers, back, cuts }: Seen) =>
+  `${kind}${cuts > 0 ? ` amid ${cuts} rows` : ''}: ${statusesOf(answers)}, ${longest(answers)} ms at most, back in ${back} ms`;

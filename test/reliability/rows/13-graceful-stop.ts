@@ -1,3 +1,5 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { faultsOf, pause, until, type Row, type Run } from '../row.ts';
 import { openBalancer } from '../support/balancer.ts';
 import { allFaultsOf, overlookedBy, twiceIfLate, type Checks } from '../support/judge.ts';
@@ -16,8 +18,8 @@ const row: Row = {
     const seconds = run.quick ? 2 : 8;
     const replaced = await twiceIfLate(() => replaceOne(run, schools, seconds, 'SIGTERM'), judgeReplaced);
 
-    // The negative controls: a server that ends as soon as it is told, logs of one that is late or forgets one, a replica
-    // that is killed.
+    // The negative controls: a server that ends as soon as it is told, a log of one that is late, an answer that is cut
+    // amid it, a replica that is killed.
     const command = [process.execPath, 'test/reliability/support/naive-server.js'];
     const hasty = await stopBehind(run, schools, command);
     const cut = await stopOne(run, schools, command);
@@ -25,13 +27,14 @@ const row: Row = {
     const found = [
       ...allFaultsOf(judgeStop(cut)),
       ...allFaultsOf(judgeStop({ ...stopped.seen, took: 10_001 })),
-      ...allFaultsOf(judgeStop({ ...stopped.seen, before: stopped.seen.before.map((one) => ({ ...one, status: 0 })) })),
+      ...allFaultsOf(judgeStop({ ...stopped.seen, later: await cutAmid(run) })),
       ...allFaultsOf(judgeReplaced(killed)),
     ];
-    const { code, took, before } = stopped.seen;
+    const { code, took, before, later, told } = stopped.seen;
+    const inFlight = before.filter((answer) => answer.asked + answer.took > told).length;
     const failed = (answers: Told[]) => answers.filter((answer) => !isServed(answer)).length;
     return {
-      figures: `exit ${code} after ${took} ms, ${before.length} requests in flight answered, ${arrived.answered} of one that was behind; a replica replaced under ${replaced.seen.answers.length} requests, ${failed(replaced.seen.answers)} failed; control: a hasty one answers ${hasty.answered} and fails ${failed(cut.before)}, killed instead, ${failed(killed.answers)} failed`,
+      figures: `exit ${code} after ${took} ms, ${before.length} asked before answered, ${inFlight} of them in flight, ${later.filter(isTooLate).length} of ${later.length} asked later found nobody, ${arrived.answered} of one that was behind; a replica replaced under ${replaced.seen.answers.length} requests, ${failed(replaced.seen.answers)} failed; control: a hasty one answers ${hasty.answered} and fails ${failed(cut.before)} asked before, killed instead, ${failed(killed.answers)} failed`,
       faults: [
         ...stopped.faults,
         ...replaced.faults,
@@ -39,7 +42,16 @@ const row: Row = {
           [`what has arrived is answered (${arrived.statuses})`]: arrived.answered === 50,
           'the look finds a server that drops what has arrived': hasty.answered < 50,
         }),
-        ...overlookedBy(found, 'exit 0', 'within 10 s', 'asked before', 'slow ones', 'replaced (', 'ends with 0'),
+        ...overlookedBy(
+          found,
+          'exit 0',
+          'within 10 s',
+          'asked before',
+          '(0 (cut amid: ',
+          'slow ones',
+          'replaced (',
+          'ends with 0',
+        ),
       ],
     };
   },
@@ -49,6 +61,9 @@ export default row;
 const isServed = ({ status }: Told) => status === 200 || status === 201;
 /** A machine that is busy with other things has no connection free in time; whoever is told so was not forgotten. */
 const isBusy = ({ status, headers }: Told) => status === 503 && headers['retry-after'] !== undefined;
+/** Who comes when the port is closed, or as it closes: not a byte of an answer had come. */
+const isTooLate = ({ status, text }: Told) =>
+  status === 0 && /^(connect ECONNREFUSED|(read|write) (ECONNRESET|EPIPE)|socket hang up)/.test(text);
 
 /** One server that gets no time for a while, so that connections and the signal wait for it together. */
 async function stopBehind(run: Run, { env, first }: Schools, command?: string[]) {
@@ -65,7 +80,21 @@ async function stopBehind(run: Run, { env, first }: Schools, command?: string[])
   return { answered: answers.filter(({ status }) => status === 200).length, statuses: statusesOf(answers) };
 }
 
-/** One server alone, told to end while some of its requests take two seconds. */
+/** A server that ends amid the first line of an answer. */
+async function cutAmid(run: Run): Promise<Told[]> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write('HTTP/1.1 2', () => socket.resetAndDestroy()));
+  });
+  run.afterwards(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = clientOf('cut amid an answer');
+  const answer = await client.get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  client.close();
+  return [{ ...answer, asked: 0 }];
+}
+
+/** One server alone, told to end while some of its requests take two seconds and many others are in flight. */
 async function stopOne(run: Run, { postgres, env, first }: Schools, command?: string[]) {
   const server = await startServer(run, env, command && { command });
   const { client } = first;
@@ -75,7 +104,6 @@ async function stopOne(run: Run, { postgres, env, first }: Schools, command?: st
   await holder.query('begin');
   await holder.query('lock table instructors in access exclusive mode');
 
-  let told = Infinity;
   const answers = steadily(200, 2_000, (n) => client.get(`${server.base}/v2/courses?page=${n + 1}`));
   // These leave connections for the others: of four, one waits for the table and one for the lock.
   const waiting = (async () => {
@@ -85,7 +113,14 @@ async function stopOne(run: Run, { postgres, env, first }: Schools, command?: st
     return Promise.all([read, write]);
   })();
   await pause(1_000);
-  told = performance.now();
+  const burst = Array.from({ length: 100 }, async (_, n): Promise<Told> => {
+    const asked = performance.now();
+    return { ...(await client.get(`${server.base}/v2/courses?page=${n + 1_000}`)), asked };
+  });
+  await Promise.race(burst);
+  const told = performance.now();
+  // By then what was asked before is on its way.
+  await pause(5);
   const ended = stop(server);
   await pause(1_000);
   await holder.query('commit');
@@ -93,24 +128,26 @@ async function stopOne(run: Run, { postgres, env, first }: Schools, command?: st
   const code = await ended;
   const took = Math.round(performance.now() - told);
   const slowOnes = (await waiting).map(({ status }) => status);
-  const all = await answers;
+  const all = [...(await answers), ...(await Promise.all(burst))];
   const [before, later] = [all.filter(({ asked }) => asked < told), all.filter(({ asked }) => asked >= told)];
-  return { code, took, before, later, slowOnes };
+  return { code, took, told, before, later, slowOnes };
 }
 
 function judgeStop({ code, took, before, later, slowOnes }: Awaited<ReturnType<typeof stopOne>>): Checks {
-  // Who comes later may find the port closed, but nobody is cut off in the middle of an answer.
-  const wrong = [...before, ...later.filter(({ status }) => status !== 0)].filter((one) => !isServed(one));
+  const wrong = before.filter((one) => !isServed(one));
+  const wrongLater = later.filter((one) => !isServed(one) && !isTooLate(one));
   const lost = wrong.filter((one) => !isBusy(one));
+  const lostLater = wrongLater.filter((one) => !isBusy(one));
   return {
     right: {
       [`exit 0 (${code})`]: code === 0,
       [`all that was asked before is answered (${statusesOf(lost)})`]: lost.length === 0,
+      [`who comes later is answered or finds nobody (${statusesOf(lostLater)})`]: lostLater.length === 0,
       [`slow ones too (${slowOnes.join(', ')})`]: slowOnes.join() === '200,201',
     },
     inTime: {
       [`within 10 s (${took} ms)`]: took <= 10_000,
-      [`all find a connection (${statusesOf(wrong)})`]: wrong.length === 0,
+      [`all find a connection (${statusesOf([...wrong, ...wrongLater])})`]: wrong.length + wrongLater.length === 0,
     },
   };
 }

@@ -2,7 +2,7 @@ import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keepSecret } from './secrets.ts';
 
-/** `status` 0: no answer came, since the connection was refused, cut or timed out; `text` says which. */
+/** `status` 0: no answer came, since the connection was refused, cut or timed out; `text` says which, after `cut amid: ` where a part of the answer had come. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; took: number };
 export type Asked = {
   method?: string;
@@ -26,7 +26,11 @@ export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number }
         clearTimeout(limit);
         done({ status, headers: got, text, took: performance.now() - begun });
       };
-      const cut = (error?: Error) => over(0, {}, error?.message);
+      let before = 0;
+      const cut = (error?: Error) => {
+        const isAmid = (sent.socket?.bytesRead ?? 0) > before;
+        over(0, {}, `${isAmid ? 'cut amid: ' : ''}${error?.message ?? 'aborted'}`);
+      };
       const all = {
         'x-api-key': apiKey,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -39,6 +43,8 @@ export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number }
         answer.on('error', cut);
         answer.on('aborted', cut);
       });
+      // It may have carried other answers before.
+      sent.on('socket', (socket) => (before = socket.bytesRead));
       sent.on('error', cut);
       sent.end(body);
       // And what has been answered.

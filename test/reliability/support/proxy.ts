@@ -9,8 +9,8 @@ export type Weather =
   | { kind: 'late'; milliseconds: number }
   /** Nothing comes through, and nobody hears of it; what was open then never comes back. */
   | { kind: 'silent' }
-  /** Each connection is cut in the middle of a message of the database. */
-  | { kind: 'cut' }
+  /** Of the answers that carry a row one in so many is cut amid it, with its connection. */
+  | { kind: 'cut'; oneIn: number }
   | { kind: 'slow'; bytesPerSecond: number }
   /** Nobody listens, and what was open is cut. */
   | { kind: 'refused' };
@@ -19,11 +19,14 @@ export type Proxy = {
   port: number;
   /** From now on, also for what is open. */
   turn(weather: Weather): Promise<void>;
+  /** How many rows were cut so far. */
+  cuts(): number;
 };
 
 /** Stands before a port of this machine. */
 export async function openProxy(run: Run, target: number): Promise<Proxy> {
   let weather: Weather = { kind: 'clear' };
+  let cuts = 0;
   const pairs = new Set<Pair>();
   type Pair = { ends: Socket[]; isLost: boolean };
 
@@ -46,14 +49,18 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
 
   function carry(pair: Pair, from: Socket, to: Socket, isAnswer: boolean) {
     let free = 0;
+    const amidRow = isAnswer ? followRows() : () => undefined;
     const pass = (bytes: Buffer) => {
       if (!pair.isLost && !to.destroyed) to.write(bytes);
     };
     from.on('data', (bytes: Buffer) => {
       if (pair.isLost) return;
       const now = performance.now();
-      if (weather.kind === 'cut' && isAnswer && bytes.length > 100) {
-        to.write(bytes.subarray(0, bytes.length / 2), () => {
+      const cutAt = amidRow(bytes);
+      if (weather.kind === 'cut' && cutAt !== undefined && run.random() * weather.oneIn < 1) {
+        cuts += 1;
+        pair.isLost = true;
+        to.write(bytes.subarray(0, cutAt), () => {
           to.resetAndDestroy();
           from.resetAndDestroy();
         });
@@ -89,6 +96,7 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
   });
   return {
     port,
+    cuts: () => cuts,
     turn: async (next) => {
       const was = weather;
       weather = next;
@@ -100,5 +108,33 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
         await listen(port);
       }
     },
+  };
+}
+
+/** Follows the messages of a database, each a letter, its length and its content: where these bytes are amid a row, once it has been ready for a query. */
+function followRows() {
+  let isOpen = false;
+  let head: number[] = [];
+  let left = 0;
+  return (bytes: Buffer) => {
+    let amid: number | undefined;
+    let at = 0;
+    while (at < bytes.length) {
+      if (left === 0) {
+        if (head.length === 5) head = [];
+        head.push(bytes[at]!);
+        at += 1;
+        // The length counts itself.
+        if (head.length === 5) left = Buffer.from(head).readUInt32BE(1) - 4;
+      } else {
+        const part = Math.min(left, bytes.length - at);
+        const kind = String.fromCharCode(head[0]!);
+        if (kind === 'D' && isOpen) amid ??= at + Math.floor(part / 2);
+        if (kind === 'Z') isOpen = true;
+        at += part;
+        left -= part;
+      }
+    }
+    return amid;
   };
 }
