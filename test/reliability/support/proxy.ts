@@ -111,9 +111,10 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
   };
 }
 
-/** Follows the messages of a database, each a letter, its length and its content: where these bytes are amid a row, once it has been ready for a query. */
+const dataRow = 'D'.charCodeAt(0);
+
+/** Follows the messages of a database, each a letter, its length and its content: where these bytes are amid a row. None comes before a connection is open. */
 function followRows() {
-  let isOpen = false;
   let head: number[] = [];
   let left = 0;
   return (bytes: Buffer) => {
@@ -128,9 +129,7 @@ function followRows() {
         if (head.length === 5) left = Buffer.from(head).readUInt32BE(1) - 4;
       } else {
         const part = Math.min(left, bytes.length - at);
-        const kind = String.fromCharCode(head[0]!);
-        if (kind === 'D' && isOpen) amid ??= at + Math.floor(part / 2);
-        if (kind === 'Z') isOpen = true;
+        if (head[0] === dataRow) amid ??= at + Math.floor(part / 2);
         at += part;
         left -= part;
       }
