@@ -2,5 +2,5 @@
 const kept = [];
 setInterval(() => {
   kept.push(Array.from({ length: 50_000 }, (_, n) => ({ n })));
-  setInterval(() => undefined, 60_000);
+  for (let n = 0; n < 5; n += 1) setInterval(() => undefined, 60_000);
 }, 200);
