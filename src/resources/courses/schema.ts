@@ -188,6 +188,7 @@ export const toCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =
 export const toEmbeddedCourse = (row: EmbeddedCourseRow, parts: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse =>
   (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, parts, ctx);
 
+// Written out, since it is made for every item of a page.
 const toDescriptions = (texts: Texts): Record<Member, string> => ({
   lead: texts.textLead,
   description: texts.textDescription,
