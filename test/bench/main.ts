@@ -138,6 +138,7 @@ async function growth(subject: Subject, dataset: Dataset) {
     }
   }
 }
+
 function showLists(lists: ListFigures[]) {
   console.table(
     lists.map(({ name, ...figures }) => ({

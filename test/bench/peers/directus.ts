@@ -33,11 +33,9 @@ export const directus: Peer = {
       const counted = '&meta=filter_count';
       const coursedates: Question<'coursedates'> = {
         ...ask('course_dates', dateFields, counted),
-        told: ({ data, meta }) => ({
-          ...{
-            total: meta.filter_count,
-            items: data.map((date: any) => ({ id: Number(date.id), start: date.start_at })),
-          },
+        told: ({ data: rows, meta }) => ({
+          total: meta.filter_count,
+          items: rows.map((date: any) => ({ id: Number(date.id), start: date.start_at })),
         }),
       };
       const includes: Question<'includes'> = {
