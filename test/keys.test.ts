@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { hashApiKey, mayBeApiKey, newApiKey } from '../src/core/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../src/resources/keys/service.ts';
 import { createTitledProvider } from '../src/resources/providers/service.ts';
+import { statementsOf } from './support/statements.ts';
 import { send, sharedWorld } from './support/world.ts';
 
 const { app, database, newProvider } = await sharedWorld();
@@ -26,6 +27,29 @@ test('several keys open one provider; a revoked one is wrong at once', async () 
   await revokeKey(database, keyId);
   expect([await status(me.apiKey), await status(apiKey)]).toEqual([200, 401]);
 });
+
+test('requests that come at once share the look-up of their key; who comes when it has left asks anew', async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const keys = [me.apiKey, me.apiKey, other.apiKey, me.apiKey, newApiKey()];
+  let answers: number[] = [];
+  const together = await statementsOf(async () => void (answers = await Promise.all(keys.map(status))));
+  expect(answers).toEqual([200, 200, 200, 200, 401]);
+  expect(together.filter(isLookUp).map(({ values }) => values[0])).toEqual([...new Set(keys)].map(hashApiKey));
+
+  const { keyId, apiKey } = await createKey(await me.ctx(), {});
+  const { pool } = database;
+  const query = pool.query.bind(pool) as (...asked: unknown[]) => Promise<unknown>;
+  let second: number | undefined;
+  const held = vi.spyOn(pool, 'query').mockImplementationOnce((async (...asked: unknown[]) => {
+    const found = await query(...asked);
+    await revokeKey(database, keyId);
+    second = await status(apiKey);
+    return found;
+  }) as never);
+  expect([await status(apiKey), second]).toEqual([200, 401]);
+  held.mockRestore();
+});
+const isLookUp = ({ name }: { name: string | undefined }) => name === 'authenticate';
 
 test('a key ends when it expires', async () => {
   const ctx = await (await newProvider()).ctx();

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
 import type { Ctx, Guards, Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
 import type { Database, Doing } from '../database/client.ts';
 import { preferredLanguage } from '../reference/language.ts';
+import { findingKeys, type Found } from './keys.ts';
 import { routeOf } from './problems.ts';
 import { limitRate, type Buckets } from './rate.ts';
 
@@ -30,9 +30,10 @@ export type Services = {
 
 /** Lets in who has a key, as often as the provider may ask. In `preParsing`: after anything cheap, and before anybody's body is read. */
 export function authenticate(app: FastifyInstance, { database, settings, guards, countWrongKey, buckets }: Services) {
+  const findKey = findingKeys(database);
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
-    const found = await findKey(database, request.headers['x-api-key']);
+    const found = await findKey(request.headers['x-api-key']);
     if (!found) {
       await refuse(request);
       throw new Problem('unauthenticated', 'Wrong API Key');
@@ -72,29 +73,6 @@ const doingOf = (request: FastifyRequest, keyId: number): Doing => ({
   action: routeOf(request),
   itemIds: Object.values(request.params as object).filter((value): value is number => typeof value === 'number'),
 });
-
-type Found = {
-  provider_id: number;
-  key_id: number;
-  version: string;
-  data_version: string;
-  stale: boolean;
-};
-
-/** One statement tells the provider and the versions of all it may read, on each request: a revoked key is out at once. */
-async function findKey({ pool }: Database, key: string | string[] | undefined): Promise<Found | undefined> {
-  if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
-  const { rows } = await pool.query<Found>({
-    name: 'authenticate',
-    text: `select k.provider_id, k.id as key_id, p.changed_at::text as version,
-        concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,
-        k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
-      from api_keys k join provider_state p on p.provider_id = k.provider_id cross join service_state s
-      where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
-    values: [hashApiKey(key)],
-  });
-  return rows[0];
-}
 
 /** Keys whose use is just being written, so that a burst of requests writes it once. */
 const beingNoted = new Set<number>();

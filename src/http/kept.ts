@@ -38,15 +38,19 @@ export const keptAnswers = (bytes: number): KeptAnswers | null =>
         totals: new LRUCache({ max: 1_000 }),
       };
 
-/** What a list's handler says beside the items. */
-const ofAnswer = ['content-type', 'link', 'x-updated-through'];
+/** What is said of a list beside its items. */
+const ofAnswer = ['etag', 'content-type', 'link', 'x-updated-through'];
 
-/** Answers with what is kept, or with what somebody else's same question is just answered; else lets the request go on. */
-export async function answerKept(request: FastifyRequest, reply: FastifyReply, tag: string) {
+/** The ETag of the answer kept under that name. */
+export const tagOfKept = (kept: KeptAnswers | null, name: string) => kept?.answers.get(name)?.headers['etag'];
+
+/**
+ * Answers with what is kept, or with what somebody else's same question is just answered; else lets the request go on.
+ * `name` tells the provider, the state of the data, the language and the question.
+ */
+export async function answerKept(request: FastifyRequest, reply: FastifyReply, name: string) {
   const { kept } = request.server;
   if (!kept) return undefined;
-  // The address too: it may hold ignored parameters, which the link to the next page repeats.
-  const name = `${tag} ${request.url}`;
   let answer = kept.answers.get(name);
   // Whoever was asked for it may have gone; then one of those who waited asks, and the others wait on.
   while (!answer && kept.coming.has(name)) answer = (await kept.coming.get(name)) ?? undefined;

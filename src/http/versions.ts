@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
-import { answerKept, keepingTotals } from './kept.ts';
+import { answerKept, keepingTotals, tagOfKept } from './kept.ts';
 
 type Query = Record<string, unknown>;
 
@@ -18,11 +18,13 @@ export const revalidate =
     if (query['include_partners'] || query['partner_id'] !== undefined || dependsOnMore(query)) return;
     const { ctx, dataVersion, routeOptions, server } = request;
     if (server.kept) ctx.totalOf = keepingTotals(server.kept, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
-    const tag = etagOf(request);
+    // The address too: it may hold ignored parameters, which the link to the next page repeats.
+    const name = `${ctx.providerId} ${dataVersion} ${ctx.language} ${request.url}`;
+    const tag = tagOfKept(server.kept, name) ?? etagOf(request);
     reply.header('etag', tag);
     const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
     if (known?.includes(tag)) return reply.code(304).send();
-    return answerKept(request, reply, tag);
+    return answerKept(request, reply, name);
   };
 
 function etagOf({ ctx, dataVersion, routeOptions, params, query }: FastifyRequest) {

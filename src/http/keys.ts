@@ -1,0 +1,43 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
+import type { Database } from '../database/client.ts';
+
+/** Whose key it is, and the state of all that it may read. */
+export type Found = {
+  provider_id: number;
+  key_id: number;
+  version: string;
+  data_version: string;
+  stale: boolean;
+};
+
+export type FindKey = (key: string | string[] | undefined) => Promise<Found | undefined>;
+
+/**
+ * Looks a key up on each request, so that a revoked one is out at once. Requests of one turn of the event loop that bring
+ * the same key share one statement, which leaves after the last of them has come.
+ */
+export function findingKeys({ pool }: Database): FindKey {
+  const coming = new Map<string, Promise<Found | undefined>>();
+
+  async function lookUp(hash: string) {
+    await endOfTurn();
+    coming.delete(hash);
+    const { rows } = await pool.query<Found>({ name: 'authenticate', text, values: [hash] });
+    return rows[0];
+  }
+
+  return async (key) => {
+    if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
+    const hash = hashApiKey(key);
+    let found = coming.get(hash);
+    if (!found) coming.set(hash, (found = lookUp(hash)));
+    return found;
+  };
+}
+
+const text = `select k.provider_id, k.id as key_id, p.changed_at::text as version,
+    concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,
+    k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
+  from api_keys k join provider_state p on p.provider_id = k.provider_id cross join service_state s
+  where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
