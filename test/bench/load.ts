@@ -12,6 +12,8 @@ export type Load = {
   /** Paths, perhaps with `{n}` in them, of which one is asked instead in that share of the requests. */
   others?: string[];
   othersShare?: number;
+  /** What every answer that is no error is taken for: looking into each costs wrk more than receiving it. */
+  status?: '200' | '304';
   connections: number;
   seconds: number;
 };

@@ -27,7 +27,7 @@ export async function measureAuth(subject: Subject, { apiKey }: Dataset, { round
     try {
       const bareBase = `http://127.0.0.1:${port}`;
       await isReady(bareBase);
-      const ask = { method: 'GET' as const, headers, connections: 8, seconds };
+      const ask = { method: 'GET' as const, headers, connections: 8, seconds, status: '200' as const };
       const shares: number[] = [];
       for (let round = 0; round < rounds; round += 1) {
         const ours = await drive({ ...ask, url: base + path });
@@ -88,7 +88,7 @@ export async function measureTwo(subject: Subject, { apiKey }: Dataset, path: st
   const cold = { ANSWER_CACHE_MB: '0' };
   return withServer(subject, cold, ({ base: first }) =>
     withServer(subject, cold, async ({ base: second }) => {
-      const ask = { method: 'GET' as const, headers, seconds };
+      const ask = { method: 'GET' as const, headers, seconds, status: '200' as const };
       const ratios: number[] = [];
       for (let round = 0; round < rounds; round += 1) {
         const one = await drive({ ...ask, url: first + path, connections: 8 });

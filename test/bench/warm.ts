@@ -27,13 +27,20 @@ export async function measureWarm(
         [],
         [],
       );
-      const ask = { url: base + path, method: 'GET' as const, headers, connections: 8, seconds };
+      const ask = {
+        url: base + path,
+        method: 'GET' as const,
+        headers,
+        connections: 8,
+        seconds,
+        status: '200' as const,
+      };
       await drive({ ...ask, seconds: 1 });
       const runs: Omit<WarmFigures, 'name'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
         const warm = await drive(ask);
         const tag = (await fetch(ask.url, { headers })).headers.get('etag')!;
-        const known = await drive({ ...ask, headers: { ...headers, 'if-none-match': tag } });
+        const known = await drive({ ...ask, headers: { ...headers, 'if-none-match': tag }, status: '304' });
         onlyStatus('200', warm);
         onlyStatus('304', known);
         const { perSecond: rowsAlone } = await pgbench(subject, rows, 2, seconds);

@@ -29,7 +29,7 @@ export async function driveWithWrk({ url, connections, seconds, ...load }: Load)
     const line = /^figures (.*)$/m.exec(output)?.[1];
     if (line === undefined) throw new Error(`wrk said: ${output}`);
     const { count, took, p50, p99, errors, statuses } = JSON.parse(line) as Told;
-    if (errors > 0) statuses['errors'] = errors;
+    if (errors > 0) statuses['errors'] = (statuses['errors'] ?? 0) + errors;
     return { perSecond: count / took, p50, p99, statuses };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -47,39 +47,49 @@ type Told = {
 type Plan = Omit<Load, 'url' | 'connections' | 'seconds'> & { path: string };
 
 /** No two requests of a run, nor of two runs, get the same number. */
-function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, path }: Plan) {
+function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, status, path }: Plan) {
   const first = process.pid * 1_000_000 + (runs += 1) * 10_000;
   // Beside the host, which wrk adds itself.
   const added = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}]=${lua(value)}`);
+  const other = `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(others[math.random(#others)])) end`;
+  const asked =
+    body === undefined
+      ? `same = same or wrk.format(${lua(method)}, ${lua(path)}) return same`
+      : `return wrk.format(${lua(method)}, ${lua(path)}, nil, filled(${lua(body)}))`;
+  // Without these wrk sends what it made once, and does not keep what it receives.
+  const request =
+    others === undefined && body === undefined
+      ? ''
+      : `request = function() n = n + 1 ${others === undefined ? '' : other} ${asked} end`;
+  const response =
+    status === undefined ? 'response = function(status) statuses[status] = (statuses[status] or 0) + 1 end' : '';
+  const taken =
+    status === undefined
+      ? ''
+      : `local errors = summary.errors.status
+  table.insert(all, string.format('"${status}":%d', summary.requests - errors))
+  if errors > 0 then table.insert(all, string.format('"errors":%d', errors)) end`;
   return `
 ${added.join('\n')}
 local ids = {${ids.join(',')}}
 local others = {${(others ?? []).map(lua).join(',')}}
 local n = 0
+local same = nil
 local threads = {}
 statuses = {}
 local function filled(text)
   local id = tostring(ids[math.random(#ids)])
   return (text:gsub("{n}", string.format("%.0f", ${first} + n)):gsub("{id}", id))
 end
-local same = nil
-request = function()
-  n = n + 1
-  ${others === undefined ? '' : `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(others[math.random(#others)])) end`}
-  ${
-    body === undefined
-      ? `same = same or wrk.format(${lua(method)}, ${lua(path)})
-  return same`
-      : `return wrk.format(${lua(method)}, ${lua(path)}, nil, filled(${lua(body)}))`
-  }
-end
-response = function(status) statuses[status] = (statuses[status] or 0) + 1 end
+${request}
+${response}
 setup = function(thread) table.insert(threads, thread) end
 done = function(summary, latency)
   local all = {}
   for _, thread in ipairs(threads) do
     for status, count in pairs(thread:get("statuses")) do table.insert(all, string.format('"%d":%d', status, count)) end
   end
+  ${taken}
   local failed = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
   print(string.format('figures {"count":%d,"took":%f,"p50":%f,"p99":%f,"errors":%d,"statuses":{%s}}', summary.requests,
     summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, failed, table.concat(all, ",")))
