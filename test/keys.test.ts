@@ -37,15 +37,15 @@ test('requests that come at once share the look-up of their key; who comes when 
   expect(together.filter(isLookUp).map(({ values }) => values[0])).toEqual([...new Set(keys)].map(hashApiKey));
 
   const { keyId, apiKey } = await createKey(await me.ctx(), {});
-  const { pool } = database;
-  const query = pool.query.bind(pool) as (...asked: unknown[]) => Promise<unknown>;
+  const pool = database.pool as unknown as { query: (...asked: unknown[]) => Promise<unknown> };
+  const query = pool.query.bind(pool);
   let second: number | undefined;
-  const held = vi.spyOn(pool, 'query').mockImplementationOnce((async (...asked: unknown[]) => {
+  const held = vi.spyOn(pool, 'query').mockImplementationOnce(async (...asked) => {
     const found = await query(...asked);
     await revokeKey(database, keyId);
     second = await status(apiKey);
     return found;
-  }));
+  });
   expect([await status(apiKey), second]).toEqual([200, 401]);
   held.mockRestore();
 });
