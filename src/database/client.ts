@@ -1,8 +1,8 @@
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { auditOf, type Doing } from './audit.ts';
 import { clientThat } from './preparing.ts';
-import { readingQuickly } from './reading.ts';
+import { builderOn } from './reading.ts';
 import { askingTogether } from './together.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
@@ -86,7 +86,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const slots = Math.max(1, Math.floor(poolSize / 2));
   const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
   const together = askingTogether(pool);
-  const db = readingQuickly(drizzle({ client: together as Pool, casing: 'snake_case' }));
+  const db = builderOn(together as Pool);
   const told = (doing?: Doing): Database => ({
     ...writers(doing && auditOf(doing)),
     pool: together,
@@ -96,7 +96,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       transaction(pool, { until: performance.now() + minute }, async (client) => {
         await client.query('set local statement_timeout = 60000');
         await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
-        const inside = readingQuickly(drizzle({ client, casing: 'snake_case' }));
+        const inside = builderOn(client);
         const toldWithin = (one?: Doing): Database => ({
           ...told(one),
           ...writersWithin(client, one && auditOf(one)),

@@ -1,5 +1,6 @@
 import { Column, getTableName, is, SQL, type DriverValueDecoder } from 'drizzle-orm';
-import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { Pool, PoolClient } from 'pg';
 
 type Field = { path: string[]; field: unknown };
 type Value = unknown;
@@ -7,25 +8,46 @@ type Nullable = Record<string, boolean> | undefined;
 
 /** As far as it is needed here; the query builder's types keep it to themselves. */
 type Prepared = { customResultMapper?: (rows: Value[][]) => unknown; joinsNotNullableMap?: Nullable };
-type Session = { prepareQuery(query: object, fields: Field[] | undefined, ...rest: unknown[]): Prepared };
+type Query = { sql: string };
+type Prepare = (query: Query, fields: Field[] | undefined, name: string | undefined, ...rest: unknown[]) => Prepared;
+type Session = { prepareQuery: Prepare };
+
+/** How the name of a statement begins whose rows are to come as one JSON text: that is parsed at once, and not cell by cell. */
+export const inOneText = 't_';
 
 /**
- * Reads rows as the query builder does, but decides once a statement how each column is read, and not anew for each value
- * of each row.
+ * The query builder over a connection or a pool. It reads rows as it always does, but decides once a statement how each
+ * column is read, and not anew for each value of each row.
  */
-export function readingQuickly<T extends NodePgDatabase>(db: T): T {
-  const { session } = db as unknown as { session: Session };
+export function builderOn(client: Pool | PoolClient): NodePgDatabase {
+  const builder = drizzle({ client, casing: 'snake_case' });
+  const { session } = builder as unknown as { session: Session };
   const { prepareQuery } = session;
-  session.prepareQuery = (query, fields, ...rest) => {
-    const prepared = prepareQuery.call(session, query, fields, ...rest);
+  session.prepareQuery = (query, fields, name, ...rest) => {
+    const isText = fields !== undefined && name?.startsWith(inOneText) === true;
+    const asked = isText ? { ...query, sql: asOneText(query.sql, fields) } : query;
+    const prepared = prepareQuery.call(session, asked, fields, name, ...rest);
     if (fields && !prepared.customResultMapper) {
       let read: Read | undefined;
-      prepared.customResultMapper = (rows) => rows.map((read ??= readerOf(fields, prepared.joinsNotNullableMap)));
+      prepared.customResultMapper = (rows) => {
+        const found = isText ? ((rows[0]![0] ?? []) as Value[][]) : rows;
+        return found.map((read ??= readerOf(fields, prepared.joinsNotNullableMap)));
+      };
     }
     return prepared;
   };
-  return db;
+  return builder;
 }
+
+/** The rows as an array of arrays, in their order; a hundred columns at most, which is what a function takes. */
+function asOneText(text: string, fields: Field[]) {
+  const names = fields.map((_, n) => `c${n}`);
+  const members = fields.map(({ field }, n) => (isOtherInJson(field) ? `c${n}::text` : `c${n}`));
+  return `select json_agg(json_build_array(${members.join(', ')})) from (${text}) as t(${names.join(', ')})`;
+}
+
+/** What JSON writes in another way than PostgreSQL itself, or less exactly. */
+const isOtherInJson = (field: unknown) => is(field, Column) && /^(timestamp|numeric)/.test(field.getSQLType());
 
 type Read = (row: Value[]) => Value;
 

@@ -1,10 +1,11 @@
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import type { Audit, Note } from './audit.ts';
 import { failureOf } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
 import { NoTurn, workQueue } from './queue.ts';
+import { builderOn } from './reading.ts';
 
 /** A transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient; note: Note };
@@ -29,9 +30,8 @@ export type Writers = {
 /** Switched off by the negative control of race tests alone. */
 export type Locking = { lock: boolean; queue: boolean };
 
-const casing = 'snake_case';
 const bindTo = (client: PoolClient): Tx =>
-  Object.assign(drizzle({ client, casing }), { note: { changed: true, itemIds: [] } });
+  Object.assign(builderOn(client), { $client: client, note: { changed: true, itemIds: [] } });
 const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
 
 /** One piece of work: in whose turn and under which lock it is done, and in whose audit log its result is told. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
+import { inOneText } from '../database/reading.ts';
 
 /** Names one row among all providers' rows. */
 export type Key = { providerId: number; id: number };
@@ -27,12 +28,19 @@ type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<
 
 const placeholders = { providerIds: sql.placeholder('providerIds'), ids: sql.placeholder('ids') } as unknown as Keys;
 
-/** Makes of a query by keys one that is put into words once for each database, and then only asked. */
-export function byKeys<Found>(build: (asking: Asking, keys: Keys) => Query<Found>) {
+/**
+ * Makes of a query by keys one that is put into words once for each database, and then only asked. Rows of many columns come
+ * as one JSON text; those with long texts come cheaper by the cell, for JSON escapes them.
+ */
+export function byKeys<Found>(
+  build: (asking: Asking, keys: Keys) => Query<Found>,
+  { longTexts = false }: { longTexts?: boolean } = {},
+) {
   const prepared = new WeakMap<Ctx['db'], Map<boolean, Prepared<Found>>>();
   const prepare = (asking: Asking) => {
     const query = build(asking, placeholders);
-    return query.prepare(`k_${createHash('sha256').update(query.toSQL().sql).digest('base64url').slice(0, 27)}`);
+    const hash = createHash('sha256').update(query.toSQL().sql).digest('base64url').slice(0, 27);
+    return query.prepare(`${longTexts ? 'c_' : inOneText}${hash}`);
   };
   return function fetch(asking: Asking, keys: Keys): Promise<Found[]> {
     const { db, guards } = asking;

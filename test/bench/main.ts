@@ -6,7 +6,7 @@ import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { coldShares, report, warmTimes, type Goal } from './goals.ts';
 import { measureLists, statementsFor, type ListFigures } from './lists.ts';
-import { floorOf, measureAuth, measureCourses, measureTwo } from './others.ts';
+import { floorOf, measureAuth, measureCourses, measureTotal, measureTwo } from './others.ts';
 import { measureStale } from './stale.ts';
 import { measureWarm } from './warm.ts';
 
@@ -30,9 +30,6 @@ const size = Number(values.size ?? preset.size);
 const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number(values.seconds ?? preset.seconds) };
 const wants = (part: string) =>
   values.only === undefined ? !(values.quick && (part === 'growth' || part === 'stale')) : values.only === part;
-
-/** The count that the envelope adds. */
-const counted = { name: 'courses, with their total', path: '/v2/courses?paginate=1' };
 
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString(), node: process.version };
@@ -117,25 +114,27 @@ async function warm(subject: Subject, dataset: Dataset) {
 
 /**
  * The same lists over a tenth of the rows: what a request costs Node and PostgreSQL, large against small. Only where as many
- * items are answered at both sizes; the count that the envelope adds is measured apart.
+ * items are answered at both sizes; counting all of them, which is done once while the data is as it is, is measured apart.
  */
 async function growth(subject: Subject, dataset: Dataset) {
   const few = { rounds: Math.min(3, length.rounds), seconds: length.seconds, limit: false };
-  const measure = async (of: Subject, set: Dataset) => {
-    const cases = [...(await listCases(of, set)), counted];
-    return measureLists(of, set, cases, few);
-  };
+  const measure = async (of: Subject, set: Dataset) => ({
+    lists: await measureLists(of, set, await listCases(of, set), few),
+    total: await measureTotal(of, set, '/v2/coursedates', length.seconds),
+  });
   const large = await measure(subject, dataset);
   const small = await withDatabase(size / 10, measure);
   const costOf = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
-  const grown = large.map((one, n) => ({ ...one, growth: costOf(one) / costOf(small[n]!), few: small[n]!.items }));
-  results['growth'] = grown.map(({ name, items, few, growth }) => ({ name, items, few, growth }));
+  const grown = large.lists.map((one, n) => {
+    const before = small.lists[n]!;
+    return { ...one, growth: costOf(one) / costOf(before), few: before.items };
+  });
+  const totals = { large: large.total, small: small.total };
+  results['growth'] = { totals, lists: grown.map(({ name, items, few, growth }) => ({ name, items, few, growth })) };
+  console.log(`counting all course dates: ${round(totals.large)} ms of PostgreSQL, against ${round(totals.small)}`);
   for (const { name, items, few, growth: measured } of grown) {
-    if (name === counted.name || items !== few) {
-      console.log(`${name}: ${items} items at ten times the rows against ${few}, ${round(measured)} times the cost`);
-    } else {
-      goals.push({ name: `${name}, growth`, must: 1.3, atMost: true, measured });
-    }
+    if (items === few) goals.push({ name: `${name}, growth`, must: 1.3, atMost: true, measured });
+    else console.log(`${name}: ${items} items at ten times the rows against ${few}, ${round(measured)} times the cost`);
   }
 }
 

@@ -10,6 +10,7 @@ import { drive, onlyStatus } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { freePort } from '../support/ports.ts';
 import { appOptions, isReady, withServer } from './server.ts';
+import { secondsOfFamily } from './usage.ts';
 
 type Length = { rounds: number; seconds: number };
 const tsx = ['--import', 'tsx'];
@@ -82,6 +83,15 @@ async function courseScript({ database }: Subject, headers: Record<string, strin
   return scriptOf(named, variables, ['lock_provider', 'make_course'], ['\\set title random(1, 1000000000000000)']);
 }
 
+/** Milliseconds of PostgreSQL's processor time for counting once how many items there are on all pages. */
+export async function measureTotal(subject: Subject, { apiKey }: Dataset, path: string, seconds: number) {
+  const sent = await statementsFor(subject, path, { 'x-api-key': apiKey }, { first: true });
+  const counting = sent.filter(({ text }) => text.startsWith('select count(*)'));
+  const before = secondsOfFamily(subject.pid);
+  const { count } = await pgbench(subject, scriptOf(counting, [], [], []), 1, seconds);
+  return ((secondsOfFamily(subject.pid) - before) * 1_000) / count;
+}
+
 /** Two processes against one on the same question, four connections each against eight. */
 export async function measureTwo(subject: Subject, { apiKey }: Dataset, path: string, { rounds, seconds }: Length) {
   const headers = { 'x-api-key': apiKey };
@@ -106,7 +116,10 @@ export async function measureTwo(subject: Subject, { apiKey }: Dataset, path: st
 /** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON. */
 export async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
   const child = fork(new URL('floor.ts', import.meta.url), { execArgv: tsx });
-  child.send({ url, statements, seconds });
+  child.send({ url, statements: statements.map((one) => ({ ...one, text: asRows(one.text) })), seconds });
   const [milliseconds] = (await once(child, 'message')) as [number];
   return milliseconds;
 }
+
+/** What the service has come as one JSON text, as rows of its columns. */
+const asRows = (text: string) => /^select json_agg\(.*?\) from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;
