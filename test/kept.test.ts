@@ -148,6 +148,19 @@ test('pages of one question are counted once, until something changes', async ()
   expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
 });
 
+test('totals are counted once where no answers are kept, too', async () => {
+  const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
+  try {
+    const me = await own.newProvider();
+    const asked = async () => (await statementsOf(() => me.get('/v2/coursedates'))).map(({ text }) => text);
+    const counting = (sent: string[]) => sent.filter((text) => text.includes('count(*)')).length;
+    const [first, second] = [await asked(), await asked()];
+    expect([counting(first), counting(second), second.length]).toEqual([1, 0, first.length - 1]);
+  } finally {
+    await own.close();
+  }
+});
+
 test('no more is kept than fits', async () => {
   const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
   try {

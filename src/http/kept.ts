@@ -5,6 +5,8 @@ import type { Ctx } from '../core/context.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     kept: KeptAnswers | null;
+    /** How many items there are on all pages, by the state of the data and the question. */
+    totals: KeptTotals;
   }
   interface FastifyRequest {
     /** Keeps the answer and hands it to who waits for the same, or tells them why there is none; null lets one of them ask. */
@@ -19,9 +21,10 @@ export type KeptAnswers = {
   answers: LRUCache<string, Answer>;
   /** Those that are being read from the database, for others who ask the same meanwhile. */
   coming: Map<string, Promise<Answer | null>>;
-  /** How many items there are on all pages, by the same state of the data. */
-  totals: LRUCache<string, Promise<number>>;
 };
+
+export type KeptTotals = LRUCache<string, Promise<number>>;
+export const keptTotals = (): KeptTotals => new LRUCache({ max: 1_000 });
 
 /** As many as fit into that many bytes, the least used ones going first; null keeps none. */
 export const keptAnswers = (bytes: number): KeptAnswers | null =>
@@ -35,7 +38,6 @@ export const keptAnswers = (bytes: number): KeptAnswers | null =>
           sizeCalculation: ({ body }, name) => Buffer.byteLength(body) + 2 * name.length + 1_000,
         }),
         coming: new Map(),
-        totals: new LRUCache({ max: 1_000 }),
       };
 
 /** What is said of a list beside its items. */
@@ -61,7 +63,7 @@ export async function answerKept(request: FastifyRequest, reply: FastifyReply, n
 
 /** Counts once for all pages and all who wait; `state` names the data and the list. */
 export const keepingTotals =
-  ({ totals }: KeptAnswers, state: string): NonNullable<Ctx['totalOf']> =>
+  (totals: KeptTotals, state: string): NonNullable<Ctx['totalOf']> =>
   (question, count) => {
     const name = `${state} ${question}`;
     const known = totals.get(name);

@@ -17,7 +17,7 @@ export const revalidate =
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined || dependsOnMore(query)) return;
     const { ctx, dataVersion, routeOptions, server } = request;
-    if (server.kept) ctx.totalOf = keepingTotals(server.kept, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
+    ctx.totalOf = keepingTotals(server.totals, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
     // The address too: it may hold ignored parameters, which the link to the next page repeats.
     const name = `${ctx.providerId} ${dataVersion} ${ctx.language} ${request.url}`;
     const tag = tagOfKept(server.kept, name) ?? etagOf(request);
