@@ -1,23 +1,36 @@
 import type { TSchema } from '@sinclair/typebox';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import { invalidFields, type Problem } from './problem.ts';
 import { fieldsReader } from './read.ts';
 
-/** How every schema is checked: nothing is coerced or removed, all faults are found at once. */
-export const validation = { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true } as const;
-
 type Fields = Record<string, unknown>;
 type Fault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
 
-/** One for all schemas: each of its own would compile the schema of schemas again. */
-const ajv = new Ajv({ ...validation, strict: false });
+/**
+ * How every schema is checked: nothing is coerced or removed, all faults are found at once. One for all schemas: each of its
+ * own would compile the schema of schemas again.
+ */
+const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, strict: false });
 formats.default(ajv);
+
+/** A check that is compiled when it is first needed: all of them take half a second of a start, and memory. */
+export function checkOf(schema: object) {
+  let compiled: ValidateFunction | undefined;
+  const check = (data: unknown): boolean => {
+    compiled ??= ajv.compile(schema);
+    const isValid = compiled(data);
+    check.errors = compiled.errors;
+    return isValid;
+  };
+  check.errors = null as ValidateFunction['errors'];
+  return check;
+}
 
 /** Compiles what reads and checks fields outside a request, by the same rules; it throws the same problems. */
 export function fieldsChecker(schema: TSchema) {
   const read = fieldsReader(schema);
-  const validate = ajv.compile(schema);
+  const validate = checkOf(schema);
   const names = Object.keys((schema['properties'] ?? {}) as Fields);
   return (raw: Fields): Fields => {
     const fields = read(raw);

@@ -98,8 +98,9 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const limit = Math.min(query.limit ?? 75, mostItems);
     const page = query.page ?? 1;
     const ids = pageIds(ctx, table, where(ctx, query, reach), order(query), limit + 1, (page - 1) * limit);
-    // Without a name, so that it is planned for what is asked: a range may have a few rows, or nearly all.
-    const asked = ids.prepare('').execute();
+    const isFiltered = Object.keys(filters).some((name) => query[name] !== undefined);
+    // Without a name it is planned for what is asked: a range may have a few rows, or nearly all.
+    const asked = isFiltered ? ids.prepare('').execute() : ids;
     const [found, total] = await Promise.all([asked, counted ? totalOf(ctx, query, reach) : undefined]);
     const keys = found.slice(0, limit);
     const rows = await fetchInOrder(ctx, keys);

@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { SendMailOptions } from 'nodemailer';
 
 /** One mail as it leaves. */
 export type Message = SendMailOptions & { messageId: string };
@@ -17,21 +17,24 @@ export type Transport = {
 /** Longer than any mail takes; shorter than the lease, after which another worker would send it too. */
 export const mailMs = 60_000;
 
+const once = <T>(make: () => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+};
+
+/** With the first mail: it takes memory that a server which sends none can do without. */
+const mailer = once(() => import('nodemailer'));
+
 /** A mail server, whose address may carry options of nodemailer's as its query. */
 export function smtpTransport(url: string): Transport {
   const { protocol, host } = new URL(url);
-  const transporter = createTransport({
-    url,
-    connectionTimeout: 10_000,
-    greetingTimeout: 10_000,
-    socketTimeout: 20_000,
-    dnsTimeout: 10_000,
-  });
+  const options = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 10_000 };
+  const transporter = once(async () => (await mailer()).createTransport({ url, ...options }));
   return {
     destination: `the server ${protocol}//${host}`,
     secrets: secretsOf(url),
     async send(message) {
-      await transporter.sendMail({ ...message, signal: AbortSignal.timeout(mailMs) });
+      await (await transporter()).sendMail({ ...message, signal: AbortSignal.timeout(mailMs) });
       return 'is sent';
     },
   };
@@ -49,14 +52,15 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 /** Files for a mail program to open. They appear whole: each is written in a folder beside and then renamed. */
 export function fileTransport(dataDir: string): Transport {
   const [folder, workshop] = [resolve(dataDir, 'mail'), resolve(dataDir, '.mail')];
-  const transporter = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const options = { streamTransport: true, buffer: true, newline: 'windows' } as const;
+  const transporter = once(async () => (await mailer()).createTransport(options));
   // Where there is a DATA_DIR, the folder can be watched from the start; else the first mail makes both.
   mkdir(folder).catch(() => undefined);
   return {
     destination: `files in ${folder}, since SMTP_URL is not set`,
     secrets: [],
     async send(message, name) {
-      const { message: content } = await transporter.sendMail(message);
+      const { message: content } = await (await transporter()).sendMail(message);
       for (const path of [folder, workshop]) await mkdir(path, { recursive: true });
       const [made, file] = [join(workshop, name), join(folder, `${name}.eml`)];
       // Links in it open doors.

@@ -1,4 +1,9 @@
-import sanitize from 'sanitize-html';
+import { createRequire } from 'node:module';
+import type sanitizer from 'sanitize-html';
+
+/** With the first page that shows a text: it takes memory that a server which is asked for none can do without. */
+let sanitize: typeof sanitizer | undefined;
+const load = createRequire(import.meta.url);
 
 const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
 
@@ -16,8 +21,9 @@ const textOf = (html: string) =>
     .replaceAll('>', '&gt;')
     .trim();
 
-const sorted = (html: string) =>
-  sanitize(html, {
+const sorted = (html: string) => {
+  sanitize ??= load('sanitize-html') as typeof sanitizer;
+  return sanitize(html, {
     allowedTags: ['p', 'br', 'ul', 'ol', 'li', 'strong', 'b', 'em', 'i', 'blockquote', 'a', 'h3'],
     allowedAttributes: { a: ['href', 'rel'] },
     transformTags: {
@@ -25,11 +31,12 @@ const sorted = (html: string) =>
       ...Object.fromEntries(headings.map((heading) => [heading, 'h3'])),
       a: (tagName, { href }) => {
         const safe = safeLink(href);
-        const attribs: sanitize.Attributes = safe === undefined ? {} : { href: safe, rel: 'noopener' };
+        const attribs: sanitizer.Attributes = safe === undefined ? {} : { href: safe, rel: 'noopener' };
         return { tagName, attribs };
       },
     },
   }).trim();
+};
 
 /** An address that may stand in a link: of the web and nothing else, so that none can run a script. */
 export function safeLink(address: string | null | undefined): string | undefined {
