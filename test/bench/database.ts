@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { ClientConfig } from 'pg';
@@ -42,7 +42,7 @@ export async function withDatabase<T>(size: number, work: (subject: Subject, dat
       return await work({ database, url, socket: { host, user, name }, pid }, dataset);
     } finally {
       await database.close();
-      await asAdmin(at, `drop database ${name} with (force)`);
+      await asAdmin(at, `drop database if exists ${name} with (force)`);
     }
   } finally {
     await embedded.stop();
@@ -79,7 +79,9 @@ async function build(at: At, name: string, size: number) {
     `select datname from pg_database where datname ~ '^(data|run)_' and datname not like $1`,
     [`%\\_${fingerprint()}`],
   );
-  for (const { datname } of old) await asAdmin(at, `drop database ${datname} with (force)`);
+  for (const { datname } of old) {
+    if (!isInUse(datname)) await asAdmin(at, `drop database ${datname} with (force)`);
+  }
   await asAdmin(at, `drop database if exists ${name} with (force)`);
   await asAdmin(at, `create database ${name}`);
   await migrateDatabase(at(name));
@@ -87,6 +89,12 @@ async function build(at: At, name: string, size: number) {
   const dataset = await buildDataset(database, size).finally(() => database.close());
   await asAdmin(at, `comment on database ${name} is '${JSON.stringify(dataset)}'`);
   return dataset;
+}
+
+/** A run's copy belongs to its process. */
+function isInUse(name: string) {
+  const pid = /^run_(\d+)_/.exec(name)?.[1];
+  return pid !== undefined && existsSync(`/proc/${pid}`);
 }
 
 /** Another one for other tables or other rows. */

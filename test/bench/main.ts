@@ -8,6 +8,7 @@ import { coldShares, report, warmTimes, type Goal } from './goals.ts';
 import { measureLists, statementsFor, type ListFigures } from './lists.ts';
 import { floorOf, measureAuth, measureCourses, measureTotal, measureTwo } from './others.ts';
 import { measureStale } from './stale.ts';
+import { needTools } from './tools.ts';
 import { measureWarm } from './warm.ts';
 
 const { values } = parseArgs({
@@ -24,7 +25,7 @@ const { values } = parseArgs({
 const preset = values.quick
   ? { size: 0.02, rounds: 1, seconds: 1 }
   : values.check
-    ? { size: 0.1, rounds: 3, seconds: 4 }
+    ? { size: 0.1, rounds: 3, seconds: 3 }
     : { size: 1, rounds: 5, seconds: 8 };
 const size = Number(values.size ?? preset.size);
 const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number(values.seconds ?? preset.seconds) };
@@ -34,45 +35,54 @@ const wants = (part: string) =>
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString(), node: process.version };
 
-if (wants('booking')) showBooking(await withDatabase(size, (subject) => measureBooking(subject, length)));
-if (['lists', 'warm', 'stale', 'writes', 'auth', 'two', 'growth'].some(wants)) {
-  await withDatabase(size, async (subject, dataset) => {
-    if (wants('lists')) await cold(subject, dataset);
-    if (wants('warm')) await warm(subject, dataset);
-    if (wants('stale')) {
-      const figures = await measureStale(subject, dataset, values.check || !values.seconds ? 60 : length.seconds);
-      results['stale'] = figures;
-      console.log(`${figures.reads} reads (${figures.unchanged} by ETag alone) beside ${figures.writes} writes`);
-      goals.push({ name: 'stale answers', must: 0, atMost: true, measured: figures.stale });
-    }
-    if (wants('auth')) {
-      goals.push({
-        name: 'durations, share of a bare server',
-        must: 0.85,
-        measured: await measureAuth(subject, dataset, length),
-      });
-    }
-    if (wants('two')) {
-      const measured = await measureTwo(subject, dataset, '/v2/coursedates', length);
-      goals.push({ name: 'two processes, times one', must: 1.3, measured });
-    }
-    if (wants('writes')) {
-      for (const [connections, must] of [
-        [1, 0.5],
-        [8, 0.8],
-      ] as const) {
-        const measured = await measureCourses(subject, dataset, connections, length);
-        goals.push({ name: `POST courses, ${connections} connections, share of pgbench`, must, measured });
-      }
-    }
-    if (wants('growth')) await growth(subject, dataset);
-  });
+needTools();
+try {
+  await measure();
+} finally {
+  // What was measured before something broke is kept.
+  results['goals'] = goals;
+  mkdirSync('test/output', { recursive: true });
+  writeFileSync('test/output/bench.json', JSON.stringify(results, null, 2));
+  const missed = report(goals);
+  if (values.check && missed > 0) process.exitCode = 1;
 }
-results['goals'] = goals;
-mkdirSync('test/output', { recursive: true });
-writeFileSync('test/output/bench.json', JSON.stringify(results, null, 2));
-const missed = report(goals);
-if (values.check && missed > 0) process.exitCode = 1;
+
+async function measure() {
+  if (wants('booking')) showBooking(await withDatabase(size, (subject) => measureBooking(subject, length)));
+  if (['lists', 'warm', 'stale', 'writes', 'auth', 'two', 'growth'].some(wants)) {
+    await withDatabase(size, async (subject, dataset) => {
+      if (wants('lists')) await cold(subject, dataset);
+      if (wants('warm')) await warm(subject, dataset);
+      if (wants('stale')) {
+        const figures = await measureStale(subject, dataset, values.check || !values.seconds ? 60 : length.seconds);
+        results['stale'] = figures;
+        console.log(`${figures.reads} reads (${figures.unchanged} by ETag alone) beside ${figures.writes} writes`);
+        goals.push({ name: 'stale answers', must: 0, atMost: true, measured: figures.stale });
+      }
+      if (wants('auth')) {
+        goals.push({
+          name: 'durations, share of a bare server',
+          must: 0.85,
+          measured: await measureAuth(subject, dataset, length),
+        });
+      }
+      if (wants('two')) {
+        const measured = await measureTwo(subject, dataset, '/v2/coursedates', length);
+        goals.push({ name: 'two processes, times one', must: 1.3, measured });
+      }
+      if (wants('writes')) {
+        for (const [connections, must] of [
+          [1, 0.5],
+          [8, 0.8],
+        ] as const) {
+          const measured = await measureCourses(subject, dataset, connections, length);
+          goals.push({ name: `POST courses, ${connections} connections, share of pgbench`, must, measured });
+        }
+      }
+      if (wants('growth')) await growth(subject, dataset);
+    });
+  }
+}
 
 async function cold(subject: Subject, dataset: Dataset) {
   const lists = await measureLists(subject, dataset, await listCases(subject, dataset), length);
@@ -104,6 +114,15 @@ async function warm(subject: Subject, dataset: Dataset) {
   const cases = (await listCases(subject, dataset)).filter(({ name }) => name in warmTimes);
   const figures = await measureWarm(subject, dataset, cases, length);
   results['warm'] = figures;
+  console.table(
+    figures.map(({ name, bytesAlone, ...one }) => ({
+      ...{ name, 'per s': Math.round(one.warm), 'p50 ms': one.p50, 'p99 ms': one.p99, 'Node ms': round(one.nodeMs) },
+      ...{ 'PostgreSQL ms': round(one.postgresMs), '304 per s': Math.round(one.notModified) },
+      ...{ 'pgbench, rows': Math.round(one.rowsAlone), 'bare, bytes': Math.round(bytesAlone) },
+      ...{ 'of bare': percent(one.warm / bytesAlone), mixed: percent(one.mixed / one.warm) },
+      ...{ 'mixed, full': percent(one.mixedFull / one.warm) },
+    })),
+  );
   for (const { name, warm: rate, notModified, mixed, rowsAlone } of figures) {
     const must = warmTimes[name]!;
     goals.push({ name: `${name}, warm, times pgbench's rows`, must, measured: rate / rowsAlone });

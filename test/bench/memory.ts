@@ -3,18 +3,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { listCases } from './cases.ts';
 import { withDatabase } from './database.ts';
 import { report } from './goals.ts';
-import { drive } from './load.ts';
+import { drive, onlyStatus } from './load.ts';
 import { withServer } from './server.ts';
+import { needTools } from './tools.ts';
 import { megabytesNow, peakMegabytes } from './usage.ts';
 import { writing } from './warm.ts';
 
 // Every list again and again, every tenth question a new one, and ten writes a second: what the process holds meanwhile.
+needTools();
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, size: { type: 'string' } } });
 const minutes = Number(values.minutes ?? 10);
 
 await withDatabase(Number(values.size ?? 0.1), async (subject, dataset) => {
   const headers = { 'x-api-key': dataset.apiKey };
   const paths = (await listCases(subject, dataset)).map(({ path }) => path);
+  // Two beside fifteen; what the server ignores makes it another question of the same size.
+  const fresh = ['/v2/coursedates?n={n}', '/v2/participants?n={n}'];
   await withServer(subject, {}, async ({ base, pid }) => {
     const held: number[] = [];
     const until = performance.now() + minutes * 60_000;
@@ -25,14 +29,15 @@ await withDatabase(Number(values.size ?? 0.1), async (subject, dataset) => {
         if (held.length % 12 === 0) console.log(`minute ${held.length / 12}: ${held.at(-1)} MB`);
       }
     })();
-    const { perSecond, statuses } = await writing(base, dataset.apiKey, () =>
+    const { perSecond, p50, p99, statuses } = await writing(base, dataset.apiKey, () =>
       drive({
         ...{ url: base + paths[0]!, method: 'GET', headers, connections: 8, seconds: minutes * 60 },
-        ...{ others: [...paths, '/v2/coursedates?since_id={n}'], othersShare: 0.95 },
+        ...{ others: [...paths, ...fresh], othersShare: 0.95 },
       }),
     );
     await watch;
     console.log(`${Math.round(perSecond)} answers a second: ${JSON.stringify(statuses)}`);
+    onlyStatus('200', { perSecond, p50, p99, statuses });
     // The largest of half a minute tells more than a moment, in which memory may just have been given back.
     const largest = (from: number) => Math.max(...held.slice(from, from + 6));
     const missed = report([

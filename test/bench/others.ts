@@ -122,4 +122,4 @@ export async function floorOf({ url }: Subject, statements: Sent[], seconds: num
 }
 
 /** What the service has come as one JSON text, as rows of its columns. */
-const asRows = (text: string) => /^select json_agg\(.*?\) from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;
+export const asRows = (text: string) => /^select json_agg\(.*?\) from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;

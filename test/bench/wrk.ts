@@ -48,7 +48,7 @@ type Plan = Omit<Load, 'url' | 'connections' | 'seconds'> & { path: string };
 
 /** No two requests of a run, nor of two runs, get the same number. */
 function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, status, path }: Plan) {
-  const first = process.pid * 1_000_000 + (runs += 1) * 10_000;
+  const first = process.pid * 1_000_000_000 + (runs += 1) * 10_000_000;
   // Beside the host, which wrk adds itself.
   const added = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}]=${lua(value)}`);
   const other = `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(others[math.random(#others)])) end`;
