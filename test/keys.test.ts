@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { hashApiKey, mayBeApiKey, newApiKey } from '../src/core/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../src/resources/keys/service.ts';
 import { createTitledProvider } from '../src/resources/providers/service.ts';
@@ -46,8 +46,8 @@ test('requests that come at once share the look-up of their key; who comes when 
     second = await status(apiKey);
     return found;
   });
+  onTestFinished(() => held.mockRestore());
   expect([await status(apiKey), second]).toEqual([200, 401]);
-  held.mockRestore();
 });
 const isLookUp = ({ name }: { name: string | undefined }) => name === 'authenticate';
 

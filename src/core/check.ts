@@ -11,7 +11,7 @@ type Fault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
  * How every schema is checked: nothing is coerced or removed, all faults are found at once. One for all schemas: each of its
  * own would compile the schema of schemas again.
  */
-const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, strict: false });
+const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, addUsedSchema: false });
 formats.default(ajv);
 
 /** A check that is compiled when it is first needed: all of them take half a second of a start, and memory. */

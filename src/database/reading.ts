@@ -41,6 +41,7 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
 
 /** The rows as an array of arrays, in their order; a hundred columns at most, which is what a function takes. */
 function asOneText(text: string, fields: Field[]) {
+  if (fields.length > 100) throw new Error('rows of more than a hundred columns cannot come as one text');
   const names = fields.map((_, n) => `c${n}`);
   const members = fields.map(({ field }, n) => (isOtherInJson(field) ? `c${n}::text` : `c${n}`));
   return `select json_agg(json_build_array(${members.join(', ')})) from (${text}) as t(${names.join(', ')})`;

@@ -24,7 +24,9 @@ export type KeptAnswers = {
 };
 
 export type KeptTotals = LRUCache<string, Promise<number>>;
-export const keptTotals = (): KeptTotals => new LRUCache({ max: 1_000 });
+/** A megabyte at most, most of it what was asked. */
+export const keptTotals = (): KeptTotals =>
+  new LRUCache({ maxSize: 1_048_576, sizeCalculation: (_total, name) => 2 * name.length + 200 });
 
 /** As many as fit into that many bytes, the least used ones going first; null keeps none. */
 export const keptAnswers = (bytes: number): KeptAnswers | null =>

@@ -17,10 +17,17 @@ export type Transport = {
 /** Longer than any mail takes; shorter than the lease, after which another worker would send it too. */
 export const mailMs = 60_000;
 
-const once = <T>(make: () => Promise<T>) => {
+/** Makes it when it is first needed, and tries again when that failed. */
+function once<T>(make: () => Promise<T>) {
   let made: Promise<T> | undefined;
-  return () => (made ??= make());
-};
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
 
 /** With the first mail: it takes memory that a server which sends none can do without. */
 const mailer = once(() => import('nodemailer'));

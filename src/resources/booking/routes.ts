@@ -38,7 +38,10 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       attachValidation: true,
     },
     async (request, reply) => {
-      const refusals = (request.validationError?.validation ?? []) as Refusal[];
+      const { validationError } = request;
+      // It could not be checked at all.
+      if (validationError && !validationError.validation) throw validationError;
+      const refusals = (validationError?.validation ?? []) as Refusal[];
       const { rest, wrong } = setFaultsAside(request.body, refusals);
       const answer = await book(request.ctx, rest, [...wrongKey(request), ...wrong], keyOf(request));
       return reply.code(201).send(answer);
