@@ -16,8 +16,8 @@ type Session = { prepareQuery: Prepare };
 export const inOneText = 't_';
 
 /**
- * The query builder over a connection or a pool. It reads rows as it always does, but decides once a statement how each
- * column is read, and not anew for each value of each row.
+ * The query builder over a connection or a pool. It reads rows as it always does, but for a statement with a name it decides
+ * once how each column is read, and not anew for each value of each row.
  */
 export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   const builder = drizzle({ client, casing: 'snake_case' });
@@ -27,7 +27,8 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
     const isText = fields !== undefined && name?.startsWith(inOneText) === true;
     const asked = isText ? { ...query, sql: asOneText(query.sql, fields) } : query;
     const prepared = prepareQuery.call(session, asked, fields, name, ...rest);
-    if (fields && !prepared.customResultMapper) {
+    // To write a reader out pays for what is asked again and again.
+    if (fields && name && !prepared.customResultMapper) {
       let read: Read | undefined;
       prepared.customResultMapper = (rows) => {
         const found = isText ? ((rows[0]![0] ?? []) as Value[][]) : rows;

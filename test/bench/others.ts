@@ -55,7 +55,11 @@ export async function measureCourses(subject: Subject, { apiKey }: Dataset, conn
       const ask = { url, method: 'POST' as const, headers, body: bodyOf('Measured {n}'), connections };
       const ours = await drive({ ...ask, seconds: length.seconds });
       onlyStatus('201', ours);
-      shares.push(ours.perSecond / (await pgbench(subject, script, connections, length.seconds)).perSecond);
+      const theirs = await pgbench(subject, script, connections, length.seconds);
+      console.log(
+        `POST courses, ${connections} connections: ${Math.round(ours.perSecond)} a second, pgbench ${Math.round(theirs.perSecond)}`,
+      );
+      shares.push(ours.perSecond / theirs.perSecond);
     }
     return median(shares);
   });
