@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
 import type { Database } from '../database/client.ts';
 
@@ -21,7 +21,7 @@ export function findingKeys({ pool }: Database): FindKey {
   const coming = new Map<string, Promise<Found | undefined>>();
 
   async function lookUp(hash: string) {
-    await endOfTurn();
+    await turn();
     coming.delete(hash);
     const { rows } = await pool.query<Found>({ name: 'authenticate', text, values: [hash] });
     return rows[0];
@@ -30,8 +30,15 @@ export function findingKeys({ pool }: Database): FindKey {
   return async (key) => {
     if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
     const hash = hashApiKey(key);
-    let found = coming.get(hash);
-    if (!found) coming.set(hash, (found = lookUp(hash)));
+    const shared = coming.get(hash);
+    if (!shared) {
+      const own = lookUp(hash);
+      coming.set(hash, own);
+      return own;
+    }
+    const found = await shared;
+    // Each goes on in a turn of its own: what is asked in one goes over one connection, where a slow read holds up the rest.
+    await turn();
     return found;
   };
 }
