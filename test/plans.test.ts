@@ -108,9 +108,11 @@ test('no list scans a table of a large school, nor sorts the whole of it', { tim
         for (const statement of sent.filter(({ text }) => /^select(?! count)/.test(text))) {
           const faults = faultsOf(await planOf(statement), large);
           // What has a name is planned once for all providers, in the end.
-          const once = statement.name ? await planForAllOf(statement) : undefined;
-          if (once)
-            faults.push(...[...faultsOf(once, large), ...gapsOf(once, indexes)].map((fault) => `for all, ${fault}`));
+          const forAll = statement.name ? await planForAllOf(statement) : undefined;
+          if (forAll) {
+            const more = [...faultsOf(forAll, large), ...gapsOf(forAll, indexes)];
+            faults.push(...more.map((fault) => `for all, ${fault}`));
+          }
           found.push(...faults.map((fault) => `${path} ${question}: ${fault}`));
         }
       }
