@@ -320,9 +320,7 @@ test('a page costs the same statements whatever its length, and each relation on
   names.push('course', 'course.products', 'course.customer', 'gatherings', 'bundle');
   const cost = async () => {
     const costs: Record<string, number> = {};
-    // Each with a bound of its own, since a total is counted once for all that is embedded.
-    for (const [n, name] of names.entries())
-      costs[name] = await statements(`coursedates?include=${name}&updated_at_min=${2000 + n}-01-01`);
+    for (const name of names) costs[name] = await statements(`coursedates?include=${name}`);
     return { ...costs, next: await statements('nextcoursedates') };
   };
   await richDate(me);
@@ -331,12 +329,12 @@ test('a page costs the same statements whatever its length, and each relation on
   const courseId = await me.course();
   for (let n = 0; n < 5; n += 1) await teaches(me, await addDate(me, courseId), await addInstructor(me));
   expect(await cost()).toEqual(one);
-  // The key; the ids of the page; its rows; its count; the titles and addresses of its courses.
-  expect(one).toMatchObject({ '': 5, status: 5, teaching_language: 5, place: 6, instructors: 6, provider: 6 });
+  // The key; the ids of the page; its rows; the titles and addresses of its courses. The last page tells how many there are.
+  expect(one).toMatchObject({ '': 4, status: 4, teaching_language: 4, place: 5, instructors: 5, provider: 5 });
   // The location with place and instructor; the children with their courses; the course with categories and tags.
-  expect(one).toMatchObject({ location: 8, subinstances: 7, course: 8, 'course.products': 9, bundle: 8 });
+  expect(one).toMatchObject({ location: 7, subinstances: 6, course: 7, 'course.products': 8, bundle: 7 });
   // Gatherings with instructors and their locations, those with place and instructor.
-  expect(one).toMatchObject({ gatherings: 10 });
+  expect(one).toMatchObject({ gatherings: 9 });
 });
 
 test('deleted dates show only when asked for', async () => {

@@ -275,7 +275,9 @@ test('a page costs the same statements whatever its length, and an include one m
   expect(await statements('include[]=products')).toBe(7);
   expect(await statements('include[]=products&include[]=provider')).toBe(8);
   expect(await statements('description_language=en')).toBe(7);
-  expect(await statements('paginate=1')).toBe(7);
+  // The last page tells how many there are; else they are counted, once while they are as they are.
+  expect(await statements('paginate=1')).toBe(6);
+  expect([await statements('paginate=1&limit=2'), await statements('paginate=1&limit=2&page=2')]).toEqual([7, 6]);
 });
 
 test('customer_id finds the corporate courses of an own customer', async () => {

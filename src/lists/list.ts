@@ -89,7 +89,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       ),
     );
 
-  /** With `counted` the total is counted beside: a count of its own, since a window count says 0 past the end. */
+  /** With `counted` the total is told too: a count of its own, beside the rows, unless this is the last page. */
   async function page(
     ctx: Ctx,
     query: Asked<F>,
@@ -97,14 +97,18 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   ): Promise<Page<Static<V>>> {
     const limit = Math.min(query.limit ?? 75, mostItems);
     const page = query.page ?? 1;
-    const ids = pageIds(ctx, table, where(ctx, query, reach), order(query), limit + 1, (page - 1) * limit);
+    const before = (page - 1) * limit;
+    const ids = pageIds(ctx, table, where(ctx, query, reach), order(query), limit + 1, before);
     const isFiltered = Object.keys(filters).some((name) => query[name] !== undefined);
     // Without a name it is planned for what is asked: a range may have a few rows, or nearly all.
-    const asked = isFiltered ? ids.prepare('').execute() : ids;
-    const [found, total] = await Promise.all([asked, counted ? totalOf(ctx, query, reach) : undefined]);
+    const found = await (isFiltered ? ids.prepare('').execute() : ids);
     const keys = found.slice(0, limit);
-    const rows = await fetchInOrder(ctx, keys);
-    const items = await shape.embed(ctx, rows, query, query.include ?? []);
+    const isLast = found.length <= limit && (found.length > 0 || before === 0);
+    const count = () => (isLast ? before + found.length : totalOf(ctx, query, reach));
+    const [items, total] = await Promise.all([
+      fetchInOrder(ctx, keys).then((rows) => shape.embed(ctx, rows, query, query.include ?? [])),
+      counted ? count() : undefined,
+    ]);
     return {
       items,
       page,
