@@ -30,8 +30,15 @@ export type Writers = {
 /** Switched off by the negative control of race tests alone. */
 export type Locking = { lock: boolean; queue: boolean };
 
-const bindTo = (client: PoolClient): Tx =>
-  Object.assign(builderOn(client), { $client: client, note: { changed: true, itemIds: [] } });
+/** One query builder for each connection: it finds out the names of a table's columns once. */
+const builders = new WeakMap<PoolClient, NodePgDatabase>();
+
+function bindTo(client: PoolClient): Tx {
+  const builder = builders.get(client) ?? builderOn(client);
+  builders.set(client, builder);
+  const bound = Object.create(builder) as NodePgDatabase;
+  return Object.assign(bound, { $client: client, note: { changed: true, itemIds: [] } });
+}
 const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
 
 /** One piece of work: in whose turn and under which lock it is done, and in whose audit log its result is told. */
