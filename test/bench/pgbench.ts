@@ -21,6 +21,8 @@ export function scriptOf(statements: Sent[], variables: Variable[], remembered: 
     const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value);
     const whole = variables.find(({ sample }) => sample === text);
     if (whole) return whole.sql;
+    // pgbench has no empty variables.
+    if (text === '') return "''";
     constants.push(text);
     const found = variables.filter(({ sample }) => text.includes(sample));
     const sql = found.reduce((inner, one) => `replace(${inner}, '${one.sample}', ${one.sql})`, `:c${constants.length}`);

@@ -6,6 +6,7 @@ import { upholding } from '../../core/rules.ts';
 import { isZone } from '../../core/zones.ts';
 import { concerns } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
+import { inserting } from '../../database/inserting.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
@@ -76,6 +77,8 @@ async function refuseUnseenCourse(ctx: Ctx, id: number, { include_deleted }: Ite
   if ((await ctx.db.$count(courses, seen)) === 0) throw notFound('Course');
 }
 
+const insertCourseDate = inserting(courseDates);
+
 /** Makes a date of one of the provider's own courses, with the capacities of its location. */
 export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseDateBody): Promise<CourseDateWritten> {
   const { providerId, settings } = ctx;
@@ -89,22 +92,19 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     await refuseUnknown(ctx, tx, courseId, null, body);
     const location = await findLocation(ctx, tx, body.location_id);
     const zone = body.timezone ?? settings.timezone;
-    const [date] = await tx
-      .insert(courseDates)
-      .values({
-        ...toColumns(body),
-        ...(await findPlaceOf(tx, body)),
-        ...days,
-        ...{ providerId, courseId, zone, createdAt: at, updatedAt: at },
-        teachingLanguageId: body.teaching_language ?? course.teachingLanguageId,
-        capacityMax: body.capacity_max ?? location?.capacityMax,
-        capacityMin: body.capacity_min ?? location?.capacityMin,
-        capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
-        capacityWait: body.capacity_wait ?? location?.capacityWait,
-        customProperties: mergedProperties(null, body.custom_properties),
-      })
-      .returning({ id: courseDates.id });
-    const id = concerns(tx, date!.id);
+    const date = await insertCourseDate(tx, {
+      ...toColumns(body),
+      ...(await findPlaceOf(tx, body)),
+      ...days,
+      ...{ providerId, courseId, zone, createdAt: at, updatedAt: at },
+      teachingLanguageId: body.teaching_language ?? course.teachingLanguageId,
+      capacityMax: body.capacity_max ?? location?.capacityMax,
+      capacityMin: body.capacity_min ?? location?.capacityMin,
+      capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
+      capacityWait: body.capacity_wait ?? location?.capacityWait,
+      customProperties: mergedProperties(null, body.custom_properties),
+    });
+    const id = concerns(tx, date);
     await addInstructors(ctx, tx, id, body.instructors ?? []);
     await addGatherings(ctx, tx, at, { id, zone }, gatherings);
     await stampCourse(ctx, tx, at, courseId);

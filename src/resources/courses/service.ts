@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import { slugOf } from '../../core/catalog.ts';
 import { cleared } from '../../core/change.ts';
@@ -8,8 +8,10 @@ import { mergedProperties } from '../../core/custom-properties.ts';
 import { upholding } from '../../core/rules.ts';
 import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
+import { inserting } from '../../database/inserting.ts';
+import { run, type Statement } from '../../database/statements.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { foldedSql } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -47,6 +49,8 @@ const withProvider = <Q extends PartnerQuery & { include?: string[] }>(query: Q)
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const rules = { courses_active_title: equalTitle };
 
+const insertCourse = inserting(courses);
+
 /** Makes a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
   const { providerId } = ctx;
@@ -60,15 +64,18 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   };
   checkTogether(columns);
   const work = ctx.write(async (tx, at) => {
-    if (active) await refuseEqualTitle(ctx, tx, title);
     await refuseForeignCustomer(ctx, tx, body.customer_id);
     const tagIds = await resolveWords(ctx, tx, at, tags, 'tags', body.tags);
     const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
     const values = { ...columns, providerId, createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
-    const [course] = await tx.insert(courses).values(values).returning({ id: courses.id });
-    const courseId = concerns(tx, course!.id);
-    await addMainProduct(ctx, tx, at, courseId, columns);
+    // In this order, but none waits for another's answer.
+    const [, id] = await Promise.all([
+      active ? refuseEqualTitle(ctx, tx, title) : undefined,
+      insertCourse(tx, values),
+      addMainProduct(ctx, tx, at, columns),
+    ]);
+    const courseId = concerns(tx, id);
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
     await changeTranslations(ctx, tx, courseId, body.translations);
@@ -180,18 +187,18 @@ export function checkTogether({ durationValue = null, durationUnitId = null, typ
   if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
 }
 
+const countEqualTitles: Statement = {
+  name: 'count_equal_titles',
+  text: `select count(*)::int as others from courses
+    where provider_id = $1 and ${foldedSql('title')} = ${foldedSql('$2::text')} and is_active and deleted_at is null
+      and id is distinct from $3::bigint`,
+};
+
 /** Another active course of that title; the one that is to have it does not count. */
 async function refuseEqualTitle(ctx: Ctx, tx: Tx, title: string, id?: number) {
   if (!ctx.guards.equalTitle) return;
-  const equal = own(
-    ctx,
-    courses,
-    sql`${folded(courses.title)} = ${folded(title)}`,
-    eq(courses.isActive, true),
-    isNull(courses.deletedAt),
-    id === undefined ? undefined : ne(courses.id, id),
-  );
-  if ((await tx.$count(courses, equal)) > 0) throw equalTitle();
+  const [found] = await run<{ others: number }>(tx, countEqualTitles, [ctx.providerId, title, id ?? null]);
+  if (found!.others > 0) throw equalTitle();
 }
 
 async function refuseForeignCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {

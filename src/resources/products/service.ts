@@ -1,7 +1,8 @@
 import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { products } from '../../database/tables/courses.ts';
+import { inserting, lastIdOf } from '../../database/inserting.ts';
+import { courses, products } from '../../database/tables/courses.ts';
 import { own } from '../../lists/reach.ts';
 
 /** What a course says of its main product; a price that is null is none. */
@@ -13,11 +14,13 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<Sold>) => ({
   currency: priceCurrency,
 });
 
-/** The main product that a course has from its creation. */
-export async function addMainProduct(ctx: Ctx, tx: Tx, at: string, courseId: number, sold: Sold) {
+const insertOfNewCourse = inserting(products, { courseId: lastIdOf(courses) });
+
+/** The main product that a course has from its creation, for the course that the transaction inserts right before. */
+export async function addMainProduct({ providerId }: Ctx, tx: Tx, at: string, sold: Sold) {
   const { title, price, currency } = toColumns(sold);
   const main = { title: title!, price, currency, isMainProduct: true };
-  await tx.insert(products).values({ ...main, providerId: ctx.providerId, courseId, createdAt: at, updatedAt: at });
+  await insertOfNewCourse(tx, { ...main, providerId, createdAt: at, updatedAt: at });
 }
 
 /** The main product moves along with what changes of its course; tells whether that changed it. */
