@@ -155,6 +155,8 @@ test('a restored database is read anew, although its clock says what it said bef
   }
 });
 
+const isCount = (text: string) => text.startsWith('select count(*)');
+
 test('pages of one question are counted once, until something changes', async () => {
   const me = await newProvider();
   const { courseId } = await bookable(me, {});
@@ -165,14 +167,14 @@ test('pages of one question are counted once, until something changes', async ()
     const totals = answers.map(
       (answer) => answer.json<{ pagination: { total_items: number } }>().pagination.total_items,
     );
-    return [sent.filter(({ text }) => text.includes('count(*)')).length, ...new Set(totals)];
+    return [sent.filter(({ text }) => isCount(text)).length, ...new Set(totals)];
   };
   expect(await counts('/v2/coursedates?')).toEqual([1, 1]);
   expect(await counts('/v2/coursedates?include[]=course')).toEqual([0, 1]);
   expect(await counts(`/v2/coursedates?course_id=${courseId}`)).toEqual([1, 1]);
   expect(await counts('/v2/courses?paginate=1')).toEqual([1, 1]);
-  // The clock is in it.
-  expect(await counts('/v2/coursedates?start_date_at_max=now')).toEqual([3, 0]);
+  // The clock is in it; the first page tells its own total.
+  expect(await counts('/v2/coursedates?start_date_at_max=now')).toEqual([2, 0]);
   await bookable(me, {});
   expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
 });
@@ -181,12 +183,14 @@ test('totals are counted once where no answers are kept, too', async () => {
   const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
   try {
     const me = await own.newProvider();
-    const asked = async () => (await statementsOf(() => me.get('/v2/coursedates'))).map(({ text }) => text);
+    for (let n = 0; n < 2; n += 1) await me.course();
+    const asked = async () =>
+      (await statementsOf(() => me.get('/v2/courses?paginate=1&limit=1'))).map(({ text }) => text);
     const [first, second] = [await asked(), await asked()];
-    const counting = (sent: string[]) => sent.filter((text) => text.includes('count(*)')).length;
+    const counting = (sent: string[]) => sent.filter(isCount).length;
     expect([counting(first), counting(second)]).toEqual([1, 0]);
     // The list itself is read each time.
-    expect(second.filter((text) => text.includes('from "course_dates"'))).toHaveLength(1);
+    expect(second.filter((text) => text.includes('from "courses"') && !isCount(text)).length).toBeGreaterThan(0);
   } finally {
     await own.close();
   }

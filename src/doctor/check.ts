@@ -1,7 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import type { Reader } from '../database/client.ts';
 import type { Key } from '../lists/keys.ts';
-import type { pageIds, TenantTable } from '../lists/list.ts';
+import type { pageIds } from '../lists/ids.ts';
+import type { TenantTable } from '../lists/list.ts';
 
 /** Figures of one item by the names of their columns, as PostgreSQL writes them. */
 export type Figures = Record<string, string>;

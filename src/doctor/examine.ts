@@ -1,7 +1,7 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
 import { unchanged } from '../database/audit.ts';
 import type { Database, Reader, Tx } from '../database/client.ts';
-import { pageIds } from '../lists/list.ts';
+import { pageIds } from '../lists/ids.ts';
 import { type Key } from '../lists/keys.ts';
 import { grouped } from '../lists/part.ts';
 import type { Check, Recounted } from './check.ts';
@@ -82,7 +82,10 @@ async function* pagesOf(db: Reader, check: Check, providerId: number | undefined
 
 function recount(db: Reader, check: Check, condition: SQL, limit: number) {
   const { providerId, id } = check.table;
-  return check.recount(db, pageIds({ db }, check.table, condition, [asc(providerId), asc(id)], limit, 0).as('page'));
+  return check.recount(
+    db,
+    pageIds({ db }, check.table, condition, [asc(providerId), asc(id)], { limit, offset: 0 }).as('page'),
+  );
 }
 
 /** Counts once more under a provider's lock, since others may have written meanwhile, and stores what it finds. */

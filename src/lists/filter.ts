@@ -9,6 +9,10 @@ export type Filter<S extends TSchema = TSchema> = {
   schema: S;
   /** `query` holds the other parameters, for one that modifies this. */
   where(value: Static<S>, ctx: Ctx, query: Record<string, unknown>): SQL | undefined;
+  /** Asks the same of the database whoever asks, so that it can be planned once. */
+  isFixed?: true;
+  /** The column that it bounds. */
+  range?: PgColumn;
 };
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table of filters over different schemas
@@ -25,6 +29,7 @@ const written = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unl
 export const dateRange = <N extends string>(name: N, column: PgColumn) =>
   range(
     name,
+    column,
     Moment,
     (value) => sql`${column} >= ${value}::timestamptz`,
     (value) => sql`${column} < ${value}::timestamptz`,
@@ -35,6 +40,7 @@ export const momentRange = <N extends string>(name: N, column: PgColumn) => {
   const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
   return range(
     name,
+    column,
     NowOrMoment,
     (value) => sql`${column} >= ${instant(value)}`,
     (value) => sql`${column} < ${instant(value)}`,
@@ -43,13 +49,14 @@ export const momentRange = <N extends string>(name: N, column: PgColumn) => {
 
 const range = <N extends string>(
   name: N,
+  column: PgColumn,
   word: typeof Moment,
   atOrAfter: (value: string) => SQL,
   before: (value: string) => SQL,
 ) => {
   const also = word === NowOrMoment ? '`now`, ' : '';
   return {
-    [`${name}_min`]: filter(word({ description: `At or after: ${also}${written}` }), atOrAfter),
-    [`${name}_max`]: filter(word({ description: `Before: ${also}${written}` }), before),
+    [`${name}_min`]: { ...filter(word({ description: `At or after: ${also}${written}` }), atOrAfter), range: column },
+    [`${name}_max`]: { ...filter(word({ description: `Before: ${also}${written}` }), before), range: column },
   } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
 };

@@ -29,6 +29,34 @@ type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<
 const placeholders = { providerIds: sql.placeholder('providerIds'), ids: sql.placeholder('ids') } as unknown as Keys;
 
 /**
+ * A query that is put into words once for each database, and each variant of it, and then only asked; the name in front tells how
+ * its rows come.
+ */
+export function wordedOnce<Found, Of>(build: (asking: Asking, of: Of) => Query<Found>, name = byCell) {
+  const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found>>>();
+  return function ask(
+    asking: Asking,
+    variant: string,
+    of: () => Of,
+    values: Record<string, unknown>,
+  ): Promise<Found[]> {
+    const { db, guards } = asking;
+    const ofDatabase = prepared.get(db) ?? new Map<string, Prepared<Found>>();
+    prepared.set(db, ofDatabase);
+    const key = `${guards.scope} ${variant}`;
+    let query = ofDatabase.get(key);
+    if (!query) {
+      const built = build(asking, of());
+      const hash = createHash('sha256').update(built.toSQL().sql).digest('base64url').slice(0, 27);
+      query = built.prepare(`${name}${hash}`);
+      ofDatabase.set(key, query);
+    }
+    return query.execute(values);
+  };
+}
+const byCell = 'c_';
+
+/**
  * Makes of a query by keys one that is put into words once for each database, and then only asked. Rows of many columns come
  * as one JSON text; those with long texts come cheaper by the cell, for JSON escapes them.
  */
@@ -36,18 +64,6 @@ export function byKeys<Found>(
   build: (asking: Asking, keys: Keys) => Query<Found>,
   { longTexts = false }: { longTexts?: boolean } = {},
 ) {
-  const prepared = new WeakMap<Ctx['db'], Map<boolean, Prepared<Found>>>();
-  const prepare = (asking: Asking) => {
-    const query = build(asking, placeholders);
-    const hash = createHash('sha256').update(query.toSQL().sql).digest('base64url').slice(0, 27);
-    return query.prepare(`${longTexts ? 'c_' : inOneText}${hash}`);
-  };
-  return function fetch(asking: Asking, keys: Keys): Promise<Found[]> {
-    const { db, guards } = asking;
-    const known = prepared.get(db) ?? new Map<boolean, Prepared<Found>>();
-    prepared.set(db, known);
-    const query = known.get(guards.scope) ?? prepare(asking);
-    known.set(guards.scope, query);
-    return query.execute(keys);
-  };
+  const query = wordedOnce(build, longTexts ? byCell : inOneText);
+  return (asking: Asking, keys: Keys): Promise<Found[]> => query(asking, '', () => placeholders, keys);
 }

@@ -4,6 +4,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
+import { idsInRange, pageIds, plainIds } from './ids.ts';
 import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
@@ -61,7 +62,6 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   fetch(ctx: Asking, keys: Keys): Promise<Row[]>;
 }) {
   const { table, shape, filters, notDeleted } = spec;
-  const order = (query: Asked<F>) => spec.order?.(query) ?? [asc(table.id)];
 
   const extras = {
     ...(notDeleted
@@ -80,14 +80,41 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   const visible = (ctx: Ctx, { include_deleted }: ItemAsked, reach: Reach) =>
     and(ctx.guards.scope ? spec.scope(ctx, reach) : undefined, include_deleted ? undefined : notDeleted);
 
-  const where = (ctx: Ctx, query: Asked<F>, reach: Reach) =>
+  /** What the filters that are asked for ask of the database, by name. */
+  const conditions = (ctx: Ctx, query: Asked<F>) =>
+    Object.entries(filters).flatMap(([name, filter]) => {
+      const condition = query[name] === undefined ? undefined : filter.where(query[name], ctx, query);
+      return condition === undefined ? [] : [{ name, filter, condition }];
+    });
+
+  const where = (ctx: Ctx, query: Asked<F>, reach: Reach, found = conditions(ctx, query)) =>
     and(
       visible(ctx, query, reach),
       query.since_id === undefined ? undefined : gt(table.id, query.since_id),
-      ...Object.entries(filters).map(([name, filter]) =>
-        query[name] === undefined ? undefined : filter.where(query[name], ctx, query),
-      ),
+      ...found.map(({ condition }) => condition),
     );
+
+  const findPlain = plainIds(table);
+
+  /** Planned as it has to be: once for what all ask, for a range as it needs, else for the values that are asked for. */
+  function findIds(ctx: Ctx, query: Asked<F>, reach: Reach, slice: { limit: number; offset: number }): Promise<Key[]> {
+    const found = conditions(ctx, query);
+    const ordered = spec.order?.(query);
+    const isOwn = reach.own && reach.partnerIds.length === 0;
+    if (isOwn && !ordered && found.every(({ filter }) => filter.isFixed)) {
+      const variant = [query.include_deleted === true, ...found.map(({ name }) => name)].join(' ');
+      const condition = (providerId: number) =>
+        and(visible({ ...ctx, providerId }, query, reach), ...found.map((one) => one.condition));
+      return findPlain(ctx, { variant, since_id: query.since_id, condition }, slice);
+    }
+    const condition = where(ctx, query, reach, found);
+    const ranges = new Set(found.flatMap(({ filter }) => filter.range ?? []));
+    const [range] = ranges;
+    if (isOwn && !ordered && range && ranges.size === 1) return idsInRange(ctx, table, condition, range, slice);
+    return pageIds(ctx, table, condition, ordered ?? [asc(table.id)], slice)
+      .prepare('')
+      .execute();
+  }
 
   /** With `counted` the total is told too: a count of its own, beside the rows, unless this is the last page. */
   async function page(
@@ -98,10 +125,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const limit = Math.min(query.limit ?? 75, mostItems);
     const page = query.page ?? 1;
     const before = (page - 1) * limit;
-    const ids = pageIds(ctx, table, where(ctx, query, reach), order(query), limit + 1, before);
-    const isFiltered = Object.keys(filters).some((name) => query[name] !== undefined);
-    // Without a name it is planned for what is asked: a range may have a few rows, or nearly all.
-    const found = await (isFiltered ? ids.prepare('').execute() : ids);
+    const found = await findIds(ctx, query, reach, { limit: limit + 1, offset: before });
     const keys = found.slice(0, limit);
     const isLast = found.length <= limit && (found.length > 0 || before === 0);
     const count = () => (isLast ? before + found.length : totalOf(ctx, query, reach));
@@ -131,7 +155,10 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   /** The one item, or undefined when the provider may not see it. */
   async function byId(ctx: Ctx, id: number, query: ItemAsked = {}, reach: Reach = ownItems) {
     const condition = and(visible(ctx, query, reach), eq(table.id, id));
-    const rows = await fetchInOrder(ctx, await pageIds(ctx, table, condition, [asc(table.id)], 1, 0));
+    const rows = await fetchInOrder(
+      ctx,
+      await pageIds(ctx, table, condition, [asc(table.id)], { limit: 1, offset: 0 }),
+    );
     const [item] = await shape.embed(ctx, rows, query, query.include ?? []);
     return item;
   }
@@ -145,20 +172,3 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
 
   return { Query, ItemQuery, View: shape.schema, page, byId };
 }
-
-/** Ids first: a page is found in an index alone, then its rows are fetched. */
-export const pageIds = (
-  ctx: Pick<Ctx, 'db'>,
-  table: TenantTable,
-  condition: SQL | undefined,
-  order: SQL[],
-  limit: number,
-  offset: number,
-) =>
-  ctx.db
-    .select({ providerId: table.providerId, id: table.id })
-    .from(table)
-    .where(condition)
-    .orderBy(...order)
-    .limit(limit)
-    .offset(offset);

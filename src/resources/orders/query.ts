@@ -49,13 +49,16 @@ export const orderList = defineList({
     ...dateRange('created_at', orders.createdAt),
     ...dateRange('updated_at', orders.updatedAt),
     ...dateRange('exported_at', orders.exportedAt),
-    exported: filter(
-      Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
-      (exported, _ctx, { exported_at_min, exported_at_max }) =>
-        exported || exported_at_min !== undefined || exported_at_max !== undefined
-          ? undefined
-          : isNull(orders.exportedAt),
-    ),
+    exported: {
+      ...filter(
+        Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
+        (exported, _ctx, { exported_at_min, exported_at_max }) =>
+          exported || exported_at_min !== undefined || exported_at_max !== undefined
+            ? undefined
+            : isNull(orders.exportedAt),
+      ),
+      isFixed: true,
+    },
     user_data: parameter(userData),
   },
   fetch: fetchOrders,
