@@ -22,5 +22,5 @@ EXPOSE 3000
 # /live, not /ready: where an orchestrator replaces unhealthy containers, a database that is away must not cost them all.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/live`).then(({ ok }) => process.exit(ok ? 0 : 1))"]
-# Node itself, not npm: npm would stand between the stop signal and the server.
-CMD ["node", "dist/main.js"]
+# Node itself, not npm: npm would stand between the stop signal and the server. Less room for new objects takes less memory.
+CMD ["node", "--max-semi-space-size=8", "dist/main.js"]

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AppOptions } from '../../src/app.ts';
 import { freePort } from '../support/ports.ts';
 import type { Subject } from './database.ts';
@@ -11,6 +12,9 @@ export const appOptions = {
   version: 'bench',
 } satisfies Omit<AppOptions, 'database'>;
 
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
+const started = scripts.start.replace('exec node ', '').split(' ');
+
 /** The real server over that database, as an operator starts it; stopped after the work. */
 export async function withServer<T>(
   { url }: Subject,
@@ -19,7 +23,7 @@ export async function withServer<T>(
 ): Promise<T> {
   const port = await freePort();
   const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url };
-  const child = spawn(process.execPath, ['dist/main.js'], {
+  const child = spawn(process.execPath, started, {
     env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
