@@ -2,8 +2,9 @@ import { buildApp } from '../../src/app.ts';
 import { createTitledProvider } from '../../src/resources/providers/service.ts';
 import { statementsOf } from '../support/statements.ts';
 import type { Subject } from './database.ts';
-import { median } from './figures.ts';
-import { drive, onlyStatus } from './load.ts';
+import { costOf, middleOf } from './cost.ts';
+import { drive } from './load.ts';
+import type { WriteFigures } from './others.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 
@@ -19,8 +20,6 @@ const bodyTemplate = JSON.stringify({
   participants: [{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari-{n}@company.example', phone: '99887766' }],
 });
 
-export type BookingFigures = { where: string; ours: number; pgbench: number; share: number; p50: number; p99: number };
-
 /** Bookings a second over HTTP, on one date and spread over a thousand, beside pgbench with the transaction's statements. */
 export async function measureBooking(subject: Subject, { rounds, seconds }: { rounds: number; seconds: number }) {
   const { apiKey, dateIds } = await seed(subject);
@@ -28,27 +27,26 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
     { where: 'one course date', ids: dateIds.slice(0, 1) },
     { where: 'a thousand course dates', ids: dateIds },
   ];
-  return withServer(subject, {}, async ({ base }) => {
-    const runs: Record<string, { ours: Awaited<ReturnType<typeof drive>>; limit: number }[]> = {};
+  return withServer(subject, {}, async ({ base, pid }) => {
+    const runs: Record<string, Omit<WriteFigures, 'name' | 'statements'>[]> = {};
+    let statements = 0;
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
     await drive({ ...ask, ids: dateIds, seconds: 3 });
     for (let round = 0; round < rounds; round += 1) {
       for (const { where, ids } of places) {
-        const script = await scriptFor(subject, apiKey, ids);
-        const ours = await drive({ ...ask, ids, seconds });
-        onlyStatus('201', ours);
+        const { script, sent } = await scriptFor(subject, apiKey, ids);
+        statements = sent;
+        const cost = await costOf(subject, [pid], '201', { ...ask, ids, seconds });
         const { perSecond: limit } = await pgbench(subject, script, connections, seconds);
-        (runs[where] ??= []).push({ ours, limit });
+        (runs[where] ??= []).push({ ...cost, limit, share: cost.perSecond / limit });
       }
     }
-    return Object.entries(runs).map(([where, all]): BookingFigures => {
-      const ours = median(all.map((run) => run.ours.perSecond));
-      const limit = median(all.map((run) => run.limit));
-      const share = median(all.map((run) => run.ours.perSecond / run.limit));
-      const [p50, p99] = [median(all.map((run) => run.ours.p50)), median(all.map((run) => run.ours.p99))];
-      return { where, ours, pgbench: limit, share, p50, p99 };
-    });
+    return Object.entries(runs).map(([where, all]): WriteFigures => ({
+      name: `booking on ${where}`,
+      statements,
+      ...middleOf(all),
+    }));
   });
 }
 
@@ -110,5 +108,6 @@ async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
     { sample: `"date":${dateId},`, sql: `'"date":' || :date::text || ','` },
   ];
   const before = ['\\set person random(1, 1000000000000000)', `\\set date random(${dateId}, ${lastDateId})`];
-  return scriptOf(all.slice(from, to + 1), variables, ['lock_provider', 'make_users'], before);
+  const script = scriptOf(all.slice(from, to + 1), variables, ['lock_provider', 'make_users'], before);
+  return { script, sent: all.length };
 }

@@ -32,9 +32,24 @@ export async function buildDataset(database: Database, size: number): Promise<Da
   return { providerId, apiKey, size };
 }
 
-const paragraph =
-  "'<p>' || repeat('Learn to lead, plan and follow up, step by step, with exercises from your own work. ', %) || '</p>'";
-const text = (times: string) => paragraph.replace('%', times);
+/** Mixed by the row, so that no two texts are equal nor one sentence over and over, which would be stored in nothing. */
+const sentences = [
+  'Learn to lead, plan and follow up, step by step.',
+  'Du lærer å skrive et tilbud som kunden forstår, og å følge det opp.',
+  'We work with <strong>your own cases</strong>, in groups of four at most.',
+  'Kurset passer for deg som har ansvar for andre, enten du er ny eller erfaren.',
+  'After two days you know what to measure &ndash; and what to leave alone.',
+  'Øvelsene er korte; teorien kommer etterpå, når den trengs.',
+  'Lunch, coffee and all material are included in the price.',
+  'Ta med bærbar PC. Har du ingen, låner vi deg én: si fra når du bestiller.',
+  'The examination is "open book", and takes three hours.',
+  'Vi begynner kl. 09:00 begge dager, og slutter senest 15:30.',
+  'Read more in <a href="https://school.example/plan">the plan of the course</a>.',
+  'Deltakerne får et kursbevis, som bransjen godtar i hele Norden.',
+];
+const text = (times: string) => `(select '<p>' || string_agg(
+    (array[${sentences.map((one) => `'${one}'`).join(', ')}])[1 + (hashint8(n * 100 + k) & 1023) % ${sentences.length}], ' ') || '</p>'
+  from generate_series(1, ${times}) k)`;
 /** The n-th of a provider's own rows, whatever ids they were given. */
 const numbered = (table: string) =>
   `(select id, row_number() over (order by id) - 1 as n from ${table} where provider_id = :me)`;
@@ -48,7 +63,7 @@ const courses = (
 ) => `insert into courses (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id,
     time_of_day_id, duration_value, duration_unit_id, price_value, text_lead, text_description, text_audience, visit_city, created_at, updated_at)
   select :me, 'Course ' || n, 'course-' || n, 1 + n % 3, 1 + n % 2, 'no', 1 + n % 2, 1 + n % 5, 1, 1000 + n % 90 * 100,
-    ${text('1')}, ${text('(8 + n % 20)')}, ${text('(2 + n % 5)')}, 'Oslo', ${stamps(count, apart)}
+    ${text('2')}, ${text('(12 + n % 24)')}, ${text('(3 + n % 6)')}, 'Oslo', ${stamps(count, apart)}
   from generate_series(0, ${count - 1}) n`;
 
 const dates = (

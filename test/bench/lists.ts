@@ -3,24 +3,19 @@ import type { Case } from './cases.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { drive, onlyStatus } from './load.ts';
+import { costOf, middleOf, type Cost } from './cost.ts';
+import { drive } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
-import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
-import { median } from './figures.ts';
+import { secondsOfFamily } from './usage.ts';
 
-export type ListFigures = {
+export type ListFigures = Cost & {
   name: string;
-  perSecond: number;
-  p50: number;
-  p99: number;
-  nodeMs: number;
-  postgresMs: number;
   statements: number;
+  /** pgbench's rate and PostgreSQL's processor time with the same statements, and our share of that rate. */
   limit: number;
   limitPostgresMs: number;
   share: number;
-  megabytes: number;
   /** How many are answered. */
   items: number;
 };
@@ -43,34 +38,25 @@ export async function measureLists(
       items.set(one, Array.isArray(answer) ? answer.length : answer.items.length);
     }
     const runs = new Map<Case, Omit<ListFigures, 'name' | 'statements' | 'items'>[]>(cases.map((one) => [one, []]));
-    for (const { path } of cases) await drive({ url: base + path, method: 'GET', headers, connections: 8, seconds: 1 });
+    const loadOf = (path: string) => ({ url: base + path, method: 'GET' as const, headers, connections: 8 });
+    for (const { path } of cases) await drive({ ...loadOf(path), seconds: 1 });
     for (let round = 0; round < rounds; round += 1) {
       for (const one of cases) {
-        const [nodeBefore, postgresBefore] = [secondsOf(pid), secondsOfFamily(subject.pid)];
-        const ask = { url: base + one.path, method: 'GET' as const, headers, connections: 8, seconds };
-        const ours = await drive({ ...ask, status: '200' });
-        const count = ours.statuses['200'] ?? 0;
-        onlyStatus('200', ours);
-        const nodeMs = ((secondsOf(pid) - nodeBefore) * 1_000) / count;
-        const postgresMs = ((secondsOfFamily(subject.pid) - postgresBefore) * 1_000) / count;
+        const cost = await costOf(subject, [pid], '200', { ...loadOf(one.path), seconds, status: '200' });
         const limitBefore = secondsOfFamily(subject.pid);
         const limit = isLimited
           ? await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds)
           : { perSecond: NaN, count: NaN };
         const limitPostgresMs = ((secondsOfFamily(subject.pid) - limitBefore) * 1_000) / limit.count;
-        runs.get(one)!.push({
-          ...{ perSecond: ours.perSecond, p50: ours.p50, p99: ours.p99, nodeMs, postgresMs, limitPostgresMs },
-          ...{ limit: limit.perSecond, share: ours.perSecond / limit.perSecond, megabytes: peakMegabytes(pid) },
-        });
+        runs
+          .get(one)!
+          .push({ ...cost, limit: limit.perSecond, limitPostgresMs, share: cost.perSecond / limit.perSecond });
       }
     }
-    return cases.map((one) => {
-      const all = runs.get(one)!;
-      const middle = Object.fromEntries(
-        Object.keys(all[0]!).map((key) => [key, median(all.map((run) => run[key as keyof typeof run]))]),
-      ) as (typeof all)[0];
-      return { name: one.name, statements: asked.get(one)!.length, items: items.get(one)!, ...middle };
-    });
+    return cases.map((one) => ({
+      ...{ name: one.name, statements: asked.get(one)!.length, items: items.get(one)! },
+      ...middleOf(runs.get(one)!),
+    }));
   });
 }
 

@@ -4,7 +4,7 @@ import { statementsOf, type Sent } from '../support/statements.ts';
 import { buildApp } from '../../src/app.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { median } from './figures.ts';
+import { costOf, middleOf, type Cost } from './cost.ts';
 import { statementsFor } from './lists.ts';
 import { drive, onlyStatus } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
@@ -13,14 +13,22 @@ import { appOptions, isReady, withServer } from './server.ts';
 import { secondsOfFamily } from './usage.ts';
 
 type Length = { rounds: number; seconds: number };
+
+/** What a request costs that is no list, as a share of what it is measured beside. */
+export type WriteFigures = Cost & { name: string; statements: number; limit: number; share: number };
 const tsx = ['--import', 'tsx'];
 
 /** The look-up of the key alone, as a share of what a bare Fastify with one prepared query a request reaches. */
-export async function measureAuth(subject: Subject, { apiKey }: Dataset, { rounds, seconds }: Length) {
+export async function measureAuth(
+  subject: Subject,
+  { apiKey }: Dataset,
+  { rounds, seconds }: Length,
+): Promise<WriteFigures> {
   const headers = { 'x-api-key': apiKey };
   const path = '/v2/durations';
-  const statement = (await statementsFor(subject, path, headers)).find(({ name }) => name === 'authenticate')!;
-  return withServer(subject, {}, async ({ base }) => {
+  const all = await statementsFor(subject, path, headers);
+  const statement = all.find(({ name }) => name === 'authenticate')!;
+  return withServer(subject, {}, async ({ base, pid }) => {
     const body = await (await fetch(base + path, { headers })).text();
     const port = await freePort();
     const args = [subject.url, String(port), statement.text, body];
@@ -29,14 +37,14 @@ export async function measureAuth(subject: Subject, { apiKey }: Dataset, { round
       const bareBase = `http://127.0.0.1:${port}`;
       await isReady(bareBase);
       const ask = { method: 'GET' as const, headers, connections: 8, seconds, status: '200' as const };
-      const shares: number[] = [];
+      const runs: Omit<WriteFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        const ours = await drive({ ...ask, url: base + path });
+        const ours = await costOf(subject, [pid], '200', { ...ask, url: base + path });
         const theirs = await drive({ ...ask, url: bareBase });
-        onlyStatus('200', ours, theirs);
-        shares.push(ours.perSecond / theirs.perSecond);
+        onlyStatus('200', theirs);
+        runs.push({ ...ours, limit: theirs.perSecond, share: ours.perSecond / theirs.perSecond });
       }
-      return median(shares);
+      return { name: 'durations', statements: all.length, ...middleOf(runs) };
     } finally {
       bare.kill();
     }
@@ -44,25 +52,29 @@ export async function measureAuth(subject: Subject, { apiKey }: Dataset, { round
 }
 
 /** New courses a second as a share of pgbench's with the same transaction. */
-export async function measureCourses(subject: Subject, { apiKey }: Dataset, connections: number, length: Length) {
+export async function measureCourses(
+  subject: Subject,
+  { apiKey }: Dataset,
+  connections: number,
+  length: Length,
+): Promise<WriteFigures> {
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   const bodyOf = (title: string) => JSON.stringify({ title, price_value: 4900, text_lead: 'Learn to lead' });
-  return withServer(subject, {}, async ({ base }) => {
-    const shares: number[] = [];
+  return withServer(subject, {}, async ({ base, pid }) => {
+    const runs: Omit<WriteFigures, 'name' | 'statements'>[] = [];
+    let statements = 0;
     const url = `${base}/v2/courses`;
     const ask = { url, method: 'POST' as const, headers, body: bodyOf('Measured {n}'), connections };
     await drive({ ...ask, seconds: 2 });
     for (let round = 0; round < length.rounds; round += 1) {
-      const script = await courseScript(subject, headers, bodyOf);
-      const ours = await drive({ ...ask, seconds: length.seconds });
-      onlyStatus('201', ours);
-      const theirs = await pgbench(subject, script, connections, length.seconds);
-      console.log(
-        `POST courses, ${connections} connections: ${Math.round(ours.perSecond)} a second, pgbench ${Math.round(theirs.perSecond)}`,
-      );
-      shares.push(ours.perSecond / theirs.perSecond);
+      const { script, sent } = await courseScript(subject, headers, bodyOf);
+      statements = sent;
+      const ours = await costOf(subject, [pid], '201', { ...ask, seconds: length.seconds });
+      const { perSecond: limit } = await pgbench(subject, script, connections, length.seconds);
+      runs.push({ ...ours, limit, share: ours.perSecond / limit });
     }
-    return median(shares);
+    const name = `POST courses, ${connections} connection${connections > 1 ? 's' : ''}`;
+    return { name, statements, ...middleOf(runs) };
   });
 }
 
@@ -85,7 +97,8 @@ async function courseScript({ database }: Subject, headers: Record<string, strin
     { sample: title, sql: ':title::text' },
     { sample: id, sql: ':id' },
   ];
-  return scriptOf(named, variables, ['lock_provider', 'make_course'], ['\\set title random(1, 1000000000000000)']);
+  const before = ['\\set title random(1, 1000000000000000)'];
+  return { script: scriptOf(named, variables, ['lock_provider', 'make_course'], before), sent: sent.length };
 }
 
 /** Milliseconds of PostgreSQL's processor time for counting once how many items there are on all pages. */
@@ -98,22 +111,27 @@ export async function measureTotal(subject: Subject, { apiKey }: Dataset, path: 
 }
 
 /** Two processes against one on the same question, four connections each against eight. */
-export async function measureTwo(subject: Subject, { apiKey }: Dataset, path: string, { rounds, seconds }: Length) {
+export async function measureTwo(
+  subject: Subject,
+  { apiKey }: Dataset,
+  path: string,
+  { rounds, seconds }: Length,
+): Promise<WriteFigures> {
   const headers = { 'x-api-key': apiKey };
   const cold = { ANSWER_CACHE_MB: '0' };
-  return withServer(subject, cold, ({ base: first }) =>
-    withServer(subject, cold, async ({ base: second }) => {
+  const statements = (await statementsFor(subject, path, headers)).length;
+  return withServer(subject, cold, (first) =>
+    withServer(subject, cold, async (second) => {
       const ask = { method: 'GET' as const, headers, seconds, status: '200' as const };
-      const ratios: number[] = [];
+      const loads = [first, second].map(({ base }) => ({ ...ask, url: base + path, connections: 4 }));
+      await Promise.all(loads.map((load) => drive({ ...load, seconds: 2 })));
+      const runs: Omit<WriteFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        const one = await drive({ ...ask, url: first + path, connections: 8 });
-        const both = await Promise.all(
-          [first, second].map((base) => drive({ ...ask, url: base + path, connections: 4 })),
-        );
-        onlyStatus('200', one, ...both);
-        ratios.push((both[0]!.perSecond + both[1]!.perSecond) / one.perSecond);
+        const one = await costOf(subject, [first.pid], '200', { ...ask, url: first.base + path, connections: 8 });
+        const both = await costOf(subject, [first.pid, second.pid], '200', ...loads);
+        runs.push({ ...both, limit: one.perSecond, share: both.perSecond / one.perSecond });
       }
-      return median(ratios);
+      return { name: 'two processes', statements, ...middleOf(runs) };
     }),
   );
 }

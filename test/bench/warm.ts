@@ -3,29 +3,23 @@ import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { costOf, middleOf, type Cost } from './cost.ts';
 import { freePort } from '../support/ports.ts';
-import { median } from './figures.ts';
 import { statementsFor } from './lists.ts';
 import { drive, onlyStatus } from './load.ts';
 import { asRows } from './others.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { withServer } from './server.ts';
-import { secondsOf, secondsOfFamily } from './usage.ts';
 
-export type WarmFigures = {
+/** Answers a second: the same question (that of the cost), by its ETag, beside writes with every tenth question new and its page empty or full. */
+export type WarmFigures = Cost & {
   name: string;
-  /** Answers a second: the same question, by its ETag, beside writes with every tenth question new and its page empty or full. */
-  warm: number;
   notModified: number;
   mixed: number;
   mixedFull: number;
   /** What pgbench alone reads the rows at, and what a bare Fastify serves the same bytes at. */
   rowsAlone: number;
   bytesAlone: number;
-  p50: number;
-  p99: number;
-  nodeMs: number;
-  postgresMs: number;
 };
 
 /** The same question again and again, by its ETag too, and beside ten writes a second; beside pgbench that only reads the rows. */
@@ -64,11 +58,7 @@ export async function measureWarm(
       await withConstant(body, async (bare) => {
         const runs: Omit<WarmFigures, 'name'>[] = [];
         for (let round = 0; round < rounds; round += 1) {
-          const [nodeBefore, postgresBefore] = [secondsOf(pid), secondsOfFamily(subject.pid)];
-          const warm = await drive(ask);
-          const count = warm.statuses['200']!;
-          const nodeMs = ((secondsOf(pid) - nodeBefore) * 1_000) / count;
-          const postgresMs = ((secondsOfFamily(subject.pid) - postgresBefore) * 1_000) / count;
+          const warm = await costOf(subject, [pid], '200', ask);
           const known = { ...headers, 'if-none-match': (await fetch(ask.url, { headers })).headers.get('etag')! };
           const notModified = await drive({ ...ask, headers: known, status: '304' });
           const { status } = await fetch(ask.url, { headers: known });
@@ -77,17 +67,14 @@ export async function measureWarm(
           const bytes = await drive({ ...ask, url: bare });
           const mixed = await beside('since_id={n}');
           const mixedFull = await beside('n={n}');
-          onlyStatus('200', warm, bytes, mixed, mixedFull);
+          onlyStatus('200', bytes, mixed, mixedFull);
           onlyStatus('304', notModified);
           runs.push({
-            ...{ warm: warm.perSecond, p50: warm.p50, p99: warm.p99, nodeMs, postgresMs, rowsAlone },
-            ...{ notModified: notModified.perSecond, bytesAlone: bytes.perSecond },
+            ...{ ...warm, rowsAlone, notModified: notModified.perSecond, bytesAlone: bytes.perSecond },
             ...{ mixed: mixed.perSecond, mixedFull: mixedFull.perSecond },
           });
         }
-        const keys = Object.keys(runs[0]!) as (keyof (typeof runs)[0])[];
-        const middle = Object.fromEntries(keys.map((key) => [key, median(runs.map((run) => run[key]))]));
-        figures.push({ name, ...(middle as (typeof runs)[0]) });
+        figures.push({ name, ...middleOf(runs) });
       });
     }
     return figures;

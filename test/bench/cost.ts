@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs';
+import type { Subject } from './database.ts';
+import { median } from './figures.ts';
+import { drive, onlyStatus, type Load } from './load.ts';
+import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
+
+/** What answers took: their rate, milliseconds waited for one, processor time of one in Node and PostgreSQL, and peak memory in MB. */
+export type Cost = {
+  perSecond: number;
+  p50: number;
+  p99: number;
+  nodeMs: number;
+  postgresMs: number;
+  megabytes: number;
+};
+
+/** Runs loads at once against servers of these processes; every answer must have that status. */
+export async function costOf(subject: Subject, pids: number[], status: string, ...loads: Load[]): Promise<Cost> {
+  // So that the peak is this run's own.
+  for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const node = () => pids.reduce((sum, pid) => sum + secondsOf(pid), 0);
+  const [nodeBefore, postgresBefore] = [node(), secondsOfFamily(subject.pid)];
+  const all = await Promise.all(loads.map((load) => drive(load)));
+  const [nodeSeconds, postgresSeconds] = [node() - nodeBefore, secondsOfFamily(subject.pid) - postgresBefore];
+  onlyStatus(status, ...all);
+  const count = all.reduce((sum, { statuses }) => sum + statuses[status]!, 0);
+  return {
+    perSecond: all.reduce((sum, { perSecond }) => sum + perSecond, 0),
+    p50: Math.max(...all.map(({ p50 }) => p50)),
+    p99: Math.max(...all.map(({ p99 }) => p99)),
+    nodeMs: (nodeSeconds * 1_000) / count,
+    postgresMs: (postgresSeconds * 1_000) / count,
+    megabytes: Math.max(...pids.map(peakMegabytes)),
+  };
+}
+
+/** The median of each figure. */
+export function middleOf<Run extends Record<string, number>>(runs: Run[]): Run {
+  const names = Object.keys(runs[0]!);
+  return Object.fromEntries(names.map((name) => [name, median(runs.map((run) => run[name]!))])) as Run;
+}
+
+/** As the tables show it. */
+export const columnsOf = (cost: Cost) => ({
+  ...{ 'per s': Math.round(cost.perSecond), 'p50 ms': round(cost.p50), 'p99 ms': round(cost.p99) },
+  ...{ 'Node ms': round(cost.nodeMs), 'PostgreSQL ms': round(cost.postgresMs), 'peak MB': cost.megabytes },
+});
+
+export const round = (figure: number) => Number(figure.toFixed(2));
+export const percent = (share: number) => `${Math.round(share * 100)} %`;
