@@ -259,3 +259,21 @@ test('an active course with an equal title is an error, trimmed and without rega
   await other.course({ title: 'Ærlig Kurs' });
   expect((await me.get('/v2/courses')).json()).toHaveLength(2);
 });
+
+test('of many made at once, some of them refused, each course has the product of its own title', async () => {
+  const me = await newProvider();
+  const titles = Array.from({ length: 30 }, (_, n) => `Course ${n % 20}`);
+  const answers = await Promise.all(titles.map((title, n) => me.post('/v2/courses', { title, price_value: 100 + n })));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+  expect(answers.filter(({ status }) => status === 400)).toHaveLength(10);
+  const courses = (await me.get('/v2/courses?include[]=products')).json<
+    {
+      title: string;
+      price: { value: number };
+      products: { title: string; price: number; is_main_product: boolean }[];
+    }[]
+  >();
+  expect(courses).toHaveLength(20);
+  for (const { title, price, products } of courses)
+    expect(products).toMatchObject([{ title, price: price.value, is_main_product: true }]);
+});

@@ -37,16 +37,17 @@ test('a row is inserted with what is given, null where that is given, and its de
   expect(given!.customProperties).toEqual({ color: null });
   // One statement, whatever is given.
   const inserts = sent.filter(({ text }) => text.startsWith('insert into "courses"'));
-  expect(inserts.map(({ name }) => name)).toEqual(['insert_courses', 'insert_courses']);
-  expect(new Set(inserts.map(({ text }) => text)).size).toBe(1);
+  expect(inserts).toHaveLength(2);
+  expect(new Set(inserts.map(({ name, text }) => `${name} ${text}`)).size).toBe(1);
+  expect(inserts[0]!.name).toMatch(/^i_/);
 });
 
-test('a default that only the database knows is refused, unless it is given as an expression', () => {
+test('a default that is no value is refused, unless there is an expression instead', () => {
   const table = pgTable('entries', {
     providerId: bigint({ mode: 'number' }).notNull(),
     id: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     madeAt: timestamp({ mode: 'string' }).default(sql`now()`),
   });
-  expect(() => inserting(table)).toThrow('entries.madeAt has a default that only the database knows');
+  expect(() => inserting(table)).toThrow('entries.madeAt has a default that is no value');
   expect(() => inserting(table, { madeAt: sql`now()` })).not.toThrow();
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { getTableColumns, getTableName, is, SQL, sql, type Column } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Tx } from './client.ts';
@@ -17,8 +18,10 @@ export function inserting<T extends Made, Name extends keyof T['$inferInsert'] =
   const columns = Object.entries<Column>(getTableColumns(table)).filter(
     ([name, { generated, generatedIdentity }]) => !(name in { ...expressions }) && !generated && !generatedIdentity,
   );
-  const bySql = columns.find(([, column]) => is(column.default, SQL));
-  if (bySql) throw new Error(`${getTableName(table)}.${bySql[0]} has a default that only the database knows`);
+  const bySql = columns.find(
+    ([, { default: value, defaultFn, onUpdateFn }]) => is(value, SQL) || (defaultFn ?? onUpdateFn),
+  );
+  if (bySql) throw new Error(`${getTableName(table)}.${bySql[0]} has a default that is no value`);
   let statement: Statement | undefined;
 
   return async (tx: Tx, row: Omit<T['$inferInsert'], Name>): Promise<number> => {
@@ -34,8 +37,10 @@ export function inserting<T extends Made, Name extends keyof T['$inferInsert'] =
   function statementOf(tx: Tx): Statement {
     const places = Object.fromEntries(columns.map(([name]) => [name, sql.placeholder(name)]));
     const row = { ...places, ...expressions } as T['$inferInsert'];
-    const { sql: text } = tx.insert(table).values(row).returning({ id: table.id }).toSQL();
-    return { name: `insert_${getTableName(table)}`, text };
+    const { sql: text, params } = tx.insert(table).values(row).returning({ id: table.id }).toSQL();
+    if (params.length !== columns.length) throw new Error('expressions take no parameters');
+    const hash = createHash('sha256').update(text).digest('base64url').slice(0, 27);
+    return { name: `i_${hash}`, text };
   }
 }
 

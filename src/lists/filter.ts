@@ -9,7 +9,7 @@ export type Filter<S extends TSchema = TSchema> = {
   schema: S;
   /** `query` holds the other parameters, for one that modifies this. */
   where(value: Static<S>, ctx: Ctx, query: Record<string, unknown>): SQL | undefined;
-  /** Asks the same of the database whoever asks, so that it can be planned once. */
+  /** Has a few values, of which each asks the same of the database whoever asks: so it is planned once for each. */
   isFixed?: true;
   /** The column that it bounds. */
   range?: PgColumn;

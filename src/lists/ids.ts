@@ -44,26 +44,44 @@ export function plainIds(table: TenantTable) {
   };
 }
 
-/** So many are sorted in some milliseconds. */
+/** So many are read and sorted in a millisecond or two. */
 const few = 5_000;
 
+/** What a range selects: the column, and the condition that it and the reach alone make. */
+type Range = { column: PgColumn; condition: SQL | undefined };
+
 /**
- * Finds the ids of a page in the order of ids, of what lies in a range of that column. Up to a few are all read and sorted;
- * of more some come soon in the order of ids. PostgreSQL would guess, and takes rows in a range to be spread among all: a
- * sync that asks for what changed last would walk through all that did not.
+ * Finds the ids of a page in the order of ids, of what lies in ranges among other conditions. Where no more than a few lie in
+ * one of them all of those are read and sorted, else the planner decides: it takes them to be spread among all ids, and would
+ * walk through all that did not change to what a sync asks for, which changed last.
  */
-export function idsInRange(
+export function idsInRanges(
   { db }: Pick<Ctx, 'db'>,
   table: TenantTable,
   condition: SQL | undefined,
-  range: PgColumn,
+  ranges: Range[],
   { limit, offset }: Slice,
 ): Promise<Key[]> {
-  const found = db.$with('found').as(pageIds({ db }, table, condition, [asc(range)], { limit: few + 1, offset: 0 }));
-  const isMany = sql`(select count(*) from ${found}) > ${few}`;
-  const ofFew = db.select().from(found).where(not(isMany)).orderBy(asc(found.id)).limit(limit).offset(offset);
-  const ofMany = pageIds({ db }, table, and(condition, isMany), [asc(table.id)], { limit, offset });
-  const ids = unionAll(ofFew, ofMany).as('ids');
+  const inRange = ({ column }: Range, which: SQL | undefined, most: number) =>
+    pageIds({ db }, table, which, [asc(column)], { limit: most, offset: 0 });
+  const probes = ranges.map((range, n) => {
+    const isMany = sql<boolean>`count(*) > ${few}`.as('is_many');
+    return db.$with(`probe_${n}`).as(db.select({ isMany }).from(inRange(range, range.condition, few + 1).as('first')));
+  });
+  const many = probes.map((probe) => sql`(select is_many from ${probe})`);
+
+  const ofMany = pageIds({ db }, table, and(condition, ...many), [asc(table.id)], { limit, offset });
+  const [first, ...rest] = ranges.map((range, n) => {
+    const all = inRange(range, and(condition, ...many.slice(0, n), not(many[n]!)), few).as('few');
+    return db.select().from(all).orderBy(asc(all.id)).limit(limit).offset(offset);
+  });
+  const ids = unionAll(first!, ofMany, ...rest).as('ids');
   // Without a name it is planned for what is asked.
-  return db.with(found).select().from(ids).orderBy(asc(ids.id)).prepare('').execute();
+  return db
+    .with(...probes)
+    .select()
+    .from(ids)
+    .orderBy(asc(ids.id))
+    .prepare('')
+    .execute();
 }

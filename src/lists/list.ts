@@ -4,7 +4,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import { idsInRange, pageIds, plainIds } from './ids.ts';
+import { idsInRanges, pageIds, plainIds } from './ids.ts';
 import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
@@ -100,17 +100,26 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   function findIds(ctx: Ctx, query: Asked<F>, reach: Reach, slice: { limit: number; offset: number }): Promise<Key[]> {
     const found = conditions(ctx, query);
     const ordered = spec.order?.(query);
-    const isOwn = reach.own && reach.partnerIds.length === 0;
-    if (isOwn && !ordered && found.every(({ filter }) => filter.isFixed)) {
-      const variant = [query.include_deleted === true, ...found.map(({ name }) => name)].join(' ');
+    const isOwnById = !ordered && reach.own && reach.partnerIds.length === 0;
+    if (isOwnById && found.every(({ filter }) => filter.isFixed)) {
+      const variant = [
+        query.include_deleted === true,
+        ...found.map(({ name }) => `${name}=${JSON.stringify(query[name])}`),
+      ].join(' ');
       const condition = (providerId: number) =>
         and(visible({ ...ctx, providerId }, query, reach), ...found.map((one) => one.condition));
       return findPlain(ctx, { variant, since_id: query.since_id, condition }, slice);
     }
     const condition = where(ctx, query, reach, found);
-    const ranges = new Set(found.flatMap(({ filter }) => filter.range ?? []));
-    const [range] = ranges;
-    if (isOwn && !ordered && range && ranges.size === 1) return idsInRange(ctx, table, condition, range, slice);
+    const columns = new Set(found.flatMap(({ filter }) => filter.range ?? []));
+    if (isOwnById && columns.size > 0) {
+      const inReach = visible(ctx, { include_deleted: true }, reach);
+      const ranges = [...columns].map((column) => {
+        const bounds = found.filter(({ filter }) => filter.range === column);
+        return { column, condition: and(inReach, ...bounds.map((bound) => bound.condition)) };
+      });
+      return idsInRanges(ctx, table, condition, ranges, slice);
+    }
     return pageIds(ctx, table, condition, ordered ?? [asc(table.id)], slice)
       .prepare('')
       .execute();

@@ -4,7 +4,7 @@ import { statementsOf } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import { costOf, middleOf } from './cost.ts';
 import { drive } from './load.ts';
-import type { WriteFigures } from './others.ts';
+import type { OtherFigures } from './others.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 
@@ -28,7 +28,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
     { where: 'a thousand course dates', ids: dateIds },
   ];
   return withServer(subject, {}, async ({ base, pid }) => {
-    const runs: Record<string, Omit<WriteFigures, 'name' | 'statements'>[]> = {};
+    const runs: Record<string, Omit<OtherFigures, 'name' | 'statements'>[]> = {};
     let statements = 0;
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
@@ -42,7 +42,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
         (runs[where] ??= []).push({ ...cost, limit, share: cost.perSecond / limit });
       }
     }
-    return Object.entries(runs).map(([where, all]): WriteFigures => ({
+    return Object.entries(runs).map(([where, all]): OtherFigures => ({
       name: `booking on ${where}`,
       statements,
       ...middleOf(all),

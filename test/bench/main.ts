@@ -8,7 +8,7 @@ import type { Dataset } from './dataset.ts';
 import { coldShares, report, warmTimes, type Goal } from './goals.ts';
 import { measureLists, statementsFor, type ListFigures } from './lists.ts';
 import { machineOf } from './machine.ts';
-import { floorOf, measureAuth, measureCourses, measureTotal, measureTwo, type WriteFigures } from './others.ts';
+import { floorOf, measureAuth, measureCourses, measureTotal, measureTwo, type OtherFigures } from './others.ts';
 import { measureStale } from './stale.ts';
 import { needTools } from './tools.ts';
 import { measureWarm } from './warm.ts';
@@ -36,7 +36,7 @@ const wants = (part: string) =>
 
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString() };
-const others: WriteFigures[] = [];
+const others: OtherFigures[] = [];
 
 needTools();
 try {
@@ -54,7 +54,11 @@ try {
 
 async function measure() {
   if (wants('booking')) {
-    for (const figures of await withDatabase(size, (subject) => measureBooking(subject, length))) {
+    const measured = await withDatabase(size, async (subject) => {
+      results['machine'] = await machineOf(subject);
+      return measureBooking(subject, length);
+    });
+    for (const figures of measured) {
       judge(figures, 'share of pgbench', { must: 0.5 });
     }
   }
@@ -142,10 +146,10 @@ async function growth(subject: Subject, dataset: Dataset) {
   });
   const large = await measure(subject, dataset);
   const small = await withDatabase(size / 10, measure);
-  const costOf = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
+  const spentBy = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
   const grown = large.lists.map((one, n) => {
     const before = small.lists[n]!;
-    const figures = { ms: costOf(one), 'ms with a tenth': costOf(before), growth: costOf(one) / costOf(before) };
+    const figures = { ms: spentBy(one), 'ms with a tenth': spentBy(before), growth: spentBy(one) / spentBy(before) };
     return { name: one.name, items: one.items, 'items with a tenth': before.items, ...figures };
   });
   const totals = { large: large.total, small: small.total };
@@ -186,7 +190,7 @@ function showOthers() {
   );
 }
 
-function judge(figures: WriteFigures, of: string, goal: { must: number }) {
+function judge(figures: OtherFigures, of: string, goal: { must: number }) {
   others.push(figures);
   goals.push({ name: `${figures.name}, ${of}`, ...goal, measured: figures.share });
 }

@@ -15,7 +15,7 @@ import { secondsOfFamily } from './usage.ts';
 type Length = { rounds: number; seconds: number };
 
 /** What a request costs that is no list, as a share of what it is measured beside. */
-export type WriteFigures = Cost & { name: string; statements: number; limit: number; share: number };
+export type OtherFigures = Cost & { name: string; statements: number; limit: number; share: number };
 const tsx = ['--import', 'tsx'];
 
 /** The look-up of the key alone, as a share of what a bare Fastify with one prepared query a request reaches. */
@@ -23,7 +23,7 @@ export async function measureAuth(
   subject: Subject,
   { apiKey }: Dataset,
   { rounds, seconds }: Length,
-): Promise<WriteFigures> {
+): Promise<OtherFigures> {
   const headers = { 'x-api-key': apiKey };
   const path = '/v2/durations';
   const all = await statementsFor(subject, path, headers);
@@ -37,7 +37,7 @@ export async function measureAuth(
       const bareBase = `http://127.0.0.1:${port}`;
       await isReady(bareBase);
       const ask = { method: 'GET' as const, headers, connections: 8, seconds, status: '200' as const };
-      const runs: Omit<WriteFigures, 'name' | 'statements'>[] = [];
+      const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
         const ours = await costOf(subject, [pid], '200', { ...ask, url: base + path });
         const theirs = await drive({ ...ask, url: bareBase });
@@ -57,11 +57,11 @@ export async function measureCourses(
   { apiKey }: Dataset,
   connections: number,
   length: Length,
-): Promise<WriteFigures> {
+): Promise<OtherFigures> {
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   const bodyOf = (title: string) => JSON.stringify({ title, price_value: 4900, text_lead: 'Learn to lead' });
   return withServer(subject, {}, async ({ base, pid }) => {
-    const runs: Omit<WriteFigures, 'name' | 'statements'>[] = [];
+    const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
     let statements = 0;
     const url = `${base}/v2/courses`;
     const ask = { url, method: 'POST' as const, headers, body: bodyOf('Measured {n}'), connections };
@@ -116,7 +116,7 @@ export async function measureTwo(
   { apiKey }: Dataset,
   path: string,
   { rounds, seconds }: Length,
-): Promise<WriteFigures> {
+): Promise<OtherFigures> {
   const headers = { 'x-api-key': apiKey };
   const cold = { ANSWER_CACHE_MB: '0' };
   const statements = (await statementsFor(subject, path, headers)).length;
@@ -125,7 +125,7 @@ export async function measureTwo(
       const ask = { method: 'GET' as const, headers, seconds, status: '200' as const };
       const loads = [first, second].map(({ base }) => ({ ...ask, url: base + path, connections: 4 }));
       await Promise.all(loads.map((load) => drive({ ...load, seconds: 2 })));
-      const runs: Omit<WriteFigures, 'name' | 'statements'>[] = [];
+      const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
         const one = await costOf(subject, [first.pid], '200', { ...ask, url: first.base + path, connections: 8 });
         const both = await costOf(subject, [first.pid, second.pid], '200', ...loads);

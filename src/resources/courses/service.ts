@@ -69,7 +69,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
     const values = { ...columns, providerId, createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
-    // In this order, but none waits for another's answer.
+    // In this order, but none waits for another's answer: an equal title is refused by the check, and else by the index.
     const [, id] = await Promise.all([
       active ? refuseEqualTitle(ctx, tx, title) : undefined,
       insertCourse(tx, values),
