@@ -5,7 +5,7 @@ import type { Dataset } from './dataset.ts';
 export type Case = { name: string; path: string };
 
 const everyInclude = [
-  ...['course', 'course.products', 'location', 'gatherings'],
+  ...['course', 'course.products', 'course.customer', 'location', 'gatherings'],
   ...['place', 'teaching_language', 'status', 'instructors', 'subinstances', 'bundle', 'provider'],
 ];
 const including = (names: string[]) => names.map((name) => `include[]=${name}`).join('&');
@@ -22,7 +22,8 @@ export async function listCases({ database }: Subject, { providerId }: Dataset):
   const tags = await one(
     "select string_agg(id::text, ',') as value from (select id from tags where provider_id = $1 order by id limit 2) t",
   );
-  const deepest = await one('select (count(*) / 75)::text as value from course_dates where provider_id = $1');
+  const pages = Number(await one('select (count(*) / 75)::text as value from course_dates where provider_id = $1'));
+  const [middle, deepest] = [Math.min(100, Math.ceil(pages / 2)), Math.min(2_500, pages)];
   return [
     { name: 'courses', path: '/v2/courses?limit=75' },
     { name: 'courses, 250', path: '/v2/courses?limit=250' },
@@ -43,7 +44,7 @@ export async function listCases({ database }: Subject, { providerId }: Dataset):
     { name: 'coursedates, has_participants', path: '/v2/coursedates?has_participants=true' },
     { name: 'participants, updated near now', path: `/v2/participants?updated_at_min=${encodeURIComponent(recent)}` },
     { name: 'coursedates, since_id deep', path: `/v2/coursedates?since_id=${deep}` },
-    { name: 'coursedates, page 100', path: '/v2/coursedates?page=100' },
+    { name: `coursedates, page ${middle}`, path: `/v2/coursedates?page=${middle}` },
     { name: `coursedates, page ${deepest}`, path: `/v2/coursedates?page=${deepest}` },
   ];
 }

@@ -94,7 +94,7 @@ function statements(of: (count: number) => number) {
     `insert into tags (provider_id, title, created_at, updated_at) select :me, 'Tag ' || n, :at, :at from generate_series(1, 40) n`,
     courses(courseCount),
     `insert into course_tags (provider_id, tag_id, course_id)
-      select :me, t.id, c.id from ${numbered('courses')} c join ${numbered('tags')} t on t.n in (c.n % 40, (c.n / 40) % 40)`,
+      select :me, t.id, c.id from ${numbered('courses')} c join ${numbered('tags')} t on t.n in (c.n % 40, (c.n / 40) % 40) or (t.n < 2 and c.n % 4 = 0)`,
     `insert into products (provider_id, course_id, title, price, vat_percentage, is_main_product, created_at, updated_at)
       select :me, c.id, 'Course fee', 1000 + c.n % 90 * 100, 25, true, :at, :at from ${numbered('courses')} c`,
     dates(dateCount, courseCount),

@@ -31,6 +31,11 @@ const preset = values.quick
     : { size: 1, rounds: 5, seconds: 8 };
 const size = Number(values.size ?? preset.size);
 const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number(values.seconds ?? preset.seconds) };
+const parts = ['lists', 'growth', 'warm', 'stale', 'auth', 'two', 'writes', 'booking'];
+if (values.only !== undefined && !parts.includes(values.only))
+  throw new Error(`--only takes one of ${parts.join(', ')}`);
+if (!(size > 0 && length.rounds >= 1 && length.seconds >= 1))
+  throw new Error('--size, --rounds and --seconds are numbers above 0');
 const wants = (part: string) =>
   values.only === undefined ? !(values.quick && (part === 'growth' || part === 'stale')) : values.only === part;
 
@@ -62,10 +67,12 @@ async function measure() {
       judge(figures, 'share of pgbench', { must: 0.5 });
     }
   }
-  if (['lists', 'warm', 'stale', 'writes', 'auth', 'two', 'growth'].some(wants)) {
+  if (parts.filter((part) => part !== 'booking').some(wants)) {
     await withDatabase(size, async (subject, dataset) => {
       results['machine'] = await machineOf(subject);
       if (wants('lists')) await cold(subject, dataset);
+      // Before anything is written.
+      if (wants('growth')) await growth(subject, dataset);
       if (wants('warm')) await warm(subject, dataset);
       if (wants('stale')) {
         const figures = await measureStale(subject, dataset, values.check || !values.seconds ? 60 : length.seconds);
@@ -83,7 +90,6 @@ async function measure() {
         judge(await measureCourses(subject, dataset, 1, length), 'share of pgbench', { must: 0.5 });
         judge(await measureCourses(subject, dataset, 8, length), 'share of pgbench', { must: 0.8 });
       }
-      if (wants('growth')) await growth(subject, dataset);
     });
   }
 }
@@ -121,7 +127,8 @@ async function warm(subject: Subject, dataset: Dataset) {
   console.table(
     figures.map(({ name, bytesAlone, ...one }) => ({
       ...{ name, ...columnsOf(one), '304 per s': Math.round(one.notModified) },
-      ...{ 'pgbench, rows': Math.round(one.rowsAlone), 'bare, bytes': Math.round(bytesAlone) },
+      ...{ 'pgbench, rows': Math.round(one.rowsAlone), times: round(one.perSecond / one.rowsAlone) },
+      ...{ 'bare, bytes': Math.round(bytesAlone) },
       ...{ 'of bare': percent(one.perSecond / bytesAlone), mixed: percent(one.mixed / one.perSecond) },
       ...{ 'mixed, full': percent(one.mixedFull / one.perSecond) },
     })),
@@ -165,6 +172,7 @@ async function growth(subject: Subject, dataset: Dataset) {
     // Another number of items is another question.
     if (items === before['items with a tenth'])
       goals.push({ name: `${name}, growth`, must: 1.3, atMost: true, measured });
+    else console.log(`${name}: not compared, ${items} items against ${before['items with a tenth']}`);
   }
 }
 
@@ -172,7 +180,7 @@ function showLists(lists: ListFigures[]) {
   console.table(
     lists.map(({ name, ...figures }) => ({
       name,
-      ...columnsOf(figures),
+      ...{ items: figures.items, ...columnsOf(figures) },
       pgbench: Math.round(figures.limit),
       share: percent(figures.share),
       'its pgbench ms': round(figures.limitPostgresMs),

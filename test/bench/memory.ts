@@ -1,16 +1,18 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { listCases } from './cases.ts';
 import { withDatabase } from './database.ts';
-import { report } from './goals.ts';
+import { report, type Goal } from './goals.ts';
 import { drive, onlyStatus } from './load.ts';
+import { machineOf } from './machine.ts';
 import { withServer } from './server.ts';
 import { needTools } from './tools.ts';
 import { megabytesNow, peakMegabytes } from './usage.ts';
 import { writing } from './warm.ts';
 
 // Every list again and again, every tenth question a new one, and ten writes a second: what the process holds meanwhile.
-needTools();
+needTools({ isPgbenchNeeded: false });
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, size: { type: 'string' } } });
 const minutes = Number(values.minutes ?? 10);
 
@@ -40,13 +42,19 @@ await withDatabase(Number(values.size ?? 0.1), async (subject, dataset) => {
     onlyStatus('200', { perSecond, p50, p99, statuses });
     // The largest of half a minute tells more than a moment, in which memory may just have been given back.
     const largest = (from: number) => Math.max(...held.slice(from, from + 6));
-    const missed = report([
-      { name: 'peak, MB', must: 200, atMost: true, measured: peakMegabytes(pid) },
-      {
-        ...{ name: 'at the end, times the end of the second minute', must: 1.1, atMost: true },
-        measured: largest(held.length - 6) / largest(Math.min(18, held.length - 6)),
-      },
-    ]);
+    const goals: Goal[] = [{ name: 'peak, MB', must: 200, atMost: true, measured: peakMegabytes(pid) }];
+    // The second minute has to be over, and half a minute more.
+    if (held.length >= 30) {
+      const name = 'at the end, times the end of the second minute';
+      goals.push({ name, must: 1.1, atMost: true, measured: largest(held.length - 6) / largest(18) });
+    }
+    const machine = await machineOf(subject);
+    mkdirSync('test/output', { recursive: true });
+    writeFileSync(
+      'test/output/memory.json',
+      JSON.stringify({ machine, minutes, perSecond, p50, p99, held, goals }, null, 2),
+    );
+    const missed = report(goals);
     process.exitCode = missed > 0 ? 1 : 0;
   });
 });

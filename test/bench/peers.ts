@@ -4,6 +4,7 @@ import { withDatabase } from './database.ts';
 import { median } from './figures.ts';
 import { report, type Goal } from './goals.ts';
 import { drive } from './load.ts';
+import { needTools } from './tools.ts';
 import { checkAlike } from './peers/alike.ts';
 import { directus } from './peers/directus.ts';
 import { questionNames, type QuestionName } from './peers/fields.ts';
@@ -14,6 +15,7 @@ import { strapi } from './peers/strapi.ts';
 import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
 
 // The same pages of the same rows, asked of us and of servers by others in turns, all of them running meanwhile.
+needTools({ isPgbenchNeeded: false });
 const { values } = parseArgs({
   options: {
     size: { type: 'string', default: '0.1' },

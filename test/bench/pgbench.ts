@@ -64,7 +64,7 @@ export async function pgbench({ socket }: Subject, { script, constants }: Script
 }
 
 /** As the service's own sessions. */
-const asWeAsk = '-c random_page_cost=1.1';
+const asWeAsk = '-c random_page_cost=1.1 -c TimeZone=Europe/Oslo';
 
 function run(command: string, args: string[]) {
   return new Promise<string>((done, failed) => {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { hasWrk } from './wrk.ts';
 
 /** Says before any work what has to be installed, and what had better be. */
-export function needTools() {
-  if (spawnSync('sh', ['-c', 'command -v pgbench']).status !== 0) {
+export function needTools({ isPgbenchNeeded = true } = {}) {
+  if (isPgbenchNeeded && spawnSync('sh', ['-c', 'command -v pgbench']).status !== 0) {
     throw new Error('pgbench is missing: apt-get install postgresql-contrib');
   }
   if (!hasWrk) console.log('wrk is missing, so a driver in Node takes as much as the server: apt-get install wrk');
