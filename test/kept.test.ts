@@ -171,6 +171,8 @@ test('pages of one question are counted once, until something changes', async ()
   };
   expect(await counts('/v2/coursedates?')).toEqual([1, 1]);
   expect(await counts('/v2/coursedates?include[]=course')).toEqual([0, 1]);
+  // The clock is in what is embedded alone.
+  expect(await counts('/v2/coursedates?include[]=gatherings')).toEqual([0, 1]);
   expect(await counts(`/v2/coursedates?course_id=${courseId}`)).toEqual([1, 1]);
   expect(await counts('/v2/courses?paginate=1')).toEqual([1, 1]);
   // The clock is in it; the first page tells its own total.

@@ -15,9 +15,13 @@ type Query = Record<string, unknown>;
 export const revalidate =
   (dependsOnMore: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
-    if (query['include_partners'] || query['partner_id'] !== undefined || dependsOnMore(query)) return;
+    if (query['include_partners'] || query['partner_id'] !== undefined) return;
     const { ctx, dataVersion, routeOptions, server } = request;
-    ctx.totalOf = keepingTotals(server.totals, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
+    // How many there are does not depend on what is embedded.
+    if (!dependsOnMore({ ...query, include: undefined })) {
+      ctx.totalOf = keepingTotals(server.totals, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
+    }
+    if (dependsOnMore(query)) return;
     // The address too: it may hold ignored parameters, which the link to the next page repeats.
     const name = `${ctx.providerId} ${dataVersion} ${ctx.language} ${request.url}`;
     const tag = tagOfKept(server.kept, name) ?? etagOf(request);
