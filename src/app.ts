@@ -1,5 +1,4 @@
 import rateLimit from '@fastify/rate-limit';
-import writerOf, { type AnySchema } from 'fast-json-stringify';
 import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
@@ -19,6 +18,7 @@ import { answerBytes, answerUnread } from './http/unread.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
 import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
+import { writing } from './http/writing.ts';
 import { v2 } from './v2.ts';
 
 export type Limits = {
@@ -88,15 +88,9 @@ export async function buildApp({
     if (raw.rawHeaders.length > 2 * mostHeaders)
       throw new Problem('headers_too_large', `There are more than ${mostHeaders} headers`);
   });
-  // Both when first asked for: a good part of what is held in memory would be what this process may never need.
   app.setValidatorCompiler(({ schema }) => checkOf(schema as object));
-  app.setSerializerCompiler(({ schema }) => {
-    let write: ((data: unknown) => string) | undefined;
-    return (data: unknown) => {
-      write ??= writerOf(schema as AnySchema) as (data: unknown) => string;
-      return write(data);
-    };
-  });
+  // Typed as a text; bytes are sent as they are.
+  app.setSerializerCompiler(({ schema }) => writing(schema as object) as (data: unknown) => string);
   answerProblems(app, mainWording);
 
   await app.register(docs, { version });

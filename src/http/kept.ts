@@ -104,9 +104,9 @@ export async function failAnswer(request: FastifyRequest, _reply: FastifyReply, 
 
 /** Encodes an answer once, keeps it, and hands it to who waits for it; in `onSend`, when it has been written out. */
 export async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
-  if (typeof payload !== 'string') return payload;
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
   // A short text leaves in one piece with its headers; a long one would be encoded anew each time.
-  const body = payload.length < 8_192 ? payload : Buffer.from(payload);
+  const body = typeof payload === 'string' && payload.length >= 8_192 ? Buffer.from(payload) : payload;
   request.answered?.(reply.statusCode === 200 ? { body, headers: headersOf(reply) } : null);
   return body;
 }

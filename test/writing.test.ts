@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import writerOf from 'fast-json-stringify';
+import { Type } from '@sinclair/typebox';
+import { Envelope, ListOrEnvelope } from '../src/http/answers.ts';
+import { writing } from '../src/http/writing.ts';
+import { sharedWorld } from './support/world.ts';
+
+const { newProvider } = await sharedWorld();
+
+const Item = Type.Object({ id: Type.Integer(), title: Type.String(), note: Type.Optional(Type.String()) });
+const itemsOf = (count: number, text: string) =>
+  Array.from({ length: count }, (_, id) => ({ id, title: text, unknown: 'not told', ...(id % 2 ? { note: '' } : {}) }));
+const pagination = { total_items: 3, per_page: 75, current_page: 1, total_pages: 1 };
+const enveloped = (items: unknown[]) => ({
+  pagination: { ...pagination, previous_page: null, next_page: 2 },
+  items,
+});
+
+test.each([
+  ['nothing', 0, ''],
+  ['one item', 1, 'Kurs'],
+  ['what is one piece', 75, 'Første hjelp'],
+  ['what is many, with characters of every length', 300, 'æ€😀"\\\n'.repeat(200)],
+  ['items longer than a piece', 5, 'é'.repeat(70_000)],
+  ['a character in two halves where a piece may end', 3, `${'x'.repeat(32_757)}${'😀'.repeat(40_000)}`],
+])('a list is written item by item as it would be at once: %s', (_name, count, text) => {
+  const items = itemsOf(count, text);
+  for (const [schema, data] of [
+    [Type.Array(Item), items],
+    [Envelope(Item), enveloped(items)],
+    [ListOrEnvelope(Item), items],
+    [ListOrEnvelope(Item), enveloped(items)],
+  ] as const) {
+    const whole = Array.isArray(data) ? Type.Array(Item) : Envelope(Item);
+    const written = writing(schema)(data);
+    expect(String(written)).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
+    // Bytes, once it is long.
+    expect(Buffer.isBuffer(written)).toBe(count * text.length > 32_768);
+  }
+});
+
+type Listed = { items: { id: number }[]; pagination: { total_items: number } };
+
+test('what is no list is written as it is, whatever it calls its members', () => {
+  const alone = Type.Object({ items: Type.Array(Item) });
+  const optional = Type.Object({ id: Type.Integer(), items: Type.Optional(Type.Array(Item)) });
+  expect(writing(alone)({ items: itemsOf(1, 'a') })).toBe('{"items":[{"id":0,"title":"a"}]}');
+  expect(writing(optional)({ id: 1 })).toBe('{"id":1}');
+});
+
+test('a long list reads as its items do alone, by its length in bytes', async () => {
+  const { post, get } = await newProvider();
+  const text = `<p>${'Ærlig talt: €5 😀 '.repeat(800)}</p>`;
+  for (let n = 0; n < 12; n += 1) {
+    const { status } = await post('/v2/courses', { title: `Course ${n}`, text_lead: text });
+    expect(status).toBe(201);
+  }
+  const listed = await get('/v2/courses?paginate=true');
+  expect(Number(listed.headers['content-length'])).toBe(Buffer.byteLength(listed.text));
+  expect(Buffer.byteLength(listed.text)).toBeGreaterThan(200_000);
+  const { items, pagination } = listed.json<Listed>();
+  expect(pagination.total_items).toBe(12);
+  for (const item of items) expect((await get(`/v2/courses/${item.id}`)).json()).toMatchObject(item);
+  const bare = await get('/v2/courses');
+  expect(bare.json()).toEqual(items);
+  // What is kept is the same.
+  expect((await get('/v2/courses')).text).toBe(bare.text);
+});
