@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { getTableColumns, getTableName, is, SQL, sql, type Column } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Tx } from './client.ts';
-import { run, type Statement } from './statements.ts';
+import { namedBy, run, type Statement } from './statements.ts';
 
 type Made = PgTable & { id: PgColumn };
 
@@ -39,8 +38,7 @@ export function inserting<T extends Made, Name extends keyof T['$inferInsert'] =
     const row = { ...places, ...expressions } as T['$inferInsert'];
     const { sql: text, params } = tx.insert(table).values(row).returning({ id: table.id }).toSQL();
     if (params.length !== columns.length) throw new Error('expressions take no parameters');
-    const hash = createHash('sha256').update(text).digest('base64url').slice(0, 27);
-    return { name: `i_${hash}`, text };
+    return { name: namedBy('i_', text), text };
   }
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { Client } from 'pg';
+import { namedBy } from './statements.ts';
 
 type Asked = string | { text: string; name?: string | undefined; rowMode?: string };
 type Query = (this: Client, asked: Asked, ...rest: unknown[]) => unknown;
@@ -31,7 +31,7 @@ function nameGiver() {
       return undefined;
     }
     seen.delete(text);
-    const name = `q_${createHash('sha256').update(text).digest('base64url').slice(0, 27)}`;
+    const name = namedBy('q_', text);
     names.set(text, name);
     return name;
   };

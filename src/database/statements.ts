@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto';
 import type { Pool, QueryResultRow } from 'pg';
 
 /** A statement whose text never changes, so that each connection plans it once. `$1` is the provider, where it is known. */
 export type Statement = { name: string; text: string };
+
+/** A name that only this text has, for a statement that is planned once a connection; `kind` tells who put it into words. */
+export const namedBy = (kind: string, text: string) => `${kind}${hash('sha256', text, 'base64url').slice(0, 27)}`;
 
 /** Where a statement runs: in a transaction, or alone on any free connection. */
 export type Runner = { $client: Pick<Pool, 'query'> };

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { inOneText } from '../database/reading.ts';
+import { namedBy } from '../database/statements.ts';
 
 /** Names one row among all providers' rows. */
 export type Key = { providerId: number; id: number };
@@ -29,10 +29,10 @@ type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<
 const placeholders = { providerIds: sql.placeholder('providerIds'), ids: sql.placeholder('ids') } as unknown as Keys;
 
 /**
- * A query that is put into words once for each database, and each variant of it, and then only asked; the name in front tells how
- * its rows come.
+ * A query that is put into words once for each database, and each variant of it, and then only asked; its kind tells how its
+ * rows come.
  */
-export function wordedOnce<Found, Of>(build: (asking: Asking, of: Of) => Query<Found>, name = byCell) {
+export function wordedOnce<Found, Of>(build: (asking: Asking, of: Of) => Query<Found>, kind = byCell) {
   const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found>>>();
   return function ask(
     asking: Asking,
@@ -47,8 +47,7 @@ export function wordedOnce<Found, Of>(build: (asking: Asking, of: Of) => Query<F
     let query = ofDatabase.get(key);
     if (!query) {
       const built = build(asking, of());
-      const hash = createHash('sha256').update(built.toSQL().sql).digest('base64url').slice(0, 27);
-      query = built.prepare(`${name}${hash}`);
+      query = built.prepare(namedBy(kind, built.toSQL().sql));
       ofDatabase.set(key, query);
     }
     return query.execute(values);
