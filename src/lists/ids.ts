@@ -5,7 +5,7 @@ import { wordedOnce, type Asking, type Key } from './keys.ts';
 import type { TenantTable } from './list.ts';
 
 /** Where a page lies among all that are found. */
-type Slice = { limit: number; offset: number };
+export type Slice = { limit: number; offset: number };
 
 /** Ids first: a page is found in an index alone, then its rows are fetched. */
 export const pageIds = (

@@ -4,7 +4,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import { idsInRanges, pageIds, plainIds } from './ids.ts';
+import { idsInRanges, pageIds, plainIds, type Slice } from './ids.ts';
 import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
@@ -27,6 +27,9 @@ const paging = { limit: Type.Optional(pageSize), page: Type.Optional(pageNumber)
 type Paging = { limit?: number; page?: number; since_id?: number; include_deleted?: boolean; include?: string[] };
 type Asked<F extends Filters> = Paging & { [K in keyof F]?: F[K] extends Filter<infer S> ? Static<S> : never };
 type ItemAsked = { include_deleted?: boolean; include?: string[] };
+
+/** What a filter that is asked for asks of the database. */
+type Condition = { name: string; filter: Filter; condition: SQL };
 
 export type Page<T> = {
   items: T[];
@@ -81,13 +84,16 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     and(ctx.guards.scope ? spec.scope(ctx, reach) : undefined, include_deleted ? undefined : notDeleted);
 
   /** What the filters that are asked for ask of the database, by name. */
-  const conditions = (ctx: Ctx, query: Asked<F>) =>
-    Object.entries(filters).flatMap(([name, filter]) => {
-      const condition = query[name] === undefined ? undefined : filter.where(query[name], ctx, query);
-      return condition === undefined ? [] : [{ name, filter, condition }];
-    });
+  async function conditionsOf(ctx: Ctx, query: Asked<F>) {
+    const found: Condition[] = [];
+    for (const [name, filter] of Object.entries(filters)) {
+      const condition = query[name] === undefined ? undefined : await filter.where(query[name], ctx, query);
+      if (condition !== undefined) found.push({ name, filter, condition });
+    }
+    return found;
+  }
 
-  const where = (ctx: Ctx, query: Asked<F>, reach: Reach, found = conditions(ctx, query)) =>
+  const where = (ctx: Ctx, query: Asked<F>, reach: Reach, found: Condition[]) =>
     and(
       visible(ctx, query, reach),
       query.since_id === undefined ? undefined : gt(table.id, query.since_id),
@@ -97,8 +103,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   const findPlain = plainIds(table);
 
   /** Planned as it has to be: once for what all ask, for a range as it needs, else for the values that are asked for. */
-  function findIds(ctx: Ctx, query: Asked<F>, reach: Reach, slice: { limit: number; offset: number }): Promise<Key[]> {
-    const found = conditions(ctx, query);
+  function findIds(ctx: Ctx, query: Asked<F>, reach: Reach, found: Condition[], slice: Slice): Promise<Key[]> {
     const ordered = spec.order?.(query);
     const isOwnById = !ordered && reach.own && reach.partnerIds.length === 0;
     if (isOwnById && found.every(({ filter }) => filter.isFixed)) {
@@ -112,7 +117,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     }
     const condition = where(ctx, query, reach, found);
     const columns = new Set(found.flatMap(({ filter }) => filter.range ?? []));
-    if (isOwnById && columns.size > 0) {
+    if (isOwnById && columns.size > 0 && !found.some(({ filter, name }) => filter.isNarrow?.(query[name]))) {
       const inReach = visible(ctx, { include_deleted: true }, reach);
       const ranges = [...columns].map((column) => {
         const bounds = found.filter(({ filter }) => filter.range === column);
@@ -134,10 +139,11 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const limit = Math.min(query.limit ?? 75, mostItems);
     const page = query.page ?? 1;
     const before = (page - 1) * limit;
-    const found = await findIds(ctx, query, reach, { limit: limit + 1, offset: before });
+    const conditions = await conditionsOf(ctx, query);
+    const found = await findIds(ctx, query, reach, conditions, { limit: limit + 1, offset: before });
     const keys = found.slice(0, limit);
     const isLast = found.length <= limit && (found.length > 0 || before === 0);
-    const count = () => (isLast ? before + found.length : totalOf(ctx, query, reach));
+    const count = () => (isLast ? before + found.length : totalOf(ctx, query, where(ctx, query, reach, conditions)));
     const [items, total] = await Promise.all([
       fetchInOrder(ctx, keys).then((rows) => shape.embed(ctx, rows, query, query.include ?? [])),
       counted ? count() : undefined,
@@ -155,8 +161,8 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   }
 
   /** The same on every page, and whatever is embedded. */
-  async function totalOf(ctx: Ctx, query: Asked<F>, reach: Reach) {
-    const count = async () => ctx.db.$count(table, where(ctx, query, reach));
+  async function totalOf(ctx: Ctx, query: Asked<F>, condition: SQL | undefined) {
+    const count = async () => ctx.db.$count(table, condition);
     const question = { ...query, page: undefined, limit: undefined, include: undefined };
     return ctx.totalOf ? ctx.totalOf(JSON.stringify(question), count) : count();
   }

@@ -4,7 +4,7 @@ import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, List, OneOf } from '../../core/schema.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { dateRange, filter, momentRange, parameter } from '../../lists/filter.ts';
+import { dateRange, filter, momentRange, narrow, parameter } from '../../lists/filter.ts';
 import { defineList } from '../../lists/list.ts';
 import { withinReach, type Reach } from '../../lists/reach.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
@@ -14,11 +14,15 @@ import { courseDateShape, dateOfCourseShape, fetchCourseDates, isPublicDate, nex
 
 const within = (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courseDates.providerId, isPublicDate);
 
+const ofCourses = narrow(
+  List(Id, { description: 'Only dates of these courses' }),
+  (ids: number[]) => inArray(courseDates.courseId, ids),
+  (ids) => ids.length <= 20,
+);
+
 const filters = {
-  course_id: filter(List(Id, { description: 'Only dates of these courses' }), (ids: number[]) =>
-    inArray(courseDates.courseId, ids),
-  ),
-  coursedate_id: filter({ ...Id, description: 'Only this course date' }, (id: number) => eq(courseDates.id, id)),
+  course_id: ofCourses,
+  coursedate_id: narrow({ ...Id, description: 'Only this course date' }, (id: number) => eq(courseDates.id, id)),
   ...dateRange('created_at', courseDates.createdAt),
   ...dateRange('updated_at', courseDates.updatedAt),
   ...momentRange('start_date_at', courseDates.startsAt),
@@ -59,9 +63,7 @@ const batch = defineList({
   ...dates,
   shape: courseDateShape,
   filters: {
-    course_ids: filter(List(Id, { description: 'Only dates of these courses' }), (ids: number[]) =>
-      inArray(courseDates.courseId, ids),
-    ),
+    course_ids: ofCourses,
     ...filters,
   },
 });

@@ -3,7 +3,7 @@ import type { Ctx } from '../../core/context.ts';
 import { Id } from '../../core/schema.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { dateRange, filter } from '../../lists/filter.ts';
+import { dateRange, filter, narrow } from '../../lists/filter.ts';
 import { defineList } from '../../lists/list.ts';
 import { own } from '../../lists/reach.ts';
 import { fetchParticipants, participantShape } from './shape.ts';
@@ -25,14 +25,14 @@ export const participantList = defineList({
     course_id: filter({ ...Id, description: 'Only participants of this course' }, (id) =>
       eq(participants.courseId, id),
     ),
-    coursedate_id: filter({ ...Id, description: 'Only participants of this course date' }, (id) =>
+    coursedate_id: narrow({ ...Id, description: 'Only participants of this course date' }, (id) =>
       eq(participants.courseDateId, id),
     ),
     customer_id: filter(
       { ...Id, description: 'Only participants whose course user belongs to this customer' },
       (id, ctx) => ofCustomer(ctx, id),
     ),
-    user_id: filter({ ...Id, description: 'Only where this course user takes part' }, (id) =>
+    user_id: narrow({ ...Id, description: 'Only where this course user takes part' }, (id) =>
       eq(participants.userId, id),
     ),
     ...dateRange('created_at', participants.createdAt),

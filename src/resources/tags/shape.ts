@@ -3,6 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
 import { Id, List, OneOf } from '../../core/schema.ts';
 import { courseTags } from '../../database/tables/catalog.ts';
+import { courses } from '../../database/tables/courses.ts';
 import { filter, parameter } from '../../lists/filter.ts';
 import { own } from '../../lists/reach.ts';
 
@@ -10,8 +11,14 @@ import { own } from '../../lists/reach.ts';
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, whose: string) => ({
   tag_ids: filter(
     List(Id, { description: `Only ${whose} with these of the school's own tags` }),
-    (tagIds: number[], ctx, { tag_match }) =>
-      own(ctx, table, sql`${courseId} = any(array(${tagged(ctx, tagIds, tag_match)}))`),
+    async (tagIds: number[], ctx, { tag_match }) => {
+      const found = tagged(ctx, tagIds, tag_match);
+      // `is true` keeps it a condition of each row; a join would begin with all of them.
+      const condition = (await areMany(ctx, tagIds, tag_match))
+        ? sql`(${courseId} in ${found}) is true`
+        : sql`${courseId} = any(array(${found}))`;
+      return own(ctx, table, condition);
+    },
   ),
   tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
 });
@@ -25,4 +32,19 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
     .where(own(ctx, courseTags, inArray(courseTags.tagId, ids)))
     .groupBy(courseTags.courseId)
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
+}
+
+/**
+ * Whether a fifth of all courses or more carry them: then a page's are met on the way through the list, and were they the last
+ * ones. Fewer are looked up. The planner cannot know how many there are, and would always read and sort all that they have.
+ */
+async function areMany(ctx: Ctx, tagIds: number[], match: unknown) {
+  const carrying = await ctx.db.$count(sql`${tagged(ctx, tagIds, match)} as tagged`);
+  const most = 5 * carrying;
+  const more = ctx.db
+    .select({ id: courses.id })
+    .from(courses)
+    .where(own(ctx, courses))
+    .limit(most + 1);
+  return (await ctx.db.$count(sql`${more} as some_courses`)) <= most;
 }

@@ -1,0 +1,95 @@
+import type { App } from '../../src/app.ts';
+import type { Database } from '../../src/database/client.ts';
+
+// Every list with each parameter that is documented, over the rows that the bench builds.
+
+/** One question of one list. */
+export type ListQuestion = { path: string; question: string; url: string };
+
+type Values = Record<string, (string | number)[]>;
+type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'deep', number>;
+type Parameter = { name: string; schema: { items?: { enum?: string[] } } };
+type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
+
+/** Ids and moments of the large provider, and what the parameters of the lists are asked with, by their names. */
+export async function askedFor({ pool }: Database, providerId: number) {
+  const one = async (text: string) =>
+    (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
+  const ids: Ids = {
+    course: Number(await one('select min(id) + 7 as value from courses where provider_id = $1')),
+    date: Number(await one('select min(id) + 7 as value from course_dates where provider_id = $1')),
+    customer: Number(await one('select min(id) + 7 as value from customers where provider_id = $1')),
+    tag: Number(await one('select min(id) as value from tags where provider_id = $1')),
+    deep: Number(await one('select max(id) - 200 as value from course_dates where provider_id = $1')),
+  };
+  const last = (span: string) =>
+    one(
+      `select to_char(max(updated_at) - interval '1 ${span}', 'YYYY-MM-DD HH24:MI:SS') as value from orders where provider_id = $1`,
+    );
+  // The last day is what a planner thinks to be spread among all ids.
+  return { ids, values: valuesFor(ids, await last('hour'), await last('day')) };
+}
+
+/** Those of which the data has nothing ask for nothing. */
+function valuesFor({ course, date, customer, tag, deep }: Ids, hour: string, day: string): Values {
+  const stamps = ['created_at', 'updated_at', 'exported_at'];
+  return {
+    ...{ limit: [75], page: [2, 20], since_id: [deep] },
+    ...Object.fromEntries(stamps.map((name) => [`${name}_min`, [hour, day, '2000-01-01']])),
+    ...Object.fromEntries(stamps.map((name) => [`${name}_max`, ['2020-01-01']])),
+    ...{ start_date_at_min: ['now'], start_date_at_max: ['2024-01-05'] },
+    ...{ end_date_at_min: ['2027-12-27'], end_date_at_max: ['2024-01-05'] },
+    ...{ course_id: [course], course_ids: [course], coursedate_id: [date] },
+    ...{ customer_id: [customer], user_id: [course], tag_ids: [tag] },
+    ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'], order_by: ['startdate'] },
+    ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
+    ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag}`] },
+    // The school has no partners.
+    ...{ include_partners: [], partner_id: [] },
+    ...{ email: ['user17@company.example'], firstname: ['Ola'], lastname: ['Nordmann 12'], username: ['user12'] },
+  };
+}
+
+/** What a list will not answer without. */
+const required: Record<string, (ids: Ids) => string[]> = {
+  '/v2/batch/coursedates': ({ course }) => [`course_ids=${course}`],
+  '/v2/search-users': () => ['lastname=Nordmann 1'],
+};
+
+/** All questions, from the document: each parameter alone, beside an order, and beside a range. */
+export function listQuestions(app: App, { ids, values }: { ids: Ids; values: Values }): ListQuestion[] {
+  const document = (app as unknown as { swagger(): Document }).swagger();
+  return Object.entries(document.paths).flatMap(([path, { get }]) => {
+    if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];
+    const address = path.replace('{course_id}', String(ids.course));
+    const each = get.parameters.flatMap(({ name, schema }) =>
+      (name === 'include[]' ? schema.items!.enum! : valuesOf(values, name.replace('[]', ''))).map(
+        (value) => `${name}=${value}`,
+      ),
+    );
+    const always = required[path]?.(ids) ?? [];
+    return ['', ...each, ...both(each), ...besideRange(each, values)].map((question) => {
+      const besides = always.filter((one) => !question.startsWith(one.split('=')[0]!));
+      return { path, question, url: `${address}?${[...besides, question].filter(Boolean).join('&')}` };
+    });
+  });
+}
+
+function valuesOf(values: Values, name: string) {
+  const found = values[name];
+  if (found === undefined) throw new Error(`${name} is documented, and has no value here`);
+  return found;
+}
+
+/** An order beside a filter is where plans go wrong. */
+const both = (each: string[]) =>
+  each.includes('order_by=startdate')
+    ? each.filter((one) => !one.startsWith('order_')).map((one) => `${one}&order_by=startdate&order_direction=desc`)
+    : [];
+
+/** So is a range of nearly all, or of the last day, beside another filter or a place to go on from. */
+const besideRange = (each: string[], values: Values) => {
+  const ranges = values['updated_at_min']!.slice(1).map((value) => `updated_at_min=${value}`);
+  const others = each.filter((one) => !/^(updated_at|limit|include|order_)/.test(one));
+  return each.includes(ranges[0]!) ? ranges.flatMap((range) => others.map((one) => `${one}&${range}`)) : [];
+};
