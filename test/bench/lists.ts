@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { buildApp } from '../../src/app.ts';
 import type { Case } from './cases.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
@@ -12,20 +14,27 @@ import { secondsOfFamily } from './usage.ts';
 export type ListFigures = Cost & {
   name: string;
   statements: number;
-  /** pgbench's rate and PostgreSQL's processor time with the same statements, and our share of that rate. */
+  /** pgbench's rate with the same statements, and our share of that. */
   limit: number;
-  limitPostgresMs: number;
   share: number;
+  /** PostgreSQL's processor time, as times of pgbench's; and Node's, as times of what only reading and writing the rows takes. */
+  timesPgbench: number;
+  timesFloor: number;
   /** How many are answered. */
   items: number;
 };
 
-/** Each list as often as it can be answered from the database, beside pgbench with the same statements, in turns. */
+type Length = { rounds: number; seconds: number; limit?: boolean; floors?: string[] };
+
+/**
+ * Each list as often as it can be answered from the database, in turns with pgbench and the same statements, and with the floor
+ * where `floors` names the case; what is compared is of the same round.
+ */
 export async function measureLists(
   subject: Subject,
   dataset: Dataset,
   cases: Case[],
-  { rounds, seconds, limit: isLimited = true }: { rounds: number; seconds: number; limit?: boolean },
+  { rounds, seconds, limit: isLimited = true, floors = [] }: Length,
 ): Promise<ListFigures[]> {
   const headers = { 'x-api-key': dataset.apiKey };
   const asked = new Map<Case, Sent[]>();
@@ -49,9 +58,14 @@ export async function measureLists(
           ? await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds)
           : { perSecond: NaN, count: NaN };
         const limitPostgresMs = ((secondsOfFamily(subject.pid) - limitBefore) * 1_000) / limit.count;
-        runs
-          .get(one)!
-          .push({ ...cost, limit: limit.perSecond, limitPostgresMs, share: cost.perSecond / limit.perSecond });
+        const floor = floors.includes(one.name) ? await floorOf(subject, asked.get(one)!, Math.min(2, seconds)) : NaN;
+        runs.get(one)!.push({
+          ...cost,
+          limit: limit.perSecond,
+          share: cost.perSecond / limit.perSecond,
+          timesPgbench: cost.postgresMs / limitPostgresMs,
+          timesFloor: cost.nodeMs / floor,
+        });
       }
     }
     return cases.map((one) => ({
@@ -78,3 +92,14 @@ export async function statementsFor(
   await app.close();
   return sent;
 }
+
+/** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON, with V8 as it is by itself. */
+async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
+  const child = fork(new URL('floor.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
+  child.send({ url, statements: statements.map((one) => ({ ...one, text: asRows(one.text) })), seconds });
+  const [milliseconds] = (await once(child, 'message')) as [number];
+  return milliseconds;
+}
+
+/** What the service has come as one JSON text, as rows of its columns. */
+export const asRows = (text: string) => /^select json_agg\(.*?\) from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;

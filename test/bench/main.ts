@@ -6,9 +6,10 @@ import { columnsOf, percent, round } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { coldShares, report, warmTimes, type Goal } from './goals.ts';
-import { measureLists, statementsFor, type ListFigures } from './lists.ts';
+import { measureGrowth } from './growth.ts';
+import { measureLists, type ListFigures } from './lists.ts';
 import { machineOf } from './machine.ts';
-import { floorOf, measureAuth, measureCourses, measureTotal, measureTwo, type OtherFigures } from './others.ts';
+import { measureAuth, measureCourses, measureTwo, type OtherFigures } from './others.ts';
 import { measureStale } from './stale.ts';
 import { needTools } from './tools.ts';
 import { measureWarm } from './warm.ts';
@@ -72,7 +73,11 @@ async function measure() {
       results['machine'] = await machineOf(subject);
       if (wants('lists')) await cold(subject, dataset);
       // Before anything is written.
-      if (wants('growth')) await growth(subject, dataset);
+      if (wants('growth')) {
+        const measured = await measureGrowth(subject, dataset, size, length);
+        results['growth'] = measured.growth;
+        goals.push(...measured.goals);
+      }
       if (wants('warm')) await warm(subject, dataset);
       if (wants('stale')) {
         const figures = await measureStale(subject, dataset, values.check || !values.seconds ? 60 : length.seconds);
@@ -95,27 +100,21 @@ async function measure() {
 }
 
 async function cold(subject: Subject, dataset: Dataset) {
-  const lists = await measureLists(subject, dataset, await listCases(subject, dataset), length);
+  const floors = Object.keys(coldShares);
+  const lists = await measureLists(subject, dataset, await listCases(subject, dataset), { ...length, floors });
   results['lists'] = lists;
   showLists(lists);
-  for (const { name, share, nodeMs, postgresMs, limitPostgresMs } of lists) {
+  for (const { name, share, timesFloor, timesPgbench } of lists) {
     const goal = coldShares[name];
     if (!goal) continue;
-    const { path } = (await listCases(subject, dataset)).find((one) => one.name === name)!;
-    const statements = await statementsFor(subject, path, { 'x-api-key': dataset.apiKey });
-    const floor = await floorOf(subject, statements, length.seconds);
     goals.push({ name: `${name}, cold, share of pgbench`, ...goal, measured: share });
-    goals.push({
-      name: `${name}, cold, Node's CPU, times the floor`,
-      must: 1.8,
-      atMost: true,
-      measured: nodeMs / floor,
-    });
+    const atMost = { atMost: true } as const;
+    goals.push({ name: `${name}, cold, Node's CPU, times the floor`, must: 1.8, ...atMost, measured: timesFloor });
     goals.push({
       name: `${name}, cold, PostgreSQL's CPU, times pgbench's`,
       must: 1.2,
-      atMost: true,
-      measured: postgresMs / limitPostgresMs,
+      ...atMost,
+      measured: timesPgbench,
     });
   }
 }
@@ -141,41 +140,6 @@ async function warm(subject: Subject, dataset: Dataset) {
   }
 }
 
-/**
- * The same lists over a tenth of the rows: what a request costs Node and PostgreSQL, large against small. Only where as many
- * items are answered at both sizes; counting all of them, which is done once while the data is as it is, is measured apart.
- */
-async function growth(subject: Subject, dataset: Dataset) {
-  const few = { rounds: Math.min(3, length.rounds), seconds: length.seconds, limit: false };
-  const measure = async (of: Subject, set: Dataset) => ({
-    lists: await measureLists(of, set, await listCases(of, set), few),
-    total: await measureTotal(of, set, '/v2/coursedates', length.seconds),
-  });
-  const large = await measure(subject, dataset);
-  const small = await withDatabase(size / 10, measure);
-  const spentBy = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
-  const grown = large.lists.map((one, n) => {
-    const before = small.lists[n]!;
-    const figures = { ms: spentBy(one), 'ms with a tenth': spentBy(before), growth: spentBy(one) / spentBy(before) };
-    return { name: one.name, items: one.items, 'items with a tenth': before.items, ...figures };
-  });
-  const totals = { large: large.total, small: small.total };
-  results['growth'] = { totals, lists: grown };
-  console.log(`counting all course dates: ${round(totals.large)} ms of PostgreSQL, against ${round(totals.small)}`);
-  console.table(
-    grown.map((one) => ({
-      ...one,
-      ...{ ms: round(one.ms), 'ms with a tenth': round(one['ms with a tenth']), growth: round(one.growth) },
-    })),
-  );
-  for (const { name, items, growth: measured, ...before } of grown) {
-    // Another number of items is another question.
-    if (items === before['items with a tenth'])
-      goals.push({ name: `${name}, growth`, must: 1.3, atMost: true, measured });
-    else console.log(`${name}: not compared, ${items} items against ${before['items with a tenth']}`);
-  }
-}
-
 function showLists(lists: ListFigures[]) {
   console.table(
     lists.map(({ name, ...figures }) => ({
@@ -183,7 +147,7 @@ function showLists(lists: ListFigures[]) {
       ...{ items: figures.items, ...columnsOf(figures) },
       pgbench: Math.round(figures.limit),
       share: percent(figures.share),
-      'its pgbench ms': round(figures.limitPostgresMs),
+      ...{ 'PostgreSQL, times': round(figures.timesPgbench), 'Node, times floor': round(figures.timesFloor) },
       statements: figures.statements,
     })),
   );

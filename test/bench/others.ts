@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import { buildApp } from '../../src/app.ts';
 import type { Subject } from './database.ts';
@@ -135,14 +134,3 @@ export async function measureTwo(
     }),
   );
 }
-
-/** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON. */
-export async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
-  const child = fork(new URL('floor.ts', import.meta.url), { execArgv: tsx });
-  child.send({ url, statements: statements.map((one) => ({ ...one, text: asRows(one.text) })), seconds });
-  const [milliseconds] = (await once(child, 'message')) as [number];
-  return milliseconds;
-}
-
-/** What the service has come as one JSON text, as rows of its columns. */
-export const asRows = (text: string) => /^select json_agg\(.*?\) from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;

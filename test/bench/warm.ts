@@ -5,9 +5,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { costOf, middleOf, type Cost } from './cost.ts';
 import { freePort } from '../support/ports.ts';
-import { statementsFor } from './lists.ts';
+import { asRows, statementsFor } from './lists.ts';
 import { drive, onlyStatus } from './load.ts';
-import { asRows } from './others.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { withServer } from './server.ts';
 

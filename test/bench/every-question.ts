@@ -1,0 +1,66 @@
+import { buildApp, type App } from '../../src/app.ts';
+import { askedFor, listQuestions } from '../support/list-questions.ts';
+import { statementsOf, type Sent } from '../support/statements.ts';
+import type { Subject } from './database.ts';
+import type { Dataset } from './dataset.ts';
+import { appOptions } from './server.ts';
+
+/**
+ * What one question of a list takes, in milliseconds: Node's processor time, and PostgreSQL's without counting all pages.
+ * `more` tells that it selects more than is answered.
+ */
+export type QuestionCost = { name: string; items: number; more: boolean; nodeMs: number; postgresMs: number };
+
+const times = 5;
+
+/** Every list with every documented filter, order and include, one at a time; the least of a few runs is the question's own. */
+export async function measureEveryQuestion(subject: Subject, dataset: Dataset): Promise<QuestionCost[]> {
+  const app = await buildApp({ database: subject.database, ...appOptions });
+  try {
+    await app.ready();
+    const asking = await askedFor(subject.database, dataset.providerId);
+    const costs: QuestionCost[] = [];
+    for (const { path, question, url } of listQuestions(app, asking)) {
+      costs.push({ name: `${path} ${question}`.trim(), ...(await costOfQuestion(app, subject, dataset, url)) });
+    }
+    return costs;
+  } finally {
+    await app.close();
+  }
+}
+
+type Envelope = { items: unknown[]; pagination: { next_page: number | null } };
+
+async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
+  const ask = () => app.inject({ method: 'GET', url, headers: { 'x-api-key': apiKey } });
+  const { headers, json } = await ask();
+  const answer = json<unknown[] | Envelope>();
+  const items = (Array.isArray(answer) ? answer : answer.items).length;
+  const more = Array.isArray(answer) ? headers['link'] !== undefined : answer.pagination.next_page !== null;
+  const sent = await statementsOf(ask);
+  let postgresMs = 0;
+  for (const one of sent.filter(({ text }) => /^(with|select)(?! count)/.test(text)))
+    postgresMs += await least(() => databaseTime(subject, one));
+  const nodeMs = await least(async () => {
+    const before = process.cpuUsage();
+    await ask();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  return { items, more, nodeMs, postgresMs };
+}
+
+async function least(measure: () => Promise<number>) {
+  let found = Infinity;
+  for (let n = 0; n < times; n += 1) found = Math.min(found, await measure());
+  return found;
+}
+
+type Explained = { 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] };
+
+/** Planning too, which is done anew for what has no name. */
+async function databaseTime({ database }: Subject, { name, text, values }: Sent) {
+  const { rows } = await database.pool.query<Explained>(`explain (analyze, timing off, format json) ${text}`, values);
+  const { 'Planning Time': planning, 'Execution Time': execution } = rows[0]!['QUERY PLAN'][0]!;
+  return execution + (name ? 0 : planning);
+}

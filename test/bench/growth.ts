@@ -1,0 +1,97 @@
+import { listCases } from './cases.ts';
+import { round } from './cost.ts';
+import { withDatabase, type Subject } from './database.ts';
+import type { Dataset } from './dataset.ts';
+import { measureEveryQuestion, type QuestionCost } from './every-question.ts';
+import type { Goal } from './goals.ts';
+import { measureLists, type ListFigures } from './lists.ts';
+import { measureTotal } from './others.ts';
+
+type Length = { rounds: number; seconds: number };
+
+const most = 1.3;
+
+/**
+ * The same lists over a tenth of the rows: what a request costs Node and PostgreSQL, large against small. Only where as many
+ * items are answered at both sizes; counting all of them, which is done once while the data is as it is, is measured apart.
+ */
+export async function measureGrowth(subject: Subject, dataset: Dataset, size: number, length: Length) {
+  const few = { rounds: Math.min(3, length.rounds), seconds: length.seconds, limit: false };
+  const measure = async (of: Subject, set: Dataset) => ({
+    lists: await measureLists(of, set, await listCases(of, set), few),
+    total: await measureTotal(of, set, '/v2/coursedates', length.seconds),
+    every: await measureEveryQuestion(of, set),
+  });
+  const large = await measure(subject, dataset);
+  const small = await withDatabase(size / 10, measure);
+
+  const spentBy = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
+  const lists = large.lists.map((one, n) =>
+    grownFrom(one.name, one, small.lists[n]!, spentBy(one), spentBy(small.lists[n]!)),
+  );
+  const every = large.every.map((one, n) => questionGrown(one, small.every[n]!));
+  const totals = { large: large.total, small: small.total };
+  console.log(`counting all course dates: ${round(totals.large)} ms of PostgreSQL, against ${round(totals.small)}`);
+  show(lists);
+
+  // Who is answered a page of more may have selected more of the larger set, as a range that holds all of it does.
+  const compared = every.filter(isComparable);
+  const [whole, paged] = [compared.filter(({ more }) => !more), compared.filter(({ more }) => more)];
+  const grown = (all: Grown[]) => all.filter(({ growth }) => growth > most).length;
+  console.log(`of ${every.length} questions ${whole.length} select as many at both sizes; ${grown(whole)} grow more:`);
+  show(mostGrown(whole, grown(whole)));
+  console.log(`${paged.length} are answered as many of more; ${grown(paged)} grow more:`);
+  show(mostGrown(paged, grown(paged)));
+
+  const goals: Goal[] = lists
+    .filter(isComparable)
+    .map(({ name, growth }) => ({ name: `${name}, growth`, must: most, atMost: true, measured: growth }));
+  goals.push({
+    name: `of ${whole.length} questions, those that grow more`,
+    must: 0,
+    atMost: true,
+    measured: grown(whole),
+  });
+  return { growth: { totals, lists, every }, goals };
+}
+
+type Grown = {
+  name: string;
+  items: number;
+  'with a tenth': number;
+  ms: number;
+  'ms with a tenth': number;
+  growth: number;
+};
+
+function grownFrom(
+  name: string,
+  large: { items: number },
+  small: { items: number },
+  ms: number,
+  before: number,
+): Grown {
+  return { name, items: large.items, 'with a tenth': small.items, ms, 'ms with a tenth': before, growth: ms / before };
+}
+
+const mostGrown = (all: Grown[], count: number) =>
+  all.sort((a, b) => b.growth - a.growth).slice(0, Math.max(5, Math.min(15, count)));
+
+/** What Node takes does not depend on what is not answered; so the lesser of the two stands for both. */
+function questionGrown(large: QuestionCost, small: QuestionCost) {
+  const node = Math.min(large.nodeMs, small.nodeMs);
+  const [ms, before] = [node + large.postgresMs, node + small.postgresMs];
+  return { ...grownFrom(large.name, large, small, ms, before), more: large.more || small.more };
+}
+
+/** Another number of items is another question. */
+const isComparable = (one: Grown) => one.items === one['with a tenth'];
+
+const show = (all: Grown[]) =>
+  console.table(
+    all.map((one) => ({
+      ...one,
+      ...{ ms: round(one.ms), 'ms with a tenth': round(one['ms with a tenth']) },
+      growth: isComparable(one) ? round(one.growth) : 'not compared',
+    })),
+  );
