@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import type { buildApp } from '../src/app.ts';
+import { allGuards } from '../src/core/context.ts';
 import { categories } from '../src/database/tables/catalog.ts';
 import { addCategory } from '../src/resources/categories/service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
@@ -15,6 +17,7 @@ import {
   openTestDatabase,
   openWorld,
   ownDatabase,
+  settings,
   sharedWorld,
   type Provider,
 } from './support/world.ts';
@@ -315,27 +318,17 @@ test('when the first to ask goes away, one of those who wait for its answer asks
 test('another build names its answers otherwise', async () => {
   mkdirSync('test/output', { recursive: true });
   const folder = mkdtempSync(join('test/output', 'build-'));
+  const me = await newProvider();
   const tagBy = async (build: string) => {
-    const { revalidate } = (await import(join(process.cwd(), build, 'http/versions.js'))) as {
-      revalidate: (more: () => boolean) => (request: object, reply: object) => Promise<void>;
-    };
-    const headers: Record<string, string> = {};
-    const ctx = { providerId: 1, language: 'en', settings: {} };
-    const request = {
-      ctx,
-      dataVersion: '1',
-      routeOptions: { url: '/' },
-      params: {},
-      query: {},
-      headers: {},
-      server: {},
-    };
-    await revalidate(() => false)(request, { header: (name: string, value: string) => (headers[name] = value) });
+    const { buildApp: built } = (await import(join(process.cwd(), build, 'app.js'))) as { buildApp: typeof buildApp };
+    const app = await built({ database, settings, version: 'test', limits, guards: allGuards });
+    const { headers } = await app.inject({ url: '/v2/courses', headers: { 'x-api-key': me.apiKey } });
+    await app.close();
     return headers['etag'];
   };
   try {
-    for (const copy of ['same', 'other'])
-      cpSync('dist', join(folder, copy), { recursive: true, filter: (path) => !path.endsWith('.map') });
+    for (const beside of ['migrations', 'package.json']) cpSync(beside, join(folder, beside), { recursive: true });
+    for (const copy of ['same', 'other']) cpSync('dist', join(folder, copy), { recursive: true });
     appendFileSync(join(folder, 'other', 'app.js'), '\n// Another build.');
     const tag = await tagBy('dist');
     expect(tag).toMatch(/^W\/"/);
