@@ -33,7 +33,8 @@ export async function run(
   how: StoreOptions = {},
 ) {
   const config = readConfig(process.env);
-  const store = await openStore(config, () => undefined, { mayCreate: false, ...how });
+  // Nobody behind it waits, so it may wait longer for a connection than a request.
+  const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs: 10_000, ...how });
   try {
     const database = store.database.by({ actor: 'operator', actorId: null, action });
     await whenReachable(database, config.STARTUP_WAIT_MS);

@@ -17,7 +17,9 @@ export type Store = {
 };
 
 /** How a command's way of using the database differs from the server's. */
-export type StoreOptions = Partial<Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'statementMs' | 'writeMs'>> & {
+export type StoreOptions = Partial<
+  Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'acquireMs' | 'statementMs' | 'writeMs'>
+> & {
   /** Whether the embedded database is made where there is none; true unless said otherwise. */
   mayCreate?: boolean;
 };

@@ -47,7 +47,11 @@ export function cli(args: string[], env: Environment, input: string | Buffer = '
   return new Promise<{ code: number; stdout: string; stderr: string; json: <T = any>() => T }>((done) => {
     const child = execFile(process.execPath, ['dist/cli.js', ...args], { env: bare(env) }, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
-      done({ code, stdout, stderr, json: <T>() => JSON.parse(stdout) as T });
+      const json = <T>() => {
+        if (stdout === '') throw new Error(`${args.join(' ')} ended with ${code} and says nothing but: ${stderr}`);
+        return JSON.parse(stdout) as T;
+      };
+      done({ code, stdout, stderr, json });
     });
     child.stdin!.end(input);
   });
