@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { dialects, encoded, typed } from './support/generate.ts';
+import { dialects, encoded, newEmail, typed } from './support/generate.ts';
 import { send, sharedWorld, type Provider } from './support/world.ts';
 
 const world = await sharedWorld();
 const { app, database, newProvider } = world;
 
 let made = 0;
-const newEmail = () => `person-${process.pid}-${(made += 1)}@people.example`;
 const kari = { firstname: 'Kari', lastname: 'Nordmann', role_ids: [1] };
 const asText = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 

@@ -1,7 +1,6 @@
 import { request, type RequestOptions } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   contentTypes,
   countOf,
@@ -16,16 +15,14 @@ import {
   writeRaw,
   writes,
 } from './support/generate.ts';
-import { sharedWorld } from './support/world.ts';
+import { sharedPort, sharedWorld } from './support/world.ts';
 
-const { app, newProvider } = await sharedWorld();
+const { newProvider } = await sharedWorld();
 const me = await newProvider();
 const [postCourse, putSchool] = writes as [Write, Write, ...Write[]];
 type Write = (typeof writes)[number];
 
-await app.listen({ port: 0, host: '127.0.0.1' });
-const { port } = app.server.address() as AddressInfo;
-afterAll(() => app.server.close());
+const port = await sharedPort();
 
 /** Over a real socket: chunked when there is no content-length. */
 const overSocket = (options: RequestOptions, body: string | Buffer) =>

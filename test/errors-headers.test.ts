@@ -1,14 +1,12 @@
 import { request, type RequestOptions } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
+import { connect } from 'node:net';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { minimalSchool } from './support/generate.ts';
-import { limits, openTestDatabase, openWorld, send, sharedWorld } from './support/world.ts';
+import { limits, openTestDatabase, openWorld, send, sharedPort, sharedWorld } from './support/world.ts';
 
 const { app, newProvider } = await sharedWorld();
 const me = await newProvider();
-await app.listen({ port: 0, host: '127.0.0.1' });
-const { port } = app.server.address() as AddressInfo;
-afterAll(() => app.server.close());
+const port = await sharedPort();
 
 const overSocket = (options: RequestOptions) =>
   new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {

@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import { inject, onTestFinished } from 'vitest';
 import { Client, type ClientConfig } from 'pg';
 import type { InjectOptions } from 'fastify';
@@ -56,8 +57,17 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 type App = Awaited<ReturnType<typeof buildApp>>;
 
 let opened: Promise<World> | undefined;
-/** The world that the tests of a file share: nothing in it is torn down, each test makes providers of its own. */
+/** The world that the tests of a worker share: nothing in it is torn down, each test makes providers of its own. */
 export const sharedWorld = () => (opened ??= openWorld(openTestDatabase(inject('shared'))));
+
+let port: Promise<number> | undefined;
+/** Where the shared world listens, for tests that need a socket; no server waits for it to close. */
+export const sharedPort = () =>
+  (port ??= sharedWorld().then(async ({ app }) => {
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    app.server.unref();
+    return (app.server.address() as AddressInfo).port;
+  }));
 
 /** An empty, migrated database for one test that needs the whole of it; dropped when the test is done. */
 export async function ownDatabase() {
