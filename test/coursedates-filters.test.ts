@@ -151,7 +151,12 @@ test('by the tags of the course', async () => {
   const asked = asking(me);
   expect(await asked(`tag_ids=${red},${blue}`)).toEqual(dates.slice(0, 2));
   expect(await asked(`tag_ids[]=${red}&tag_ids[]=${blue}&tag_match=all`)).toEqual([dates[1]]);
+  // Beside courses or a date each row's course is asked for its tags.
   expect(await asked(`tag_ids=${blue}&course_id=${a}`)).toEqual([]);
+  expect(await asked(`tag_ids=${red}&course_id=${a}`)).toEqual([dates[0]]);
+  expect(await asked(`tag_ids=${red},${blue}&course_id=${a},${b}`)).toEqual(dates.slice(0, 2));
+  expect(await asked(`tag_ids=${red},${blue},${red}&tag_match=all&course_id=${a},${b}`)).toEqual([dates[1]]);
+  expect(await asked(`tag_ids=${red}&coursedate_id=${dates[2]}`)).toEqual([]);
   for (const path of ['coursedates', 'nextcoursedates']) {
     for (const query of [`tag_ids=${theirs}`, `tag_ids=${red},${theirs}&include_partners=1`]) {
       const answer = await me.get(`/v2/${path}?${query}`);

@@ -7,8 +7,13 @@ import { Moment, NowOrMoment } from '../core/schema.ts';
 /** A query parameter: what it may hold, and what it then asks of the database; undefined asks nothing. */
 export type Filter<S extends TSchema = TSchema> = {
   schema: S;
-  /** `query` holds the other parameters, for one that modifies this. */
-  where(value: Static<S>, ctx: Ctx, query: Record<string, unknown>): SQL | undefined | Promise<SQL>;
+  /** `query` holds the other parameters, for one that modifies this; `isNarrowed` tells that one of them is narrow. */
+  where(
+    value: Static<S>,
+    ctx: Ctx,
+    query: Record<string, unknown>,
+    isNarrowed: boolean,
+  ): SQL | undefined | Promise<SQL>;
   /** Has a few values, of which each asks the same of the database whoever asks: so it is planned once for each. */
   isFixed?: true;
   /** Whether a value names what only few rows belong to, by an index of their own: they are found by that, whatever else is asked. */

@@ -83,11 +83,15 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   const visible = (ctx: Ctx, { include_deleted }: ItemAsked, reach: Reach) =>
     and(ctx.guards.scope ? spec.scope(ctx, reach) : undefined, include_deleted ? undefined : notDeleted);
 
+  const isNarrowed = (query: Asked<F>) =>
+    Object.entries(filters).some(([name, filter]) => query[name] !== undefined && filter.isNarrow?.(query[name]));
+
   /** What the filters that are asked for ask of the database, by name. */
   async function conditionsOf(ctx: Ctx, query: Asked<F>) {
     const found: Condition[] = [];
+    const narrowed = isNarrowed(query);
     for (const [name, filter] of Object.entries(filters)) {
-      const condition = query[name] === undefined ? undefined : await filter.where(query[name], ctx, query);
+      const condition = query[name] === undefined ? undefined : await filter.where(query[name], ctx, query, narrowed);
       if (condition !== undefined) found.push({ name, filter, condition });
     }
     return found;
@@ -117,7 +121,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     }
     const condition = where(ctx, query, reach, found);
     const columns = new Set(found.flatMap(({ filter }) => filter.range ?? []));
-    if (isOwnById && columns.size > 0 && !found.some(({ filter, name }) => filter.isNarrow?.(query[name]))) {
+    if (isOwnById && columns.size > 0 && !isNarrowed(query)) {
       const inReach = visible(ctx, { include_deleted: true }, reach);
       const ranges = [...columns].map((column) => {
         const bounds = found.filter(({ filter }) => filter.range === column);

@@ -1,4 +1,4 @@
-import { inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
 import { Id, List, OneOf } from '../../core/schema.ts';
@@ -11,7 +11,8 @@ import { own } from '../../lists/reach.ts';
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, whose: string) => ({
   tag_ids: filter(
     List(Id, { description: `Only ${whose} with these of the school's own tags` }),
-    async (tagIds: number[], ctx, { tag_match }) => {
+    async (tagIds: number[], ctx, { tag_match }, isNarrowed) => {
+      if (isNarrowed) return own(ctx, table, carries(ctx, courseId, tagIds, tag_match));
       const found = tagged(ctx, tagIds, tag_match);
       // `is true` keeps it a condition of each row; a join would begin with all of them.
       const condition = (await areMany(ctx, tagIds, tag_match))
@@ -22,6 +23,16 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
   ),
   tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
 });
+
+/** Whether this one course carries them: asked of each row, where only few are left by what else is asked. */
+function carries(ctx: Ctx, courseId: PgColumn, tagIds: number[], match: unknown) {
+  const ids = [...new Set(tagIds)];
+  const carried = ctx.db
+    .select({ count: sql`count(*)` })
+    .from(courseTags)
+    .where(own(ctx, courseTags, and(eq(courseTags.courseId, courseId), inArray(courseTags.tagId, ids))));
+  return sql`${carried} >= ${match === 'all' ? ids.length : 1}`;
+}
 
 /** The courses that carry any of the provider's own tags, or every one of them. */
 function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
@@ -35,8 +46,8 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
 }
 
 /**
- * Whether a fifth of all courses or more carry them: then a page's are met on the way through the list, and were they the last
- * ones. Fewer are looked up. The planner cannot know how many there are, and would always read and sort all that they have.
+ * Whether a fifth of all courses or more carry them: then a page is full soon on the way through the list, and at worst, where they
+ * are the last ones, after four fifths of it. Fewer are looked up. The planner cannot know how many there are, and would always read and sort all that they have.
  */
 async function areMany(ctx: Ctx, tagIds: number[], match: unknown) {
   const carrying = await ctx.db.$count(sql`${tagged(ctx, tagIds, match)} as tagged`);
