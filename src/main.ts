@@ -14,7 +14,7 @@ import { mailOf } from './process/mail.ts';
 import { openStore, settingsOf, whenReachable, type Store } from './process/store.ts';
 
 // V8 would let what it holds grow several times over before it collects; so it holds a third less under load.
-setFlagsFromString('--heap-growing-percent=70');
+setFlagsFromString('--heap-growing-percent=50');
 
 /** The process: config in, database up, listen, stop gracefully. */
 async function start() {

@@ -13,7 +13,6 @@ export const appOptions = {
 } satisfies Omit<AppOptions, 'database'>;
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-const started = scripts.start.replace('exec node ', '').split(' ');
 
 /** The real server over that database, as an operator starts it; stopped after the work. */
 export async function withServer<T>(
@@ -23,7 +22,8 @@ export async function withServer<T>(
 ): Promise<T> {
   const port = await freePort();
   const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url };
-  const child = spawn(process.execPath, started, {
+  // It replaces the shell, so that the shell's id is the server's.
+  const child = spawn('sh', ['-c', scripts.start], {
     env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
