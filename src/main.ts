@@ -13,7 +13,7 @@ import { packageVersion } from './process/version.ts';
 import { mailOf } from './process/mail.ts';
 import { openStore, settingsOf, whenReachable, type Store } from './process/store.ts';
 
-// V8 would let what it holds grow several times over before it collects; so it holds a third less under load.
+// V8 would let what it holds grow several times over before it collects; so it holds less under load.
 setFlagsFromString('--heap-growing-percent=50');
 
 /** The process: config in, database up, listen, stop gracefully. */

@@ -34,7 +34,8 @@ export async function run(
 ) {
   const config = readConfig(process.env);
   // Nobody behind it waits, so it may wait longer for a connection than a request.
-  const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs: 10_000, ...how });
+  const acquireMs = Math.max(10_000, config.POOL_WAIT_MS);
+  const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...how });
   try {
     const database = store.database.by({ actor: 'operator', actorId: null, action });
     await whenReachable(database, config.STARTUP_WAIT_MS);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { AppOptions } from '../../src/app.ts';
 import { freePort } from '../support/ports.ts';
 import type { Subject } from './database.ts';
@@ -21,7 +22,7 @@ export async function withServer<T>(
   work: (server: { base: string; pid: number }) => Promise<T>,
 ): Promise<T> {
   const port = await freePort();
-  const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url };
+  const env = { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url };
   // It replaces the shell, so that the shell's id is the server's.
   const child = spawn('sh', ['-c', scripts.start], {
     env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },

@@ -57,7 +57,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 type App = Awaited<ReturnType<typeof buildApp>>;
 
 let opened: Promise<World> | undefined;
-/** The world that the tests of a worker share: nothing in it is torn down, each test makes providers of its own. */
+/** The world that the files of a worker share: nothing in it is torn down, each test makes providers of its own. */
 export const sharedWorld = () => (opened ??= openWorld(openTestDatabase(inject('shared'))));
 
 let port: Promise<number> | undefined;

@@ -46,8 +46,8 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
 }
 
 /**
- * Whether a fifth of all courses or more carry them: then a page is full soon on the way through the list, and at worst, where they
- * are the last ones, after four fifths of it. Fewer are looked up. The planner cannot know how many there are, and would always read and sort all that they have.
+ * Whether a fifth of all courses or more carry them: then a page is full soon on the way through the list, and where they are the
+ * last ones after four fifths of it. The planner cannot know how many there are, and would always read and sort all that they have.
  */
 async function areMany(ctx: Ctx, tagIds: number[], match: unknown) {
   const carrying = await ctx.db.$count(sql`${tagged(ctx, tagIds, match)} as tagged`);
