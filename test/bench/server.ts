@@ -22,7 +22,12 @@ export async function withServer<T>(
   work: (server: { base: string; pid: number }) => Promise<T>,
 ): Promise<T> {
   const port = await freePort();
-  const env = { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: url };
+  const env = {
+    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATABASE_URL: url,
+  };
   // It replaces the shell, so that the shell's id is the server's.
   const child = spawn('sh', ['-c', scripts.start], {
     env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },
