@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 
 const whole = 'dist/.built-of';
 const made = madeOf();
@@ -27,6 +26,8 @@ function readIfThere(file) {
 
 /** Into a folder of its own, which takes the place of dist when it is whole: another start may be reading it. */
 async function bundle(folder) {
+  // Only here: what is built already starts without what only developers need.
+  const { build } = await import('esbuild');
   try {
     await build({
       // What node starts, and what servers that are broken on purpose are made of.
