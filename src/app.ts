@@ -11,7 +11,7 @@ import { cutUnlessWaiting } from './http/closing.ts';
 import { docs } from './http/docs.ts';
 import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, mainWording } from './http/problems.ts';
-import { keptAnswers, keptTotals } from './http/kept.ts';
+import { keptAnswers, knownLists } from './http/kept.ts';
 import { parseQuery } from './http/query.ts';
 import { bucketsFor, type Rate } from './http/rate.ts';
 import { answerBytes, answerUnread } from './http/unread.ts';
@@ -97,7 +97,7 @@ export async function buildApp({
   await app.register(rateLimit, { global: false, cache: 10_000 });
   const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
   app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
-  app.decorate('totals', keptTotals());
+  app.decorate('known', knownLists());
   app.decorateRequest('answered', null);
   const buckets = limits.rate && bucketsFor(limits.rate);
   const services = { database, settings, guards, countWrongKey, buckets };

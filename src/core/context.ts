@@ -24,6 +24,14 @@ export type Guards = {
 };
 export const allGuards: Guards = { scope: true, equalTitle: true, voucherBalance: true };
 
+/** What earlier answers told of a list's question, whatever page was asked for. */
+export type Known = {
+  /** How many items there are on all pages. */
+  total?: Promise<number>;
+  /** Where pages in the order of ids ended: the last id by how many items there are up to it. */
+  ends: Map<number, number>;
+};
+
 /** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
 export type Ctx = {
   providerId: number;
@@ -40,6 +48,6 @@ export type Ctx = {
   write: Write;
   /** Makes a provider below this one. */
   writeNewProvider: WriteNewProvider;
-  /** Counts, unless this was counted while the data was as it is; absent where the total depends on more, or nothing is kept. */
-  totalOf?: (question: string, count: () => Promise<number>) => Promise<number>;
+  /** What is known of a list's question while the data is as it is; absent where it depends on more. */
+  knownOf?: (question: string) => Known;
 };

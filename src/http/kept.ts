@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Ctx } from '../core/context.ts';
+import type { Ctx, Known } from '../core/context.ts';
+import { nothingKnown } from '../lists/known.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
     kept: KeptAnswers | null;
-    /** How many items there are on all pages, by the state of the data and the question. */
-    totals: KeptTotals;
+    /** What is known of lists, by the state of the data and the question. */
+    known: KnownLists;
   }
   interface FastifyRequest {
     /** Keeps the answer and hands it to who waits for the same, or tells them why there is none; null lets one of them ask. */
@@ -23,10 +24,10 @@ export type KeptAnswers = {
   coming: Map<string, Promise<Answer | null>>;
 };
 
-export type KeptTotals = LRUCache<string, Promise<number>>;
-/** A megabyte at most, most of it what was asked. */
-export const keptTotals = (): KeptTotals =>
-  new LRUCache({ maxSize: 1_048_576, sizeCalculation: (_total, name) => 2 * name.length + 200 });
+export type KnownLists = LRUCache<string, Known>;
+/** A megabyte at most. */
+export const knownLists = (): KnownLists =>
+  new LRUCache({ maxSize: 1_048_576, sizeCalculation: (_known, name) => 2 * name.length + 600 });
 
 /** As many as fit into that many bytes, the least used ones going first; null keeps none. */
 export const keptAnswers = (bytes: number): KeptAnswers | null =>
@@ -63,17 +64,14 @@ export async function answerKept(request: FastifyRequest, reply: FastifyReply, n
   return undefined;
 }
 
-/** Counts once for all pages and all who wait; `state` names the data and the list. */
-export const keepingTotals =
-  (totals: KeptTotals, state: string): NonNullable<Ctx['totalOf']> =>
-  (question, count) => {
+/** What is known of a list's questions; `state` names the data and the list. */
+export const knowing =
+  (lists: KnownLists, state: string): NonNullable<Ctx['knownOf']> =>
+  (question) => {
     const name = `${state} ${question}`;
-    const known = totals.get(name);
-    if (known) return known;
-    const total = count();
-    totals.set(name, total);
-    total.catch(() => totals.delete(name));
-    return total;
+    let known = lists.get(name);
+    if (!known) lists.set(name, (known = nothingKnown()));
+    return known;
   };
 
 /** From here on who asks the same waits for this request. */

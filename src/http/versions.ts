@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
-import { answerKept, keepingTotals, tagOfKept } from './kept.ts';
+import { answerKept, knowing, tagOfKept } from './kept.ts';
 
 type Query = Record<string, unknown>;
 
@@ -17,9 +17,9 @@ export const revalidate =
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
     const { ctx, dataVersion, routeOptions, server } = request;
-    // How many there are does not depend on what is embedded.
+    // Neither how many there are nor where a page ends depends on what is embedded.
     if (!dependsOnMore({ ...query, include: undefined })) {
-      ctx.totalOf = keepingTotals(server.totals, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
+      ctx.knownOf = knowing(server.known, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
     }
     if (dependsOnMore(query)) return;
     // The address too: it may hold ignored parameters, which the link to the next page repeats.

@@ -6,6 +6,7 @@ import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
 import { idsInRanges, pageIds, plainIds, type Slice } from './ids.ts';
 import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
+import { countOnce, nearestEnd, noteEnd, nothingKnown } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
 
@@ -143,11 +144,20 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const limit = Math.min(query.limit ?? 75, mostItems);
     const page = query.page ?? 1;
     const before = (page - 1) * limit;
+    const known = knownOf(ctx, query);
+    const isById = spec.order?.(query) === undefined;
+    const end = isById ? nearestEnd(known, before) : undefined;
     const conditions = await conditionsOf(ctx, query);
-    const found = await findIds(ctx, query, reach, conditions, { limit: limit + 1, offset: before });
+    const slice = { limit: limit + 1, offset: before - (end?.count ?? 0) };
+    const found = await findIds(ctx, end ? { ...query, since_id: end.id } : query, reach, conditions, slice);
     const keys = found.slice(0, limit);
-    const isLast = found.length <= limit && (found.length > 0 || before === 0);
-    const count = () => (isLast ? before + found.length : totalOf(ctx, query, where(ctx, query, reach, conditions)));
+    const isMore = found.length > limit;
+    if (isById && isMore) noteEnd(known, { count: before + limit, id: keys.at(-1)!.id });
+    const isLast = !isMore && (found.length > 0 || before === 0);
+    const count = () => {
+      if (isLast) return before + found.length;
+      return countOnce(known, async () => ctx.db.$count(table, where(ctx, query, reach, conditions)));
+    };
     const [items, total] = await Promise.all([
       fetchInOrder(ctx, keys).then((rows) => shape.embed(ctx, rows, query, query.include ?? [])),
       counted ? count() : undefined,
@@ -156,19 +166,18 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       items,
       page,
       limit,
-      more: found.length > limit,
+      more: isMore,
       lastId: keys.at(-1)?.id ?? null,
-      walk: spec.order?.(query) === undefined && reach.partnerIds.length === 0 ? 'since_id' : 'page',
+      walk: isById && reach.partnerIds.length === 0 ? 'since_id' : 'page',
       through: reach.through ?? ctx.version,
       ...(total === undefined ? {} : { total }),
     };
   }
 
-  /** The same on every page, and whatever is embedded. */
-  async function totalOf(ctx: Ctx, query: Asked<F>, condition: SQL | undefined) {
-    const count = async () => ctx.db.$count(table, condition);
-    const question = { ...query, page: undefined, limit: undefined, include: undefined };
-    return ctx.totalOf ? ctx.totalOf(JSON.stringify(question), count) : count();
+  /** The same whatever page is asked for, and whatever is embedded. */
+  function knownOf(ctx: Ctx, query: Asked<F>) {
+    if (!ctx.knownOf) return nothingKnown();
+    return ctx.knownOf(JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined }));
   }
 
   /** The one item, or undefined when the provider may not see it. */

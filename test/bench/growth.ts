@@ -6,6 +6,7 @@ import { measureEveryQuestion, type QuestionCost } from './every-question.ts';
 import type { Goal } from './goals.ts';
 import { measureLists, type ListFigures } from './lists.ts';
 import { measureTotal } from './others.ts';
+import { measureWalk } from './walk.ts';
 
 type Length = { rounds: number; seconds: number };
 
@@ -20,6 +21,7 @@ export async function measureGrowth(subject: Subject, dataset: Dataset, size: nu
   const measure = async (of: Subject, set: Dataset) => ({
     lists: await measureLists(of, set, await listCases(of, set), few),
     total: await measureTotal(of, set, '/v2/coursedates', length.seconds),
+    walk: await measureWalk(of, set, '/v2/coursedates'),
     every: await measureEveryQuestion(of, set),
   });
   const large = await measure(subject, dataset);
@@ -31,7 +33,10 @@ export async function measureGrowth(subject: Subject, dataset: Dataset, size: nu
   );
   const every = large.every.map((one, n) => questionGrown(one, small.every[n]!));
   const totals = { large: large.total, small: small.total };
+  const walks = { large: large.walk, small: small.walk, growth: large.walk.ms / small.walk.ms };
   console.log(`counting all course dates: ${round(totals.large)} ms of PostgreSQL, against ${round(totals.small)}`);
+  const walked = ({ pages, ms }: typeof large.walk) => `${round(ms)} ms for each of ${pages} pages`;
+  console.log(`walking course dates page by page: ${walked(walks.large)}, against ${walked(walks.small)}`);
   show(lists);
 
   // Who is answered a page of more may have selected more of the larger set, as a range that holds all of it does.
@@ -46,13 +51,14 @@ export async function measureGrowth(subject: Subject, dataset: Dataset, size: nu
   const goals: Goal[] = lists
     .filter(isComparable)
     .map(({ name, growth }) => ({ name: `${name}, growth`, must: most, atMost: true, measured: growth }));
+  goals.push({ name: 'coursedates, page by page, growth', must: most, atMost: true, measured: walks.growth });
   goals.push({
     name: `of ${whole.length} questions, those that grow more`,
     must: 0,
     atMost: true,
     measured: grown(whole),
   });
-  return { growth: { totals, lists, every }, goals };
+  return { growth: { totals, walks, lists, every }, goals };
 }
 
 type Grown = {

@@ -1,0 +1,34 @@
+import type { Known } from '../core/context.ts';
+
+export const nothingKnown = (): Known => ({ ends: new Map() });
+
+/** For a few who walk at once, or one who asks for some pages at once. */
+const mostEnds = 8;
+
+export type End = { count: number; id: number };
+
+/** Where to go on from to what comes after so many items: only those between have to be skipped. */
+export function nearestEnd({ ends }: Known, before: number): End | undefined {
+  let nearest: End | undefined;
+  for (const [count, id] of ends) {
+    if (count <= before && count > (nearest?.count ?? 0)) nearest = { count, id };
+  }
+  return nearest;
+}
+
+/** The last few that were noted are kept. */
+export function noteEnd({ ends }: Known, { count, id }: End) {
+  ends.delete(count);
+  ends.set(count, id);
+  const [oldest] = ends.keys();
+  if (ends.size > mostEnds) ends.delete(oldest!);
+}
+
+/** Counts once, for all pages and all who wait. */
+export function countOnce(known: Known, count: () => Promise<number>) {
+  if (known.total) return known.total;
+  const total = count();
+  known.total = total;
+  total.catch(() => delete known.total);
+  return total;
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { approvePartner } from '../src/resources/partners/service.ts';
+import { nearestEnd, noteEnd, nothingKnown } from '../src/lists/known.ts';
+import { bookable } from './support/booking.ts';
+import { statementsOf, type Sent } from './support/statements.ts';
+import { sharedWorld, type Provider } from './support/world.ts';
+
+const { database, newProvider } = await sharedWorld();
+
+async function withCourses(count: number) {
+  const me = await newProvider();
+  const ids: number[] = [];
+  for (let n = 0; n < count; n += 1) ids.push(await me.course());
+  return { me, ids };
+}
+
+/** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them. */
+async function asked(me: Provider, query: string, list = '/v2/courses') {
+  let ids: number[] = [];
+  const sent = await statementsOf(async () => {
+    const found = (await me.get(`${list}?${query}`)).json<{ id: number }[] | { items: { id: number }[] }>();
+    ids = (Array.isArray(found) ? found : found.items).map(({ id }) => id);
+  });
+  const finding = sent.filter(({ text }) => / limit \$\d+/.test(text));
+  expect(finding).toHaveLength(1);
+  const [{ text, values }] = finding as [Sent];
+  const offset = / offset \$(\d+)/.exec(text);
+  return [ids, offset ? values[Number(offset[1]) - 1] : 0];
+}
+
+test('who walks page by page goes on from where the last page ended, with what each page shows unchanged', async () => {
+  const { me, ids } = await withCourses(9);
+  for (let page = 1; page <= 5; page += 1) {
+    expect(await asked(me, `limit=2&page=${page}`)).toEqual([ids.slice(2 * page - 2, 2 * page), 0]);
+  }
+  // Pages of another size lie by what was found too, and what comes later by the nearest of it.
+  expect(await asked(me, 'limit=4&page=2')).toEqual([ids.slice(4, 8), 0]);
+  expect(await asked(me, 'limit=7&page=2')).toEqual([ids.slice(7), 1]);
+  expect(await asked(me, 'limit=5&page=9')).toEqual([[], 40 - 8]);
+  expect(await asked(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
+});
+
+test('the first of a walk and another question skip what lies before', async () => {
+  const { me, ids } = await withCourses(5);
+  await asked(me, 'limit=2&page=1');
+  expect(await asked(me, `limit=2&page=2&since_id=${ids[0]!}`)).toEqual([ids.slice(3), 2]);
+  expect(await asked(me, 'limit=2&page=2&include_deleted=true')).toEqual([ids.slice(2, 4), 2]);
+  expect(await asked(me, 'limit=2&page=2&updated_at_min=2020-01-01')).toEqual([ids.slice(2, 4), 2]);
+  expect(await asked(me, 'limit=2&page=3&updated_at_min=2020-01-01')).toEqual([ids.slice(4), 0]);
+  // What is embedded moves no page.
+  expect(await asked(me, 'limit=2&page=2&include[]=products')).toEqual([ids.slice(2, 4), 0]);
+});
+
+test('after a change every page is found anew', async () => {
+  const { me, ids } = await withCourses(6);
+  for (const page of [1, 2]) await asked(me, `limit=2&page=${page}`);
+  expect((await me.request('DELETE')(`/v2/courses/${ids[0]!}`)).status).toBe(200);
+  expect(await asked(me, 'limit=2&page=3')).toEqual([ids.slice(5), 4]);
+});
+
+test('no other provider goes on from it, and with partners nobody does', async () => {
+  const [{ me }, other] = [await withCourses(4), await withCourses(4)];
+  await approvePartner(database, me.id, other.me.id);
+  await asked(me, 'limit=2&page=1');
+  expect(await asked(other.me, 'limit=2&page=2')).toEqual([other.ids.slice(2), 2]);
+  await asked(me, 'limit=2&page=1&include_partners=true');
+  expect((await asked(me, 'limit=2&page=2&include_partners=true'))[1]).toBe(2);
+});
+
+test('another order than by id skips', async () => {
+  const me = await newProvider();
+  for (let n = 0; n < 4; n += 1) await bookable(me, {});
+  await asked(me, 'limit=2&order_by=startdate', '/v2/coursedates');
+  expect((await asked(me, 'limit=2&page=2&order_by=startdate', '/v2/coursedates'))[1]).toBe(2);
+});
+
+test('the last few ends are kept, and the nearest one before is gone on from', () => {
+  const known = nothingKnown();
+  expect(nearestEnd(known, 75)).toBeUndefined();
+  for (let page = 1; page <= 20; page += 1) noteEnd(known, { count: page * 75, id: page * 1_000 });
+  expect(known.ends.size).toBe(8);
+  expect(nearestEnd(known, 12 * 75)).toBeUndefined();
+  expect(nearestEnd(known, 15 * 75 + 74)).toEqual({ count: 15 * 75, id: 15_000 });
+  expect(nearestEnd(known, 1e9)).toEqual({ count: 20 * 75, id: 20_000 });
+  // Who is asked for again stays.
+  noteEnd(known, { count: 13 * 75, id: 13_000 });
+  noteEnd(known, { count: 21 * 75, id: 21_000 });
+  expect(nearestEnd(known, 14 * 75)).toEqual({ count: 13 * 75, id: 13_000 });
+});
