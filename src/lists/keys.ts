@@ -64,5 +64,9 @@ export function byKeys<Found>(
   { longTexts = false }: { longTexts?: boolean } = {},
 ) {
   const query = wordedOnce(build, longTexts ? byCell : inOneText);
-  return (asking: Asking, keys: Keys): Promise<Found[]> => query(asking, '', () => placeholders, keys);
+  return (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> =>
+    query(asking, '', () => placeholders, { providerIds: arrayOf(providerIds), ids: arrayOf(ids) });
 }
+
+/** As PostgreSQL reads it: the driver would quote and escape each of them. */
+const arrayOf = (ids: number[]) => `{${ids.join(',')}}`;
