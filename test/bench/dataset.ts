@@ -8,8 +8,8 @@ const small = { providers: 500, courses: 4, courseDates: 20 };
 export type Dataset = { providerId: number; apiKey: string; size: number };
 
 /**
- * A realistic provider: courses with texts of 1 to 3 kB, ten course dates each over four years, three participants to an
- * order; and 500 small providers beside it. The same rows every time.
+ * A realistic provider: courses with texts of 1 to 3 kB, ten course dates each over four years, every twentieth of them inside the one
+ * before it and another in a bundle of five, three participants to an order; and 500 small providers beside it. The same rows every time.
  */
 export async function buildDataset(database: Database, size: number): Promise<Dataset> {
   const of = (count: number) => Math.max(1, Math.round(count * size));
@@ -70,13 +70,17 @@ const dates = (
   count: number,
   courseCount: number,
   { apart, days }: { apart?: string; days: number } = { days: 1 },
-) => `insert into course_dates (provider_id, course_id, location_id, start_at, end_at, deadline_at,
+) => `with before as (select nextval(pg_get_serial_sequence('course_dates', 'id')) as id)
+  insert into course_dates (provider_id, course_id, parent_id, bundle_id, location_id, place_id, start_at, end_at, deadline_at,
     start_time_at, end_time_at, zone, teaching_language_id, capacity_max, status_id, created_at, updated_at)
-  select :me, c.id, l.id, day, day + n % 3, day, time '09:00', time '15:30', 'Europe/Oslo', 'no', 20 + n % 10, case when n % 20 = 0 then 3 else 1 end,
+  select :me, c.id, case when n % 20 = 5 then before.id + n end, b.id, l.id, case when n % 2 = 0 then p.ids[1 + n % array_length(p.ids, 1)] end,
+    day, day + n % 3, day, time '09:00', time '15:30', 'Europe/Oslo', 'no', 20 + n % 10, case when n % 20 = 0 then 3 else 1 end,
     ${stamps(count, apart)}
-  from generate_series(0, ${count - 1}) n
-    join ${numbered('courses')} c (id, m) on c.m = n % ${courseCount}
+  from generate_series(0, ${count - 1}) n cross join before
+    join ${numbered('courses')} c (id, m) on c.m = (n - (n % 20 = 5)::int) % ${courseCount}
     left join ${numbered('locations')} l (id, m) on l.m = n % 50
+    left join ${numbered('bundles')} b (id, m) on n % 20 = 7 and b.m = n / 100
+    cross join (select array_agg(id order by id) as ids from places) p
     cross join lateral (select date '2024-01-01' + (n * ${days} + :me * 7)::int % 1460 as day) d
   order by n`;
 
@@ -97,6 +101,8 @@ function statements(of: (count: number) => number) {
       select :me, t.id, c.id from ${numbered('courses')} c join ${numbered('tags')} t on t.n in (c.n % 40, (c.n / 40) % 40) or (t.n < 2 and c.n % 4 = 0)`,
     `insert into products (provider_id, course_id, title, price, vat_percentage, is_main_product, created_at, updated_at)
       select :me, c.id, 'Course fee', 1000 + c.n % 90 * 100, 25, true, :at, :at from ${numbered('courses')} c`,
+    `insert into bundles (provider_id, title, created_at, updated_at)
+      select :me, 'Bundle ' || n, :at, :at from generate_series(0, ${dateCount - 1} / 100) n`,
     dates(dateCount, courseCount),
     `insert into course_date_instructors (provider_id, course_date_id, instructor_id)
       select :me, d.id, i.id from ${numbered('course_dates')} d join ${numbered('instructors')} i on i.n = d.n % 100`,
