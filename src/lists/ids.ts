@@ -35,7 +35,8 @@ export function plainIds(table: TenantTable) {
     return pageIds({ db }, table, condition, [asc(table.id)], slice);
   });
   type Plain = { variant: string; since_id: number | undefined; condition(providerId: number): SQL | undefined };
-  return ({ providerId, ...asking }: Asking & { providerId: number }, plain: Plain, slice: Slice) => {
+  return (asking: Asking, plain: Plain, slice: Slice) => {
+    const { providerId } = asking;
     const { variant, since_id, condition } = plain;
     const isSince = since_id !== undefined;
     const whole = () =>

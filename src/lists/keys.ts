@@ -15,7 +15,7 @@ export const keysOf = (rows: Key[]): Keys => ({
 });
 
 /** All that a query by keys may depend on beside the keys. */
-export type Asking = Pick<Ctx, 'db' | 'guards'>;
+export type Asking = Pick<Ctx, 'db' | 'guards' | 'providerId'>;
 
 /** The condition that a table's rows belong to a page's rows, by provider and id. */
 export const ofKeys = (ctx: Pick<Ctx, 'guards'>, provider: PgColumn, id: PgColumn, keys: Keys): SQL =>
@@ -26,6 +26,7 @@ export const isAny = (column: PgColumn, ids: number[]) => sql`${column} = any(${
 type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
 type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found> };
 
+const providerId = sql.placeholder('providerId') as unknown as number;
 const placeholders = { providerIds: sql.placeholder('providerIds'), ids: sql.placeholder('ids') } as unknown as Keys;
 
 /**
@@ -63,9 +64,15 @@ export function byKeys<Found>(
   build: (asking: Asking, keys: Keys) => Query<Found>,
   { longTexts = false }: { longTexts?: boolean } = {},
 ) {
-  const query = wordedOnce(build, longTexts ? byCell : inOneText);
-  return (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> =>
-    query(asking, '', () => placeholders, { providerIds: arrayOf(providerIds), ids: arrayOf(ids) });
+  // Put into words for whoever asks.
+  const query = wordedOnce(
+    (asking, keys: Keys) => build({ ...asking, providerId }, keys),
+    longTexts ? byCell : inOneText,
+  );
+  return (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> => {
+    const values = { providerId: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
+    return query(asking, '', () => placeholders, values);
+  };
 }
 
 /** As PostgreSQL reads it: the driver would quote and escape each of them. */

@@ -5,7 +5,7 @@ import { Nullable } from '../../core/schema.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { byKeys, ofKeys, type Keys } from '../../lists/keys.ts';
+import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { always, fetchNamed, grouped, include, many, one } from '../../lists/part.ts';
 import type { Includes, Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
@@ -35,7 +35,7 @@ export const isPublicDate = and(
 )!;
 
 /** What a date may show beside itself, each judged for itself: all of one's own, of a partner's only what is public. */
-const shown = (ctx: Ctx) =>
+const shown = (ctx: Pick<Ctx, 'providerId'>) =>
   and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, ctx.providerId), isPublicDate));
 
 const courseOf: Loader<CourseDateRow, CourseHead> = always(
@@ -70,12 +70,13 @@ const common = {
 /** A date inside another one, or inside a bundle: nothing can be embedded in it. */
 const plainShape = shapeOf<CourseDateRow>()({ ...common, includes: {} });
 
-const fetchChildren = (ctx: Ctx, keys: Keys) =>
+const fetchChildren = byKeys((ctx, keys) =>
   ctx.db
     .select({ ...getTableColumns(courseDates), ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
     .from(courseDates)
     .where(and(ofKeys(ctx, courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
-    .orderBy(asc(courseDates.id));
+    .orderBy(asc(courseDates.id)),
+);
 
 const instructorsOf = many(
   byKeys((ctx, keys) =>
@@ -108,17 +109,21 @@ const fetchBundles = byKeys((ctx, keys) =>
     .where(ofKeys(ctx, bundles.providerId, bundles.id, keys)),
 );
 
+const fetchMembers = byKeys((ctx, keys) =>
+  ctx.db
+    .select()
+    .from(courseDates)
+    .where(and(ofKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
+    .orderBy(asc(courseDates.id)),
+);
+
 /** The group a date is in, with all of its dates. */
 const bundleOf: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx, rows, query) => {
   const named = (row: CourseDateRow) => row.bundleId;
-  const found = await fetchNamed(ctx, rows, named, fetchBundles);
-  const members = await fetchNamed(ctx, rows, named, (_, keys) =>
-    ctx.db
-      .select()
-      .from(courseDates)
-      .where(and(ofKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
-      .orderBy(asc(courseDates.id)),
-  );
+  const [found, members] = await Promise.all([
+    fetchNamed(ctx, rows, named, fetchBundles),
+    fetchNamed(ctx, rows, named, fetchMembers),
+  ]);
   const dates = await plainShape.embed(ctx, members, query, []);
   const items = grouped(
     members,
