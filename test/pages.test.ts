@@ -1,17 +1,23 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { approvePartner } from '../src/resources/partners/service.ts';
-import { nearestEnd, noteEnd, nothingKnown } from '../src/lists/known.ts';
+import { countOnce, nearestEnd, noteEnd, nothingKnown } from '../src/lists/known.ts';
 import { bookable } from './support/booking.ts';
 import { statementsOf, type Sent } from './support/statements.ts';
-import { sharedWorld, type Provider } from './support/world.ts';
+import { openTestDatabase, openWorld, ownDatabase, type Provider, type World } from './support/world.ts';
 
-const { database, newProvider } = await sharedWorld();
+/** Of its own, for a write of what all share would change the state of every list. */
+async function ownWorld() {
+  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  onTestFinished(own.close);
+  return own;
+}
 
-async function withCourses(count: number) {
-  const me = await newProvider();
+async function withCourses(count: number, own?: World) {
+  const world = own ?? (await ownWorld());
+  const me = await world.newProvider();
   const ids: number[] = [];
   for (let n = 0; n < count; n += 1) ids.push(await me.course());
-  return { me, ids };
+  return { world, me, ids };
 }
 
 /** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them. */
@@ -51,6 +57,21 @@ test('the first of a walk and another question skip what lies before', async () 
   expect(await asked(me, 'limit=2&page=2&include[]=products')).toEqual([ids.slice(2, 4), 0]);
 });
 
+test('who asks for pages at once is answered as who asks for one after the other', async () => {
+  const { me, ids } = await withCourses(12);
+  for (const pages of [
+    [1, 2, 3],
+    [4, 5, 6],
+    [3, 1, 6],
+  ]) {
+    const answers = await Promise.all(
+      pages.map((page) => me.get(`/v2/courses?limit=2&page=${page}&at_once=${pages[0]!}`)),
+    );
+    const found = answers.map((answer) => answer.json<{ id: number }[]>().map(({ id }) => id));
+    expect(found).toEqual(pages.map((page) => ids.slice(2 * page - 2, 2 * page)));
+  }
+});
+
 test('after a change every page is found anew', async () => {
   const { me, ids } = await withCourses(6);
   for (const page of [1, 2]) await asked(me, `limit=2&page=${page}`);
@@ -59,8 +80,9 @@ test('after a change every page is found anew', async () => {
 });
 
 test('no other provider goes on from it, and with partners nobody does', async () => {
-  const [{ me }, other] = [await withCourses(4), await withCourses(4)];
-  await approvePartner(database, me.id, other.me.id);
+  const { world, me } = await withCourses(4);
+  const other = await withCourses(4, world);
+  await approvePartner(world.database, me.id, other.me.id);
   await asked(me, 'limit=2&page=1');
   expect(await asked(other.me, 'limit=2&page=2')).toEqual([other.ids.slice(2), 2]);
   await asked(me, 'limit=2&page=1&include_partners=true');
@@ -68,7 +90,7 @@ test('no other provider goes on from it, and with partners nobody does', async (
 });
 
 test('another order than by id skips', async () => {
-  const me = await newProvider();
+  const me = await (await ownWorld()).newProvider();
   for (let n = 0; n < 4; n += 1) await bookable(me, {});
   await asked(me, 'limit=2&order_by=startdate', '/v2/coursedates');
   expect((await asked(me, 'limit=2&page=2&order_by=startdate', '/v2/coursedates'))[1]).toBe(2);
@@ -86,4 +108,20 @@ test('the last few ends are kept, and the nearest one before is gone on from', (
   noteEnd(known, { count: 13 * 75, id: 13_000 });
   noteEnd(known, { count: 21 * 75, id: 21_000 });
   expect(nearestEnd(known, 14 * 75)).toEqual({ count: 13 * 75, id: 13_000 });
+});
+
+test('what fails to be counted is counted anew', async () => {
+  const known = nothingKnown();
+  await expect(countOnce(known, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+  const count = vi.fn(() => Promise.resolve(7));
+  expect(await Promise.all([countOnce(known, count), countOnce(known, count)])).toEqual([7, 7]);
+  expect(count).toHaveBeenCalledTimes(1);
+});
+
+test('of a list on one page nothing is kept', async () => {
+  const { world, me } = await withCourses(2);
+  await asked(me, 'limit=2');
+  expect(world.app.known.size).toBe(0);
+  await asked(me, 'limit=1');
+  expect(world.app.known.size).toBe(1);
 });

@@ -31,6 +31,12 @@ export type Known = {
   /** Where pages in the order of ids ended: the last id by how many items there are up to it. */
   ends: Map<number, number>;
 };
+/** What is known of a list's questions while the data is as it is. */
+export type Knowledge = {
+  find(question: string): Known | undefined;
+  /** The same, with room for what is found out. */
+  open(question: string): Known;
+};
 
 /** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
 export type Ctx = {
@@ -48,6 +54,6 @@ export type Ctx = {
   write: Write;
   /** Makes a provider below this one. */
   writeNewProvider: WriteNewProvider;
-  /** What is known of a list's question while the data is as it is; absent where it depends on more. */
-  knownOf?: (question: string) => Known;
+  /** Absent where the answer depends on more than the provider's data. */
+  knowledge?: Knowledge;
 };

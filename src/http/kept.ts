@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Ctx, Known } from '../core/context.ts';
+import type { Knowledge, Known } from '../core/context.ts';
 import { nothingKnown } from '../lists/known.ts';
 
 declare module 'fastify' {
@@ -65,14 +65,15 @@ export async function answerKept(request: FastifyRequest, reply: FastifyReply, n
 }
 
 /** What is known of a list's questions; `state` names the data and the list. */
-export const knowing =
-  (lists: KnownLists, state: string): NonNullable<Ctx['knownOf']> =>
-  (question) => {
+export const knowing = (lists: KnownLists, state: string): Knowledge => ({
+  find: (question) => lists.get(`${state} ${question}`),
+  open(question) {
     const name = `${state} ${question}`;
-    let known = lists.get(name);
-    if (!known) lists.set(name, (known = nothingKnown()));
+    const known = lists.get(name) ?? nothingKnown();
+    lists.set(name, known);
     return known;
-  };
+  },
+});
 
 /** From here on who asks the same waits for this request. */
 function announce({ answers, coming }: KeptAnswers, name: string, request: FastifyRequest, reply: FastifyReply) {

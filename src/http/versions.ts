@@ -19,15 +19,15 @@ export const revalidate =
     const { ctx, dataVersion, routeOptions, server } = request;
     // Neither how many there are nor where a page ends depends on what is embedded.
     if (!dependsOnMore({ ...query, include: undefined })) {
-      ctx.knownOf = knowing(server.known, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
+      ctx.knowledge = knowing(server.known, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
     }
     if (dependsOnMore(query)) return;
     // The address too: it may hold ignored parameters, which the link to the next page repeats.
     const name = `${ctx.providerId} ${dataVersion} ${ctx.language} ${request.url}`;
     const tag = tagOfKept(server.kept, name) ?? etagOf(request);
     reply.header('etag', tag);
-    const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
-    if (known?.includes(tag)) return reply.code(304).send();
+    const sent = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
+    if (sent?.includes(tag)) return reply.code(304).send();
     return answerKept(request, reply, name);
   };
 

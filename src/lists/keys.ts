@@ -1,4 +1,4 @@
-import { and, sql, type SQL } from 'drizzle-orm';
+import { and, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { inOneText } from '../database/reading.ts';
@@ -14,8 +14,11 @@ export const keysOf = (rows: Key[]): Keys => ({
   ids: rows.map((row) => row.id),
 });
 
-/** All that a query by keys may depend on beside the keys. */
+/** Who asks a query that is put into words once. */
 export type Asking = Pick<Ctx, 'db' | 'guards' | 'providerId'>;
+
+/** What the words may depend on: they are the same for whoever asks. */
+type Wording = Pick<Ctx, 'db' | 'guards'>;
 
 /** The condition that a table's rows belong to a page's rows, by provider and id. */
 export const ofKeys = (ctx: Pick<Ctx, 'guards'>, provider: PgColumn, id: PgColumn, keys: Keys): SQL =>
@@ -26,14 +29,14 @@ export const isAny = (column: PgColumn, ids: number[]) => sql`${column} = any(${
 type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
 type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found> };
 
-const providerId = sql.placeholder('providerId') as unknown as number;
+const asker = sql.placeholder('asker');
 const placeholders = { providerIds: sql.placeholder('providerIds'), ids: sql.placeholder('ids') } as unknown as Keys;
 
 /**
  * A query that is put into words once for each database, and each variant of it, and then only asked; its kind tells how its
  * rows come.
  */
-export function wordedOnce<Found, Of>(build: (asking: Asking, of: Of) => Query<Found>, kind = byCell) {
+export function wordedOnce<Found, Of>(build: (wording: Wording, of: Of) => Query<Found>, kind = byCell) {
   const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found>>>();
   return function ask(
     asking: Asking,
@@ -47,7 +50,7 @@ export function wordedOnce<Found, Of>(build: (asking: Asking, of: Of) => Query<F
     const key = `${guards.scope} ${variant}`;
     let query = ofDatabase.get(key);
     if (!query) {
-      const built = build(asking, of());
+      const built = build({ db, guards }, of());
       query = built.prepare(namedBy(kind, built.toSQL().sql));
       ofDatabase.set(key, query);
     }
@@ -61,16 +64,15 @@ const byCell = 'c_';
  * as one JSON text; those with long texts come cheaper by the cell, for JSON escapes them.
  */
 export function byKeys<Found>(
-  build: (asking: Asking, keys: Keys) => Query<Found>,
+  build: (wording: Wording & { providerId: Placeholder }, keys: Keys) => Query<Found>,
   { longTexts = false }: { longTexts?: boolean } = {},
 ) {
-  // Put into words for whoever asks.
-  const query = wordedOnce(
-    (asking, keys: Keys) => build({ ...asking, providerId }, keys),
+  const query = wordedOnce<Found, Keys>(
+    (wording, keys) => build({ ...wording, providerId: asker }, keys),
     longTexts ? byCell : inOneText,
   );
   return (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> => {
-    const values = { providerId: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
+    const values = { asker: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
     return query(asking, '', () => placeholders, values);
   };
 }

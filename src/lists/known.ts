@@ -1,6 +1,7 @@
-import type { Known } from '../core/context.ts';
+import type { Knowledge, Known } from '../core/context.ts';
 
 export const nothingKnown = (): Known => ({ ends: new Map() });
+export const noKnowledge: Knowledge = { find: () => undefined, open: nothingKnown };
 
 /** For a few who walk at once, or one who asks for some pages at once. */
 const mostEnds = 8;
@@ -8,9 +9,9 @@ const mostEnds = 8;
 export type End = { count: number; id: number };
 
 /** Where to go on from to what comes after so many items: only those between have to be skipped. */
-export function nearestEnd({ ends }: Known, before: number): End | undefined {
+export function nearestEnd(known: Known | undefined, before: number): End | undefined {
   let nearest: End | undefined;
-  for (const [count, id] of ends) {
+  for (const [count, id] of known?.ends ?? []) {
     if (count <= before && count > (nearest?.count ?? 0)) nearest = { count, id };
   }
   return nearest;

@@ -6,7 +6,7 @@ import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
 import { idsInRanges, pageIds, plainIds, type Slice } from './ids.ts';
 import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
-import { countOnce, nearestEnd, noteEnd, nothingKnown } from './known.ts';
+import { countOnce, nearestEnd, noKnowledge, noteEnd } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
 
@@ -144,19 +144,23 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const limit = Math.min(query.limit ?? 75, mostItems);
     const page = query.page ?? 1;
     const before = (page - 1) * limit;
-    const known = knownOf(ctx, query);
+    const { knowledge = noKnowledge } = ctx;
+    // The same whatever page is asked for, and whatever is embedded.
+    const question = JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined });
     const isById = spec.order?.(query) === undefined;
-    const end = isById ? nearestEnd(known, before) : undefined;
+    const end = isById ? nearestEnd(knowledge.find(question), before) : undefined;
     const conditions = await conditionsOf(ctx, query);
     const slice = { limit: limit + 1, offset: before - (end?.count ?? 0) };
     const found = await findIds(ctx, end ? { ...query, since_id: end.id } : query, reach, conditions, slice);
     const keys = found.slice(0, limit);
     const isMore = found.length > limit;
-    if (isById && isMore) noteEnd(known, { count: before + limit, id: keys.at(-1)!.id });
+    if (isById && isMore) noteEnd(knowledge.open(question), { count: before + limit, id: keys.at(-1)!.id });
     const isLast = !isMore && (found.length > 0 || before === 0);
     const count = () => {
       if (isLast) return before + found.length;
-      return countOnce(known, async () => ctx.db.$count(table, where(ctx, query, reach, conditions)));
+      return countOnce(knowledge.open(question), async () =>
+        ctx.db.$count(table, where(ctx, query, reach, conditions)),
+      );
     };
     const [items, total] = await Promise.all([
       fetchInOrder(ctx, keys).then((rows) => shape.embed(ctx, rows, query, query.include ?? [])),
@@ -172,12 +176,6 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       through: reach.through ?? ctx.version,
       ...(total === undefined ? {} : { total }),
     };
-  }
-
-  /** The same whatever page is asked for, and whatever is embedded. */
-  function knownOf(ctx: Ctx, query: Asked<F>) {
-    if (!ctx.knownOf) return nothingKnown();
-    return ctx.knownOf(JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined }));
   }
 
   /** The one item, or undefined when the provider may not see it. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder } from 'drizzle-orm';
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
@@ -35,8 +35,8 @@ export const isPublicDate = and(
 )!;
 
 /** What a date may show beside itself, each judged for itself: all of one's own, of a partner's only what is public. */
-const shown = (ctx: Pick<Ctx, 'providerId'>) =>
-  and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, ctx.providerId), isPublicDate));
+const shown = ({ providerId }: { providerId: Placeholder }) =>
+  and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, providerId), isPublicDate));
 
 const courseOf: Loader<CourseDateRow, CourseHead> = always(
   one(
