@@ -10,8 +10,8 @@ const everyInclude = [
 ];
 const including = (names: string[]) => names.map((name) => `include[]=${name}`).join('&');
 
-/** The lists as clients read them; ids and moments are the data's own. */
-export async function listCases({ database }: Subject, { providerId }: Dataset): Promise<Case[]> {
+/** The lists as clients read them; ids and moments are the data's own. Pages lie in the first `within` of the course dates. */
+export async function listCases({ database }: Subject, { providerId }: Dataset, { within = 1 } = {}): Promise<Case[]> {
   const one = async (text: string) => (await database.pool.query<{ value: string }>(text, [providerId])).rows[0]!.value;
   const deep = await one(
     'select id::text as value from course_dates where provider_id = $1 order by id offset (select count(*) * 9 / 10 from course_dates where provider_id = $1) limit 1',
@@ -22,7 +22,8 @@ export async function listCases({ database }: Subject, { providerId }: Dataset):
   const tags = await one(
     "select string_agg(id::text, ',') as value from (select id from tags where provider_id = $1 order by id limit 2) t",
   );
-  const pages = Number(await one('select (count(*) / 75)::text as value from course_dates where provider_id = $1'));
+  const dates = Number(await one('select count(*)::text as value from course_dates where provider_id = $1'));
+  const pages = Math.floor((dates * within) / 75);
   const [middle, deepest] = [Math.min(100, Math.ceil(pages / 2)), Math.min(2_500, pages)];
   return [
     { name: 'courses', path: '/v2/courses?limit=75' },

@@ -2,7 +2,10 @@ import type { Database } from '../../src/database/client.ts';
 import { createTitledProvider } from '../../src/resources/providers/service.ts';
 
 /** How much one large provider has at size 1; what is not named here stays the same at every size. */
-const rows = { courses: 20_000, courseDates: 200_000, orders: 100_000, participants: 300_000, users: 100_000 };
+const rows = {
+  ...{ courses: 20_000, courseDates: 200_000, orders: 100_000, participants: 300_000 },
+  ...{ users: 100_000, customers: 20_000 },
+};
 const small = { providers: 500, courses: 4, courseDates: 20 };
 
 export type Dataset = { providerId: number; apiKey: string; size: number };
@@ -87,14 +90,14 @@ const dates = (
 /** What belongs to the large provider, one statement for each table. */
 function statements(of: (count: number) => number) {
   const [courseCount, dateCount, orderCount] = [of(rows.courses), of(rows.courseDates), of(rows.orders)];
-  const [participantCount, userCount] = [of(rows.participants), of(rows.users)];
+  const [participantCount, userCount, customerCount] = [of(rows.participants), of(rows.users), of(rows.customers)];
   return [
     `insert into locations (provider_id, title, address, zipcode, city, short_text, created_at, updated_at)
       select :me, 'Room ' || n, 'Storgata ' || n, '0155', 'Oslo', 'Second floor', :at, :at from generate_series(1, 50) n`,
     `insert into instructors (provider_id, firstname, lastname, email, company, created_at, updated_at)
       select :me, 'Kari', 'Nordmann ' || n, 'kari' || n || '@school.example', 'The school', :at, :at from generate_series(1, 100) n`,
     `insert into customers (provider_id, title, orgnr, invoice_address, invoice_zipcode, invoice_city, created_at, updated_at)
-      select :me, 'Customer ' || n, '9' || n, 'Storgata ' || n, '0155', 'Oslo', ${stamps(2000)} from generate_series(1, 2000) n`,
+      select :me, 'Customer ' || n, '9' || n, 'Storgata ' || n, '0155', 'Oslo', ${stamps(customerCount)} from generate_series(1, ${customerCount}) n`,
     `insert into tags (provider_id, title, created_at, updated_at) select :me, 'Tag ' || n, :at, :at from generate_series(1, 40) n`,
     courses(courseCount),
     `insert into course_tags (provider_id, tag_id, course_id)
@@ -113,12 +116,12 @@ function statements(of: (count: number) => number) {
       where d.provider_id = :me`,
     `insert into course_users (provider_id, customer_id, username, email, firstname, lastname, phone, company, created_at, updated_at)
       select :me, c.id, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Ola', 'Nordmann ' || n, '99887766', 'Company AS', ${stamps(userCount)}
-      from generate_series(1, ${userCount}) n left join ${numbered('customers')} c (id, m) on c.m = n % 4000`,
+      from generate_series(1, ${userCount}) n left join ${numbered('customers')} c (id, m) on c.m = n % ${2 * customerCount}`,
     `insert into orders (provider_id, customer_id, title, title_detailed, total_before_discounts, total_vat, your_reference, booker,
         invoice_address, invoice_zipcode, invoice_city, invoice_email, exported_at, created_at, updated_at)
       select :me, c.id, 'Course ' || n || ' #' || n, 'Course, Oslo', 3000, 750, 'Ref ' || n, 'Kari Nordmann', 'Storgata 1', '0155', 'Oslo',
         'invoice@company.example', case when n % 3 = 0 then :at - (${orderCount} - n) * interval '1 minute' end, ${stamps(orderCount)}
-      from generate_series(0, ${orderCount - 1}) n left join ${numbered('customers')} c (id, m) on c.m = n % 2500`,
+      from generate_series(0, ${orderCount - 1}) n left join ${numbered('customers')} c (id, m) on c.m = n % ${Math.round(1.25 * customerCount)}`,
     `insert into order_lines (provider_id, order_id, product_id, quantity, vat_percentage, price_at_order, created_at, updated_at)
       select :me, o.id, p.id, 3, 25, 1000, :at, :at
       from ${numbered('orders')} o join ${numbered('products')} p on p.n = o.n % ${courseCount}`,

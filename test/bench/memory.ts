@@ -11,15 +11,16 @@ import { needTools } from './tools.ts';
 import { megabytesNow, peakMegabytes } from './usage.ts';
 import { writing } from './warm.ts';
 
-// Every list again and again, every tenth question a new one, and ten writes a second: what the process holds meanwhile.
+// The lists at random, every ninth question a new one, and ten writes a second: what the process holds meanwhile.
 needTools({ isPgbenchNeeded: false });
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, size: { type: 'string' } } });
 const minutes = Number(values.minutes ?? 10);
+const size = Number(values.size ?? 0.1);
 
-await withDatabase(Number(values.size ?? 0.1), async (subject, dataset) => {
+await withDatabase(size, async (subject, dataset) => {
   const headers = { 'x-api-key': dataset.apiKey };
   const paths = (await listCases(subject, dataset)).map(({ path }) => path);
-  // Two beside fifteen; what the server ignores makes it another question of the same size.
+  // Two beside fifteen lists; what the server ignores makes it another question of the same size.
   const fresh = ['/v2/coursedates?n={n}', '/v2/participants?n={n}'];
   await withServer(subject, {}, async ({ base, pid }) => {
     const held: number[] = [];
@@ -48,12 +49,9 @@ await withDatabase(Number(values.size ?? 0.1), async (subject, dataset) => {
       const name = 'at the end, times the end of the second minute';
       goals.push({ name, must: 1.1, atMost: true, measured: largest(held.length - 6) / largest(18) });
     }
-    const machine = await machineOf(subject);
+    const run = { machine: await machineOf(subject), date: new Date().toISOString(), size, minutes };
     mkdirSync('test/output', { recursive: true });
-    writeFileSync(
-      'test/output/memory.json',
-      JSON.stringify({ machine, minutes, perSecond, p50, p99, held, goals }, null, 2),
-    );
+    writeFileSync('test/output/memory.json', JSON.stringify({ ...run, perSecond, p50, p99, held, goals }, null, 2));
     const missed = report(goals);
     process.exitCode = missed > 0 ? 1 : 0;
   });

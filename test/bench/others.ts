@@ -122,6 +122,10 @@ export async function measureTwo(
   return withServer(subject, cold, (first) =>
     withServer(subject, cold, async (second) => {
       const ask = { method: 'GET' as const, headers, seconds, status: '200' as const };
+      for (const { base } of [first, second]) {
+        const { status } = await fetch(base + path, { headers });
+        if (status !== 200) throw new Error(`${path} answers ${status}`);
+      }
       const loads = [first, second].map(({ base }) => ({ ...ask, url: base + path, connections: 4 }));
       await Promise.all(loads.map((load) => drive({ ...load, seconds: 2 })));
       const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];

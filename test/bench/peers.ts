@@ -4,6 +4,7 @@ import { withDatabase } from './database.ts';
 import { median } from './figures.ts';
 import { report, type Goal } from './goals.ts';
 import { drive } from './load.ts';
+import { machineOf } from './machine.ts';
 import { needTools } from './tools.ts';
 import { checkAlike } from './peers/alike.ts';
 import { directus } from './peers/directus.ts';
@@ -42,9 +43,10 @@ for (const peer of [postgraphile, directus, strapi]) {
 for (const line of skipped) console.log(line);
 if (places.length === 0) throw new Error('there is nobody to compare with');
 
-const figures = await withDatabase(size, (subject, data) =>
-  ours(subject, data, (own) => withPeers(places, own, (sides) => measure(sides, subject.pid))),
-);
+const { machine, figures } = await withDatabase(size, async (subject, data) => ({
+  machine: await machineOf(subject),
+  figures: await ours(subject, data, (own) => withPeers(places, own, (sides) => measure(sides, subject.pid))),
+}));
 const goals = goalsOf(figures);
 console.table(
   figures.map(({ question, side, ...run }) => ({
@@ -58,7 +60,7 @@ const results = {
   rounds,
   seconds,
   date: new Date().toISOString(),
-  node: process.version,
+  machine,
   skipped,
   figures,
   goals,
