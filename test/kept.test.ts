@@ -12,6 +12,7 @@ import { categorizeCourse } from '../src/resources/courses/service.ts';
 import { bookable, bookingOf } from './support/booking.ts';
 import { statementsOf } from './support/statements.ts';
 import {
+  asAdmin,
   connectionTo,
   limits,
   openTestDatabase,
@@ -148,13 +149,41 @@ test('a restored database is read anew, although its clock says what it said bef
     expect((await me.get(list)).text).toBe('[]');
     await me.put(`/v2/courses/${id}`, { title: 'After' });
     await own.database.write([me.id], async (tx) => {
-      await tx.$client.query("update courses set title = 'Before', slug = 'before', updated_at = created_at");
+      await tx.$client.query(
+        "update courses set title = 'Before', slug = 'before', updated_at = created_at, related_items_updated_at = created_at",
+      );
       await tx.$client.query('update provider_state set changed_at = $1', [then]);
     });
     expect(await clock()).toBe(then);
     expect((await me.get(list)).text).toBe(answer.text);
   } finally {
     await own.close();
+  }
+});
+
+test('a database put back from a copy while the server runs answers what the copy has, and then what is written to that', async () => {
+  const name = await ownDatabase();
+  const [copy, own] = [`${name}_copy`, await openWorld(openTestDatabase(name))];
+  // What is copied may have no connections.
+  const copied = async (from: string, to: string) => {
+    await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`);
+    await asAdmin(`create database ${to} template ${from} strategy file_copy`);
+  };
+  try {
+    const me = await own.newProvider();
+    const id = await me.course({ title: 'Before' });
+    const before = await me.get(list);
+    await copied(name, copy);
+    await me.put(`/v2/courses/${id}`, { title: 'After' });
+    expect((await me.get(list)).text).toContain('After');
+    await asAdmin(`drop database ${name} with (force)`);
+    await copied(copy, name);
+    expect((await me.get(list)).text).toBe(before.text);
+    await me.put(`/v2/courses/${id}`, { title: 'Later' });
+    expect((await me.get(list)).text).toContain('Later');
+  } finally {
+    await own.close();
+    await asAdmin(`drop database if exists ${copy} with (force)`);
   }
 });
 

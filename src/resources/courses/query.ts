@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, OneOf } from '../../core/schema.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { dateRange, filter, parameter } from '../../lists/filter.ts';
+import { dateRange, narrow, parameter } from '../../lists/filter.ts';
 import { defineList } from '../../lists/list.ts';
 import { own, withinReach, type Reach } from '../../lists/reach.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
@@ -25,7 +25,7 @@ export const courseList = defineList({
   ...common,
   shape: courseShape,
   filters: {
-    customer_id: filter({ ...Id, description: 'Only the corporate courses of this customer' }, (customerId, ctx) =>
+    customer_id: narrow({ ...Id, description: 'Only the corporate courses of this customer' }, (customerId, ctx) =>
       own(ctx, courses, eq(courses.customerId, customerId)),
     ),
     ...dateRange('created_at', courses.createdAt),
