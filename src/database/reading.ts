@@ -1,6 +1,7 @@
-import { Column, getTableName, is, SQL, type DriverValueDecoder } from 'drizzle-orm';
+import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
+import { readRecords, type Kind } from './records.ts';
 
 type Field = { path: string[]; field: unknown };
 type Value = unknown;
@@ -12,7 +13,7 @@ type Query = { sql: string };
 type Prepare = (query: Query, fields: Field[] | undefined, name: string | undefined, ...rest: unknown[]) => Prepared;
 type Session = { prepareQuery: Prepare };
 
-/** How the name of a statement begins whose rows are to come as one JSON text: that is parsed at once, and not cell by cell. */
+/** How the name of a statement begins whose rows are to come as one text: read at once they take a fraction of cell by cell. */
 export const inOneText = 't_';
 
 /**
@@ -30,9 +31,10 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
     // To write a reader out pays for what is asked again and again.
     if (fields && name && !prepared.customResultMapper) {
       let read: Read | undefined;
+      const kinds = fields.map(({ field }) => kindOf(field));
       prepared.customResultMapper = (rows) => {
-        const found = isText ? ((rows[0]![0] ?? []) as Value[][]) : rows;
-        return found.map((read ??= readerOf(fields, prepared.joinsNotNullableMap)));
+        read ??= readerOf(fields, prepared.joinsNotNullableMap, isText);
+        return isText ? readRecords((rows[0]![0] ?? '') as string, kinds, read) : rows.map(read);
       };
     }
     return prepared;
@@ -40,21 +42,26 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   return builder;
 }
 
-/** The rows as an array of arrays, in their order; a hundred columns at most, which is what a function takes. */
+/** The rows one after another, in their order; an expression that tells no type comes as JSON, which does. */
 function asOneText(text: string, fields: Field[]) {
-  if (fields.length > 100) throw new Error('rows of more than a hundred columns cannot come as one text');
   const names = fields.map((_, n) => `c${n}`);
-  const members = fields.map(({ field }, n) => (isOtherInJson(field) ? `c${n}::text` : `c${n}`));
-  return `select json_agg(json_build_array(${members.join(', ')})) from (${text}) as t(${names.join(', ')})`;
+  const cells = fields.map(({ field }, n) => (kindOf(field) === 'json' ? `to_json(c${n})` : `c${n}`));
+  return `select string_agg(row(${cells.join(', ')})::text, '') from (${text}) as t(${names.join(', ')})`;
 }
 
-/** What JSON writes in another way than PostgreSQL itself, or less exactly. */
-const isOtherInJson = (field: unknown) => is(field, Column) && /^(timestamp|numeric)/.test(field.getSQLType());
+function kindOf(field: unknown): Kind {
+  const decoder = decoderOf(field);
+  if (decoder === noopDecoder) return 'json';
+  if (!is(decoder, Column)) return 'text';
+  const type = decoder.getSQLType();
+  if (/^(big|small)?(int|integer|serial)$/.test(type)) return 'number';
+  return type === 'boolean' ? 'boolean' : 'text';
+}
 
 type Read = (row: Value[]) => Value;
 
-function readerOf(fields: Field[], notNull: Nullable): Read {
-  const reads = fields.map(({ field }, n) => readOf(field, n));
+function readerOf(fields: Field[], notNull: Nullable, isText: boolean): Read {
+  const reads = fields.map(({ field }, n) => readOf(field, n, isText));
   if (fields.every(({ path }) => path.length === 1)) {
     return recordOf(
       fields.map(({ path }) => path[0]!),
@@ -92,12 +99,13 @@ function recordOf(names: string[], reads: Read[]): Read {
 }
 
 const identity = Column.prototype.mapFromDriverValue;
-/** The place of each column that is taken as the driver gives it. */
+/** The place of each column that is taken as it comes. */
 const placeOf = new WeakMap<Read, number>();
 
-function readOf(field: unknown, n: number): Read {
+function readOf(field: unknown, n: number, isText: boolean): Read {
   const decoder = decoderOf(field);
-  if (decoder.mapFromDriverValue === identity) {
+  const isRead = isText && kindOf(field) !== 'text';
+  if (isRead || decoder.mapFromDriverValue === identity) {
     const read: Read = (row) => row[n];
     placeOf.set(read, n);
     return read;

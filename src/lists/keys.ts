@@ -60,8 +60,8 @@ export function wordedOnce<Found, Of>(build: (wording: Wording, of: Of) => Query
 const byCell = 'c_';
 
 /**
- * Makes of a query by keys one that is put into words once for each database, and then only asked. Rows of many columns come
- * as one JSON text; those with long texts come cheaper by the cell, for JSON escapes them.
+ * Makes of a query by keys one that is put into words once for each database, and then only asked. Its rows come as one text;
+ * those with long texts come cheaper by the cell, for they would be quoted.
  */
 export function byKeys<Found>(
   build: (wording: Wording & { providerId: Placeholder }, keys: Keys) => Query<Found>,

@@ -1,0 +1,60 @@
+/** What a cell's text is read as. */
+export type Kind = 'number' | 'boolean' | 'json' | 'text';
+
+export type Cell = string | number | boolean | null | undefined;
+
+const code = (character: string) => character.charCodeAt(0);
+const [quote, minus, zero, isTrue, separator, end] = ['"', '-', '0', 't', ',', ')'].map(code) as [
+  ...[number, number, number, number, number, number],
+];
+
+/**
+ * Reads rows that PostgreSQL wrote one after another as records, such as `(1,,"of ""two"" words")`; each cell is of the kind
+ * told, a number whole and below 2^53, and an empty one null.
+ * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
+ */
+export function readRecords<T>(text: string, kinds: Kind[], toRow: (cells: Cell[]) => T): T[] {
+  const rows: T[] = [];
+  const last = kinds.length - 1;
+  let at = 0;
+  while (at < text.length) {
+    const cells = new Array<Cell>(kinds.length);
+    for (let n = 0; n <= last; n += 1) {
+      // Behind what opens the record or separates two cells.
+      at += 1;
+      const first = text.charCodeAt(at);
+      const kind = kinds[n]!;
+      if (first === separator || first === end) {
+        cells[n] = null;
+      } else if (kind === 'number') {
+        let value = 0;
+        if (first === minus) at += 1;
+        for (let digit = text.charCodeAt(at); digit !== separator && digit !== end; digit = text.charCodeAt(at)) {
+          value = value * 10 + (digit - zero);
+          at += 1;
+        }
+        cells[n] = first === minus ? -value : value;
+      } else if (kind === 'boolean') {
+        cells[n] = first === isTrue;
+        at += 1;
+      } else {
+        const from = at;
+        at = first === quote ? endOfQuoted(text, from) : text.indexOf(n === last ? ')' : ',', from);
+        const cell = first === quote ? unquoted(text.slice(from + 1, at - 1)) : text.slice(from, at);
+        cells[n] = kind === 'json' ? (JSON.parse(cell) as Cell) : cell;
+      }
+    }
+    at += 1;
+    rows.push(toRow(cells));
+  }
+  return rows;
+}
+
+/** Behind the closing quote; a quote inside is doubled. */
+function endOfQuoted(text: string, from: number) {
+  let at = text.indexOf('"', from + 1) + 1;
+  while (text.charCodeAt(at) === quote) at = text.indexOf('"', at + 1) + 1;
+  return at;
+}
+
+const unquoted = (cell: string) => (/["\\]/.test(cell) ? cell.replace(/(["\\])\1/g, '$1') : cell);
