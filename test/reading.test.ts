@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inOneText } from '../src/database/reading.ts';
+import { asRecords } from '../src/database/reading.ts';
 import { readRecords, type Cell } from '../src/database/records.ts';
 import { auditEntries } from '../src/database/tables/audit.ts';
 import { courseDates } from '../src/database/tables/coursedates.ts';
@@ -11,7 +11,7 @@ import { sharedWorld } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
 
-test('rows that come as one text are the same as those that come by the cell', async () => {
+test('rows that come as records are the same as those that come by the cell', async () => {
   const me = await newProvider();
   const title = 'Fjell "og" \\ fjord\n\t\u0001\u001f\u2028 – 🏔 \' $1 []{}';
   const course = await me.course({ title, price_value: 1234 });
@@ -30,8 +30,11 @@ test('rows that come as one text are the same as those that come by the cell', a
   ];
   const found: unknown[][] = [];
   for (const [n, query] of rows.entries()) {
-    const [text, cells] = [await query.prepare(`${inOneText}${n}`).execute(), await query.prepare(`by_${n}`).execute()];
-    expect(text).toEqual(cells);
+    const [records, cells] = [
+      await query.prepare(`${asRecords}${n}`).execute(),
+      await query.prepare(`by_${n}`).execute(),
+    ];
+    expect(records).toEqual(cells);
     found.push(cells);
   }
   expect(found.map(({ length }) => length)).toEqual([2, 1, 1, 4]);
@@ -42,7 +45,7 @@ test('rows that come as one text are the same as those that come by the cell', a
   });
 
   const none = db.select().from(courseDates).where(eq(courseDates.id, -1));
-  expect(await none.prepare(`${inOneText}none`).execute()).toEqual([]);
+  expect(await none.prepare(`${asRecords}none`).execute()).toEqual([]);
 });
 
 test('an expression that tells no type is what it is by the cell', async () => {
@@ -60,8 +63,8 @@ test('an expression that tells no type is what it is by the cell', async () => {
     })
     .from(courses)
     .where(eq(courses.id, await (await newProvider()).course()));
-  const [text, cells] = [await query.prepare(`${inOneText}typed`).execute(), await query.prepare('typed').execute()];
-  expect(text).toEqual(cells);
+  const [records, cells] = [await query.prepare(`${asRecords}typed`).execute(), await query.prepare('typed').execute()];
+  expect(records).toEqual(cells);
   expect(cells).toMatchObject([{ isTrue: true, isFalse: false, none: null, whole: -7, half: -0.5, counted: 12 }]);
 });
 

@@ -1,5 +1,6 @@
 import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { PgCustomColumn } from 'drizzle-orm/pg-core';
 import type { Pool, PoolClient } from 'pg';
 import { readRecords, type Kind } from './records.ts';
 
@@ -13,8 +14,8 @@ type Query = { sql: string };
 type Prepare = (query: Query, fields: Field[] | undefined, name: string | undefined, ...rest: unknown[]) => Prepared;
 type Session = { prepareQuery: Prepare };
 
-/** How the name of a statement begins whose rows are to come as one text: read at once they take a fraction of cell by cell. */
-export const inOneText = 't_';
+/** How the name of a statement begins whose rows are to come as records: read at once they take a fraction of cell by cell. */
+export const asRecords = 'r_';
 
 /**
  * The query builder over a connection or a pool. It reads rows as it always does, but for a statement with a name it decides
@@ -25,16 +26,15 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   const { session } = builder as unknown as { session: Session };
   const { prepareQuery } = session;
   session.prepareQuery = (query, fields, name, ...rest) => {
-    const isText = fields !== undefined && name?.startsWith(inOneText) === true;
-    const asked = isText ? { ...query, sql: asOneText(query.sql, fields) } : query;
+    const records = fields && name?.startsWith(asRecords) ? recordsOf(fields) : undefined;
+    const asked = records ? { ...query, sql: records.worded(query.sql) } : query;
     const prepared = prepareQuery.call(session, asked, fields, name, ...rest);
     // To write a reader out pays for what is asked again and again.
     if (fields && name && !prepared.customResultMapper) {
       let read: Read | undefined;
-      const kinds = fields.map(({ field }) => kindOf(field));
       prepared.customResultMapper = (rows) => {
-        read ??= readerOf(fields, prepared.joinsNotNullableMap, isText);
-        return isText ? readRecords((rows[0]![0] ?? '') as string, kinds, read) : rows.map(read);
+        read ??= readerOf(records?.fields ?? fields, prepared.joinsNotNullableMap, records !== undefined);
+        return records ? records.read(rows as string[][], read) : rows.map(read);
       };
     }
     return prepared;
@@ -42,12 +42,29 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   return builder;
 }
 
-/** The rows one after another, in their order; an expression that tells no type comes as JSON, which does. */
-function asOneText(text: string, fields: Field[]) {
-  const names = fields.map((_, n) => `c${n}`);
-  const cells = fields.map(({ field }, n) => (kindOf(field) === 'json' ? `to_json(c${n})` : `c${n}`));
-  return `select string_agg(row(${cells.join(', ')})::text, '') from (${text}) as t(${names.join(', ')})`;
+/**
+ * How rows of these fields come as records, in their order: one after another in one text, or, where a row has long texts,
+ * which a record would quote, each with those beside it. `fields` are in the order of their cells.
+ */
+function recordsOf(all: Field[]) {
+  const [short, long] = [all.filter((one) => !isLong(one)), all.filter(isLong)];
+  const kinds = short.map(({ field }) => kindOf(field));
+  const nameOf = (one: Field) => `c${all.indexOf(one)}`;
+  // An expression that tells no type comes as JSON, which does.
+  const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${nameOf(one)})` : nameOf(one)));
+  const record = `row(${cells.join(', ')})::text`;
+  const told = long.length > 0 ? [record, ...long.map(nameOf)].join(', ') : `string_agg(${record}, '')`;
+  return {
+    fields: [...short, ...long],
+    worded: (text: string) => `select ${told} from (${text}) as t(${all.map(nameOf).join(', ')})`,
+    read: (rows: string[][], read: Read) =>
+      long.length > 0
+        ? rows.map(([text, ...beside]) => readRecords(text!, kinds, (row) => read([...row, ...beside]))[0])
+        : readRecords(rows[0]![0] ?? '', kinds, read),
+  };
 }
+
+const isLong = ({ field }: Field) => is(field, PgCustomColumn);
 
 function kindOf(field: unknown): Kind {
   const decoder = decoderOf(field);
@@ -60,8 +77,8 @@ function kindOf(field: unknown): Kind {
 
 type Read = (row: Value[]) => Value;
 
-function readerOf(fields: Field[], notNull: Nullable, isText: boolean): Read {
-  const reads = fields.map(({ field }, n) => readOf(field, n, isText));
+function readerOf(fields: Field[], notNull: Nullable, areRecords: boolean): Read {
+  const reads = fields.map(({ field }, n) => readOf(field, n, areRecords));
   if (fields.every(({ path }) => path.length === 1)) {
     return recordOf(
       fields.map(({ path }) => path[0]!),
@@ -102,9 +119,9 @@ const identity = Column.prototype.mapFromDriverValue;
 /** The place of each column that is taken as it comes. */
 const placeOf = new WeakMap<Read, number>();
 
-function readOf(field: unknown, n: number, isText: boolean): Read {
+function readOf(field: unknown, n: number, isRecord: boolean): Read {
   const decoder = decoderOf(field);
-  const isRead = isText && kindOf(field) !== 'text';
+  const isRead = isRecord && kindOf(field) !== 'text';
   if (isRead || decoder.mapFromDriverValue === identity) {
     const read: Read = (row) => row[n];
     placeOf.set(read, n);

@@ -1,7 +1,7 @@
 import { and, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
-import { inOneText } from '../database/reading.ts';
+import { asRecords } from '../database/reading.ts';
 import { namedBy } from '../database/statements.ts';
 
 /** Names one row among all providers' rows. */
@@ -59,18 +59,9 @@ export function wordedOnce<Found, Of>(build: (wording: Wording, of: Of) => Query
 }
 const byCell = 'c_';
 
-/**
- * Makes of a query by keys one that is put into words once for each database, and then only asked. Its rows come as one text;
- * those with long texts come cheaper by the cell, for they would be quoted.
- */
-export function byKeys<Found>(
-  build: (wording: Wording & { providerId: Placeholder }, keys: Keys) => Query<Found>,
-  { longTexts = false }: { longTexts?: boolean } = {},
-) {
-  const query = wordedOnce<Found, Keys>(
-    (wording, keys) => build({ ...wording, providerId: asker }, keys),
-    longTexts ? byCell : inOneText,
-  );
+/** Makes of a query by keys one that is put into words once for each database, and then only asked; its rows come as records. */
+export function byKeys<Found>(build: (wording: Wording & { providerId: Placeholder }, keys: Keys) => Query<Found>) {
+  const query = wordedOnce<Found, Keys>((wording, keys) => build({ ...wording, providerId: asker }, keys), asRecords);
   return (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> => {
     const values = { asker: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
     return query(asking, '', () => placeholders, values);

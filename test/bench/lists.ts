@@ -101,6 +101,6 @@ async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
   return milliseconds;
 }
 
-/** What the service has come as one text, as rows of its columns. */
+/** What the service has come as records, as rows of its columns. */
 export const asRows = (text: string) =>
-  /^select string_agg\(.*?\) from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;
+  /^select (?:string_agg\()?row\(.*? from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { bigint, timestamp, type AnyPgColumn } from 'drizzle-orm/pg-core';
+import { bigint, customType, timestamp, type AnyPgColumn } from 'drizzle-orm/pg-core';
 
 /** Ids come from one sequence per table, so an id names one row among all providers; clients rely on their order only. */
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
@@ -7,6 +7,9 @@ export const reference = () => bigint({ mode: 'number' });
 
 /** Microseconds, read as text in the service's time zone and never turned into a JavaScript Date. */
 export const instant = () => timestamp({ withTimezone: true, precision: 6, mode: 'string' });
+
+/** A text of some length; read apart from what is short (`database/reading.ts`). */
+export const longText = customType<{ data: string }>({ dataType: () => 'text' });
 
 /** Written by `write()` with the provider's clock, which follows commit order; `now()` would not. */
 export const stamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });

@@ -12,11 +12,11 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { folded, id, instant, reference, stamps } from './columns.ts';
+import { folded, id, instant, longText, reference, stamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
-const written = () => text().notNull().default('');
+const written = () => longText().notNull().default('');
 
 /** What a course says of itself, in its own language or in another. */
 const texts = () => ({

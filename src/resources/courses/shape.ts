@@ -163,13 +163,11 @@ export const embeddedCourseShape = shapeOf<EmbeddedCourseRow>()({
 });
 
 /** Courses by their ids, deleted ones too: what refers to a course shows it. */
-export const fetchCourses = byKeys(
-  (ctx, keys) =>
-    ctx.db
-      .select()
-      .from(courses)
-      .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
-  { longTexts: true },
+export const fetchCourses = byKeys((ctx, keys) =>
+  ctx.db
+    .select()
+    .from(courses)
+    .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
 );
 
 const texts: string[] = Object.values(descriptionMembers);
