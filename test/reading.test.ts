@@ -1,54 +1,90 @@
 import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { asRecords } from '../src/database/reading.ts';
-import { readRecords, type Cell } from '../src/database/records.ts';
+import { readRecords } from '../src/database/records.ts';
 import { auditEntries } from '../src/database/tables/audit.ts';
 import { courseDates } from '../src/database/tables/coursedates.ts';
 import { courses } from '../src/database/tables/courses.ts';
 import { locations } from '../src/database/tables/places.ts';
-import { sharedWorld } from './support/world.ts';
+import { openTestDatabase, sharedWorld } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
 
-test('rows that come as records are the same as those that come by the cell', async () => {
-  const me = await newProvider();
-  const title = 'Fjell "og" \\ fjord\n\t\u0001\u001f\u2028 – 🏔 \' $1 []{}';
-  const course = await me.course({ title, price_value: 1234 });
-  await me.course();
-  const date = { start_at: '2030-05-01', end_at: '2030-05-01', custom_properties: { room: 'c, \\d' } };
-  expect(await me.post(`/v2/courses/${course}/coursedates`, date)).toMatchObject({ status: 201 });
-  const location = { title: 'Hall (2)', lat: -59.913869, lng: 10.75 };
-  expect(await me.post('/v2/locations', location)).toMatchObject({ status: 201 });
-  const { db } = database;
+const camel = (name: string) => `text${name[0]!.toUpperCase()}${name.slice(1)}`;
 
-  const rows = [
-    db.select().from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id),
-    db.select().from(courseDates).where(eq(courseDates.providerId, me.id)),
-    db.select().from(locations).where(eq(locations.providerId, me.id)),
-    db.select().from(auditEntries).where(eq(auditEntries.providerId, me.id)).orderBy(auditEntries.id),
-  ];
-  const found: unknown[][] = [];
-  for (const [n, query] of rows.entries()) {
-    const [records, cells] = [
-      await query.prepare(`${asRecords}${n}`).execute(),
-      await query.prepare(`by_${n}`).execute(),
+test.each([true, false])(
+  'rows that come as records are the same as those that come by the cell; named: %s',
+  async (prepare) => {
+    const me = await newProvider();
+    const title = 'Fjell "og" \\ fjord\n\t\u0001\u001f\u2028 – 🏔 \' $1 []{}';
+    const texts = ['lead', 'description', 'place', 'prerequisites', 'duration', 'credits', 'submissions', 'audience'];
+    const long = Object.fromEntries(
+      texts.map((name, n) => [`text_${name}`, `${name} (a, "b") \\ é\n`.repeat(1 + 400 * n)]),
+    );
+    const course = await me.course({ title, price_value: 1234, ...long });
+    await me.course();
+    const date = { start_at: '2030-05-01', end_at: '2030-05-01', custom_properties: { room: 'c, \\d' } };
+    expect(await me.post(`/v2/courses/${course}/coursedates`, date)).toMatchObject({ status: 201 });
+    const location = { title: 'Hall (2)', lat: -59.913869, lng: 10.75 };
+    expect(await me.post('/v2/locations', location)).toMatchObject({ status: 201 });
+    const other = openTestDatabase(inject('shared'), { prepare });
+    onTestFinished(() => other.close());
+    const { db } = other;
+
+    const rows = [
+      db.select().from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id),
+      db.select().from(courseDates).where(eq(courseDates.providerId, me.id)),
+      db.select().from(locations).where(eq(locations.providerId, me.id)),
+      db.select().from(auditEntries).where(eq(auditEntries.providerId, me.id)).orderBy(auditEntries.id),
+      db.select({ reference: courses.reference }).from(courses).where(eq(courses.providerId, me.id)),
+      db.select({ lead: courses.textLead }).from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id),
+      db
+        .select({ id: courses.id, date: { id: courseDates.id, title: courseDates.title }, lead: courses.textLead })
+        .from(courses)
+        .leftJoin(courseDates, eq(courseDates.courseId, courses.id))
+        .where(eq(courses.providerId, me.id))
+        .orderBy(courses.id),
     ];
-    expect(records).toEqual(cells);
-    found.push(cells);
-  }
-  expect(found.map(({ length }) => length)).toEqual([2, 1, 1, 4]);
-  expect(found[0]![0]).toMatchObject({
-    title,
-    providerId: me.id,
-    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:/),
-  });
+    const found: unknown[][] = [];
+    for (const [n, query] of rows.entries()) {
+      const [records, cells] = [
+        await query.prepare(`${asRecords}${n}`).execute(),
+        await query.prepare(`by_${n}`).execute(),
+      ];
+      expect(records).toEqual(cells);
+      found.push(cells);
+    }
+    expect(found.map(({ length }) => length)).toEqual([2, 1, 1, 4, 2, 2, 2]);
+    expect(found[0]![0]).toMatchObject({
+      title,
+      providerId: me.id,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:/),
+    });
+    const distinct = new Set(texts.map((name) => (found[0]![0] as Record<string, string>)[camel(name)]));
+    expect(distinct.size).toBe(texts.length);
+    expect(found[6]).toMatchObject([
+      { id: course, date: { id: expect.any(Number) } },
+      { date: null, lead: '' },
+    ]);
 
-  const none = db.select().from(courseDates).where(eq(courseDates.id, -1));
-  expect(await none.prepare(`${asRecords}none`).execute()).toEqual([]);
+    const none = db.select().from(courseDates).where(eq(courseDates.id, -1));
+    expect(await none.prepare(`${asRecords}none`).execute()).toEqual([]);
+  },
+);
+
+test('text that is no record of these kinds is refused', () => {
+  const read = (text: string) => () => readRecords(text, ['number', 'text'], (cells) => cells);
+  expect(read('(1,a)(-2,)')()).toEqual([
+    [1, 'a'],
+    [-2, null],
+  ]);
+  for (const text of ['(1.5,a)', '(NaN,a)', '(1,a', '(1', '(1,"a', '(1,"a""', '(', '(1)', 'x']) {
+    expect(read(text), text).toThrow(/cell [012] is no (number|text)/);
+  }
 });
 
-test('an expression that tells no type is what it is by the cell', async () => {
+test('an expression is what it is by the cell, but for what JSON has another word for', async () => {
   const query = database.db
     .select({
       id: courses.id,
@@ -60,12 +96,15 @@ test('an expression that tells no type is what it is by the cell', async () => {
         object: sql`'{"a": [null]}'::jsonb`,
       },
       counted: sql<number>`'12'::int`.mapWith(Number),
+      price: sql`12.50::numeric`,
     })
     .from(courses)
     .where(eq(courses.id, await (await newProvider()).course()));
   const [records, cells] = [await query.prepare(`${asRecords}typed`).execute(), await query.prepare('typed').execute()];
-  expect(records).toEqual(cells);
-  expect(cells).toMatchObject([{ isTrue: true, isFalse: false, none: null, whole: -7, half: -0.5, counted: 12 }]);
+  expect(records).toEqual(cells.map((row) => ({ ...row, price: 12.5 })));
+  expect(cells).toMatchObject([
+    { price: '12.50', isTrue: true, isFalse: false, none: null, whole: -7, half: -0.5, counted: 12 },
+  ]);
 });
 
 test('any cells of records are read back as they were', async () => {
@@ -84,7 +123,7 @@ test('any cells of records are read back as they were', async () => {
     fc.asyncProperty(fc.array(record), async (rows) => {
       const columns = [0, 1, 2, 3].map((n) => rows.map((row) => row[n] ?? null));
       const found = await database.pool.query<{ records: string }>(asked, columns);
-      const cells = readRecords<Cell[]>(found.rows[0]!.records, ['text', 'number', 'boolean', 'json'], (row) => row);
+      const cells = readRecords(found.rows[0]!.records, ['text', 'number', 'boolean', 'json'], (row) => row);
       expect(cells).toEqual(rows);
     }),
   );

@@ -1,8 +1,9 @@
 import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import { PgCustomColumn } from 'drizzle-orm/pg-core';
+import { PgArray } from 'drizzle-orm/pg-core';
 import type { Pool, PoolClient } from 'pg';
 import { readRecords, type Kind } from './records.ts';
+import { isLongText } from './tables/columns.ts';
 
 type Field = { path: string[]; field: unknown };
 type Value = unknown;
@@ -34,7 +35,7 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
       let read: Read | undefined;
       prepared.customResultMapper = (rows) => {
         read ??= readerOf(records?.fields ?? fields, prepared.joinsNotNullableMap, records !== undefined);
-        return records ? records.read(rows as string[][], read) : rows.map(read);
+        return records ? records.read(rows as (string | null)[][], read) : rows.map(read);
       };
     }
     return prepared;
@@ -50,28 +51,27 @@ function recordsOf(all: Field[]) {
   const [short, long] = [all.filter((one) => !isLong(one)), all.filter(isLong)];
   const kinds = short.map(({ field }) => kindOf(field));
   const nameOf = (one: Field) => `c${all.indexOf(one)}`;
-  // An expression that tells no type comes as JSON, which does.
   const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${nameOf(one)})` : nameOf(one)));
   const record = `row(${cells.join(', ')})::text`;
   const told = long.length > 0 ? [record, ...long.map(nameOf)].join(', ') : `string_agg(${record}, '')`;
   return {
     fields: [...short, ...long],
     worded: (text: string) => `select ${told} from (${text}) as t(${all.map(nameOf).join(', ')})`,
-    read: (rows: string[][], read: Read) =>
+    read: (rows: (string | null)[][], read: Read) =>
       long.length > 0
         ? rows.map(([text, ...beside]) => readRecords(text!, kinds, (row) => read([...row, ...beside]))[0])
         : readRecords(rows[0]![0] ?? '', kinds, read),
   };
 }
 
-const isLong = ({ field }: Field) => is(field, PgCustomColumn);
+const isLong = ({ field }: Field) => isLongText(field);
 
+/** An expression comes as JSON, which tells its type: a numeric is a number there. So does an array, for its members. */
 function kindOf(field: unknown): Kind {
   const decoder = decoderOf(field);
-  if (decoder === noopDecoder) return 'json';
-  if (!is(decoder, Column)) return 'text';
+  if (!is(decoder, Column) || is(decoder, PgArray)) return 'json';
   const type = decoder.getSQLType();
-  if (/^(big|small)?(int|integer|serial)$/.test(type)) return 'number';
+  if (decoder.dataType === 'number' && /^(big|small)?(int|integer|serial)$/.test(type)) return 'number';
   return type === 'boolean' ? 'boolean' : 'text';
 }
 
@@ -80,7 +80,7 @@ type Read = (row: Value[]) => Value;
 function readerOf(fields: Field[], notNull: Nullable, areRecords: boolean): Read {
   const reads = fields.map(({ field }, n) => readOf(field, n, areRecords));
   if (fields.every(({ path }) => path.length === 1)) {
-    return recordOf(
+    return objectOf(
       fields.map(({ path }) => path[0]!),
       reads,
     );
@@ -91,7 +91,7 @@ function readerOf(fields: Field[], notNull: Nullable, areRecords: boolean): Read
   const parts = names.map((name) => {
     const places = fields.flatMap(({ path }, n) => (path[0] === name ? [n] : []));
     if (fields[places[0]!]!.path.length === 1) return reads[places[0]!]!;
-    const read = recordOf(
+    const read = objectOf(
       places.map((n) => fields[n]!.path[1]!),
       places.map((n) => reads[n]!),
     );
@@ -102,11 +102,11 @@ function readerOf(fields: Field[], notNull: Nullable, areRecords: boolean): Read
       ? (row: Value[]) => (row[places[0]!] === null ? null : read(row))
       : read;
   });
-  return recordOf(names, parts);
+  return objectOf(names, parts);
 }
 
 /** Written out member by member, since an object that is filled in a loop takes several times as long to make and to read. */
-function recordOf(names: string[], reads: Read[]): Read {
+function objectOf(names: string[], reads: Read[]): Read {
   const members = names.map(
     (name, n) =>
       `${JSON.stringify(name)}: ${placeOf.has(reads[n]!) ? `row[${placeOf.get(reads[n]!)}]` : `reads[${n}](row)`}`,
@@ -121,7 +121,7 @@ const placeOf = new WeakMap<Read, number>();
 
 function readOf(field: unknown, n: number, isRecord: boolean): Read {
   const decoder = decoderOf(field);
-  const isRead = isRecord && kindOf(field) !== 'text';
+  const isRead = isRecord && (/number|boolean/.test(kindOf(field)) || decoder === noopDecoder || isLongText(field));
   if (isRead || decoder.mapFromDriverValue === identity) {
     const read: Read = (row) => row[n];
     placeOf.set(read, n);

@@ -1,48 +1,46 @@
-/** What a cell's text is read as. */
+/** What a cell's text is read as; JSON is whatever it says. */
 export type Kind = 'number' | 'boolean' | 'json' | 'text';
 
-export type Cell = string | number | boolean | null | undefined;
-
-const code = (character: string) => character.charCodeAt(0);
-const [quote, minus, zero, isTrue, separator, end] = ['"', '-', '0', 't', ',', ')'].map(code) as [
-  ...[number, number, number, number, number, number],
-];
+// Characters by their codes, which are read faster than texts of one character.
+const [quote, minus, zero, nine] = [0x22, 0x2d, 0x30, 0x39];
+const [letterT, separator, closing] = [0x74, 0x2c, 0x29];
 
 /**
  * Reads rows that PostgreSQL wrote one after another as records, such as `(1,,"of ""two"" words")`; each cell is of the kind
- * told, a number whole and below 2^53, and an empty one null.
+ * told, a number whole and below 2^53, and an empty one null. Throws where the text is something else.
  * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
  */
-export function readRecords<T>(text: string, kinds: Kind[], toRow: (cells: Cell[]) => T): T[] {
+export function readRecords<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T): T[] {
   const rows: T[] = [];
   const last = kinds.length - 1;
   let at = 0;
   while (at < text.length) {
-    const cells = new Array<Cell>(kinds.length);
+    const cells = new Array<unknown>(kinds.length);
     for (let n = 0; n <= last; n += 1) {
       // Behind what opens the record or separates two cells.
       at += 1;
       const first = text.charCodeAt(at);
       const kind = kinds[n]!;
-      if (first === separator || first === end) {
+      if (first === separator || first === closing) {
         cells[n] = null;
       } else if (kind === 'number') {
         let value = 0;
         if (first === minus) at += 1;
-        for (let digit = text.charCodeAt(at); digit !== separator && digit !== end; digit = text.charCodeAt(at)) {
+        for (let digit = text.charCodeAt(at); digit >= zero && digit <= nine; digit = text.charCodeAt(at)) {
           value = value * 10 + (digit - zero);
           at += 1;
         }
         cells[n] = first === minus ? -value : value;
       } else if (kind === 'boolean') {
-        cells[n] = first === isTrue;
+        cells[n] = first === letterT;
         at += 1;
       } else {
         const from = at;
         at = first === quote ? endOfQuoted(text, from) : text.indexOf(n === last ? ')' : ',', from);
         const cell = first === quote ? unquoted(text.slice(from + 1, at - 1)) : text.slice(from, at);
-        cells[n] = kind === 'json' ? (JSON.parse(cell) as Cell) : cell;
+        cells[n] = kind === 'json' ? (JSON.parse(cell) as unknown) : cell;
       }
+      if (text.charCodeAt(at) !== (n === last ? closing : separator)) throw new Error(`cell ${n} is no ${kind}`);
     }
     at += 1;
     rows.push(toRow(cells));
@@ -53,7 +51,7 @@ export function readRecords<T>(text: string, kinds: Kind[], toRow: (cells: Cell[
 /** Behind the closing quote; a quote inside is doubled. */
 function endOfQuoted(text: string, from: number) {
   let at = text.indexOf('"', from + 1) + 1;
-  while (text.charCodeAt(at) === quote) at = text.indexOf('"', at + 1) + 1;
+  while (at > 0 && text.charCodeAt(at) === quote) at = text.indexOf('"', at + 1) + 1;
   return at;
 }
 

@@ -38,7 +38,7 @@ function marked<T extends PgTable & { $inferInsert: object }>(table: T, text = m
   const values = Object.entries(getTableColumns(table)).map(([name, column]) => {
     if (column.columnType === 'PgJsonb') return [name, { note: text }];
     if (name === 'passwordHash') return [name, hash];
-    const isFree = column.columnType === 'PgText' && (column.enumValues ?? []).length === 0 && !codes.test(name);
+    const isFree = column.getSQLType() === 'text' && (column.enumValues ?? []).length === 0 && !codes.test(name);
     return [name, isFree ? text : undefined];
   });
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Fields<T>;

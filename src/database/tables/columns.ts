@@ -1,5 +1,5 @@
-import { sql, type SQL } from 'drizzle-orm';
-import { bigint, customType, timestamp, type AnyPgColumn } from 'drizzle-orm/pg-core';
+import { is, sql, type SQL } from 'drizzle-orm';
+import { bigint, customType, PgCustomColumn, timestamp, type AnyPgColumn } from 'drizzle-orm/pg-core';
 
 /** Ids come from one sequence per table, so an id names one row among all providers; clients rely on their order only. */
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
@@ -10,6 +10,8 @@ export const instant = () => timestamp({ withTimezone: true, precision: 6, mode:
 
 /** A text of some length; read apart from what is short (`database/reading.ts`). */
 export const longText = customType<{ data: string }>({ dataType: () => 'text' });
+/** There is no other type of our own. */
+export const isLongText = (column: unknown) => is(column, PgCustomColumn);
 
 /** Written by `write()` with the provider's clock, which follows commit order; `now()` would not. */
 export const stamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });
