@@ -34,6 +34,9 @@ export async function costOf(subject: Subject, pids: number[], status: string, .
   };
 }
 
+/** Milliseconds of processor time of one answer, Node's and PostgreSQL's. */
+export const spentBy = ({ nodeMs, postgresMs }: Pick<Cost, 'nodeMs' | 'postgresMs'>) => nodeMs + postgresMs;
+
 /** The median of each figure. */
 export function middleOf<Run extends Record<string, number>>(runs: Run[]): Run {
   const names = Object.keys(runs[0]!);

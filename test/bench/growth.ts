@@ -1,10 +1,10 @@
 import { listCases } from './cases.ts';
-import { round } from './cost.ts';
+import { round, spentBy } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { measureEveryQuestion, type QuestionCost } from './every-question.ts';
 import type { Goal } from './goals.ts';
-import { measureLists, type ListFigures } from './lists.ts';
+import { measureLists } from './lists.ts';
 import { measureTotal } from './others.ts';
 import { measureWalk } from './walk.ts';
 
@@ -28,7 +28,6 @@ export async function measureGrowth(subject: Subject, dataset: Dataset, size: nu
   const large = await measure(subject, dataset);
   const small = await withDatabase(size / 10, measure);
 
-  const spentBy = ({ nodeMs, postgresMs }: ListFigures) => nodeMs + postgresMs;
   const lists = large.lists.map((one, n) =>
     grownFrom(one.name, one, small.lists[n]!, spentBy(one), spentBy(small.lists[n]!)),
   );

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { buildApp } from '../../src/app.ts';
+import { asRecords } from '../../src/database/reading.ts';
 import type { Case } from './cases.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
@@ -96,11 +97,15 @@ export async function statementsFor(
 /** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON, with V8 as it is by itself. */
 async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
   const child = fork(new URL('floor.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
-  child.send({ url, statements: statements.map((one) => ({ ...one, text: asRows(one.text) })), seconds });
+  child.send({ url, statements: statements.map(asRows), seconds });
   const [milliseconds] = (await once(child, 'message')) as [number];
   return milliseconds;
 }
 
 /** What the service has come as records, as rows of its columns. */
-export const asRows = (text: string) =>
-  /^select (?:string_agg\()?row\(.*? from \((.*)\) as t\(c0.*\)$/s.exec(text)?.[1] ?? text;
+export function asRows(one: Sent): Sent {
+  if (!one.name?.startsWith(asRecords)) return one;
+  const text = /^select (?:string_agg\()?row\(.*? from \((.*)\) as t\(c0.*\)$/s.exec(one.text)?.[1];
+  if (!text) throw new Error(`these are no records: ${one.text}`);
+  return { ...one, text };
+}

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureBooking } from './booking.ts';
 import { listCases } from './cases.ts';
-import { columnsOf, percent, round } from './cost.ts';
+import { columnsOf, percent, round, spentBy } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { coldShares, report, warmTimes, type Goal } from './goals.ts';
@@ -43,13 +43,15 @@ const wants = (part: string) =>
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString() };
 const others: OtherFigures[] = [];
+/** What those cost, against the same with a tenth of the rows. */
+const growth: Record<string, number> = {};
 
 needTools();
 try {
   await measure();
 } finally {
   // What was measured before something broke is kept.
-  results['others'] = others;
+  results['others'] = others.map((one) => ({ ...one, growth: growth[one.name] }));
   results['goals'] = goals;
   if (others.length > 0) showOthers();
   mkdirSync('test/output', { recursive: true });
@@ -64,10 +66,11 @@ async function measure() {
       results['machine'] = await machineOf(subject);
       return measureBooking(subject, length);
     });
-    for (const figures of measured) {
-      judge(figures, 'share of pgbench', { must: 0.5 });
-    }
+    for (const figures of measured) judge(figures, 'share of pgbench', { must: 0.5 });
+    await compare(measured, (subject) => measureBooking(subject, length));
   }
+  const durations: OtherFigures[] = [];
+  const courses: OtherFigures[] = [];
   if (parts.filter((part) => part !== 'booking').some(wants)) {
     await withDatabase(size, async (subject, dataset) => {
       results['machine'] = await machineOf(subject);
@@ -86,17 +89,36 @@ async function measure() {
         goals.push({ name: 'stale answers', must: 0, atMost: true, measured: figures.stale });
       }
       if (wants('auth')) {
-        judge(await measureAuth(subject, dataset, length), 'share of a bare server', { must: 0.85 });
+        durations.push(await measureAuth(subject, dataset, length));
+        judge(durations[0]!, 'share of a bare server', { must: 0.85 });
       }
       if (wants('two')) {
         judge(await measureTwo(subject, dataset, '/v2/coursedates', length), 'times one', { must: 1.3 });
       }
       if (wants('writes')) {
-        judge(await measureCourses(subject, dataset, 1, length), 'share of pgbench', { must: 0.5 });
-        judge(await measureCourses(subject, dataset, 8, length), 'share of pgbench', { must: 0.8 });
+        courses.push(...(await coursesBy(subject, dataset)));
+        judge(courses[0]!, 'share of pgbench', { must: 0.5 });
+        judge(courses[1]!, 'share of pgbench', { must: 0.8 });
       }
     });
   }
+  await compare(durations, async (...small) => [await measureAuth(...small, length)]);
+  await compare(courses, coursesBy);
+}
+
+async function coursesBy(subject: Subject, dataset: Dataset) {
+  const one = await measureCourses(subject, dataset, 1, length);
+  return [one, await measureCourses(subject, dataset, 8, length)];
+}
+
+/** With a tenth of the rows, when the large set is gone, which is still being tidied after it was written to. */
+async function compare(
+  figures: OtherFigures[],
+  measure: (subject: Subject, dataset: Dataset) => Promise<OtherFigures[]>,
+) {
+  if (values.quick || figures.length === 0) return;
+  const small = await withDatabase(size / 10, measure);
+  for (const [n, one] of figures.entries()) growth[one.name] = spentBy(one) / spentBy(small[n]!);
 }
 
 async function cold(subject: Subject, dataset: Dataset) {
@@ -158,6 +180,7 @@ function showOthers() {
   console.table(
     others.map(({ name, statements, limit, share, ...cost }) => ({
       ...{ name, ...columnsOf(cost), statements, beside: Math.round(limit), share: percent(share) },
+      growth: name in growth ? round(growth[name]!) : '',
     })),
   );
 }

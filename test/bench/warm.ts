@@ -34,12 +34,7 @@ export async function measureWarm(
     for (const { name, path } of cases) {
       const all = await statementsFor(subject, path, headers);
       const reading = all.filter((one) => one.name !== 'authenticate');
-      const rows = scriptOf(
-        reading.map((one) => ({ ...one, text: asRows(one.text) })),
-        [],
-        [],
-        [],
-      );
+      const rows = scriptOf(reading.map(asRows), [], [], []);
       const ask = {
         url: base + path,
         method: 'GET' as const,
