@@ -68,12 +68,18 @@ export function listQuestions(app: App, { ids, values }: { ids: Ids; values: Val
       ),
     );
     const always = required[path]?.(ids) ?? [];
-    return ['', ...each, ...both(each), ...besideRange(each, values)].map((question) => {
-      const besides = always.filter((one) => !question.startsWith(one.split('=')[0]!));
-      return { path, question, url: `${address}?${[...besides, question].filter(Boolean).join('&')}` };
-    });
+    const all = ['', ...each, ...both(each), ...besideRange(each, values)];
+    // Where a page ended is known afterwards, and who asks for a later one goes on from there: so the last ones first.
+    return all
+      .sort((a, b) => pageOf(b) - pageOf(a))
+      .map((question) => {
+        const besides = always.filter((one) => !question.startsWith(one.split('=')[0]!));
+        return { path, question, url: `${address}?${[...besides, question].filter(Boolean).join('&')}` };
+      });
   });
 }
+
+const pageOf = (question: string) => Number(/^page=(\d+)/.exec(question)?.[1] ?? 0);
 
 function valuesOf(values: Values, name: string) {
   const found = values[name];
