@@ -7,7 +7,7 @@ const [letterT, separator, closing] = [0x74, 0x2c, 0x29];
 
 /**
  * Reads rows that PostgreSQL wrote one after another as records, such as `(1,,"of ""two"" words")`; each cell is of the kind
- * told, a number whole and below 2^53, and an empty one null. Throws where the text is something else.
+ * told, a number whole and below 2^53, and an empty one null. Throws where a cell is not of its kind or the text ends early.
  * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
  */
 export function readRecords<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T): T[] {
