@@ -22,6 +22,7 @@ test.each([
   ['what is one piece', 75, 'Første hjelp'],
   ['what is many, with characters of every length', 300, 'æ€😀"\\\n'.repeat(200)],
   ['items longer than a piece', 5, 'é'.repeat(70_000)],
+  ['more than a megabyte', 60, '€'.repeat(30_000)],
   ['a character in two halves where a piece may end', 3, `${'x'.repeat(32_757)}${'😀'.repeat(40_000)}`],
 ])('a list is written item by item as it would be at once: %s', (_name, count, text) => {
   const items = itemsOf(count, text);
@@ -37,6 +38,16 @@ test.each([
     // Bytes, once it is long.
     expect(Buffer.isBuffer(written)).toBe(count * text.length > 32_768);
   }
+});
+
+test('a list that was written stays as it is while others are', () => {
+  const write = writing(Type.Array(Item));
+  const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(1_000));
+  const written = texts.map((text) => write(itemsOf(40, text)));
+  texts.forEach((text, n) => {
+    const items = JSON.parse(String(written[n])) as { title: string }[];
+    expect(items.map(({ title }) => title)).toEqual(Array<string>(40).fill(text));
+  });
 });
 
 type Listed = { items: { id: number }[]; pagination: { total_items: number } };

@@ -33,15 +33,30 @@ function writerWhenNeeded(schema: object): Write {
   return (data) => (write ??= writerOf(schema as AnySchema) as Write)(data);
 }
 
+/** A list is written in one go, so they share this; garbage of every answer's size is what V8 frees late. */
+const shared = Buffer.allocUnsafeSlow(1_048_576);
+
 function writeList(before: string, items: unknown[], write: Write, after: string): string | Buffer {
-  const pieces: Buffer[] = [];
+  let bytes = shared;
+  let length = 0;
   let text = before;
+  const encode = () => {
+    // A character of JavaScript takes three bytes at most.
+    const most = length + 3 * text.length;
+    if (most > bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * most);
+      bytes.copy(larger, 0, 0, length);
+      bytes = larger;
+    }
+    length += bytes.write(text, length);
+    text = '';
+  };
   items.forEach((one, n) => {
     text += n === 0 ? write(one) : `,${write(one)}`;
-    if (text.length < pieceSize) return;
-    pieces.push(Buffer.from(text));
-    text = '';
+    if (text.length >= pieceSize) encode();
   });
   text += after;
-  return pieces.length === 0 ? text : Buffer.concat([...pieces, Buffer.from(text)]);
+  if (length === 0) return text;
+  encode();
+  return Buffer.from(bytes.subarray(0, length));
 }
