@@ -28,6 +28,8 @@ export const allGuards: Guards = { scope: true, equalTitle: true, voucherBalance
 export type Known = {
   /** How many items there are on all pages. */
   total?: Promise<number>;
+  /** Behind so many there are none. */
+  most?: number;
   /** Where pages in the order of ids ended: the last id by how many items there are up to it. */
   ends: Map<number, number>;
 };

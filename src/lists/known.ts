@@ -25,11 +25,19 @@ export function noteEnd({ ends }: Known, { count, id }: End) {
   if (ends.size > mostEnds) ends.delete(oldest!);
 }
 
+/** Notes that there are no more than so many items. */
+export function noteMost(known: Known, count: number) {
+  known.most = Math.min(count, known.most ?? count);
+}
+
 /** Counts once, for all pages and all who wait. */
 export function countOnce(known: Known, count: () => Promise<number>) {
   if (known.total) return known.total;
   const total = count();
   known.total = total;
-  total.catch(() => delete known.total);
+  total.then(
+    (found) => noteMost(known, found),
+    () => delete known.total,
+  );
   return total;
 }

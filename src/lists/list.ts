@@ -6,7 +6,7 @@ import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
 import { idsInRanges, pageIds, plainIds, type Slice } from './ids.ts';
 import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
-import { countOnce, nearestEnd, noKnowledge, noteEnd } from './known.ts';
+import { countOnce, nearestEnd, noKnowledge, noteEnd, noteMost } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
 
@@ -148,13 +148,18 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     // The same whatever page is asked for, and whatever is embedded.
     const question = JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined });
     const isById = spec.order?.(query) === undefined;
-    const end = isById ? nearestEnd(knowledge.find(question), before) : undefined;
+    const known = knowledge.find(question);
+    const end = isById ? nearestEnd(known, before) : undefined;
     const conditions = await conditionsOf(ctx, query);
     const slice = { limit: limit + 1, offset: before - (end?.count ?? 0) };
-    const found = await findIds(ctx, end ? { ...query, since_id: end.id } : query, reach, conditions, slice);
+    // Who walks by page until one is empty asks for what is known not to be there.
+    const isBehind = before > 0 && before >= (known?.most ?? Infinity);
+    const from = end ? { ...query, since_id: end.id } : query;
+    const found = isBehind ? [] : await findIds(ctx, from, reach, conditions, slice);
     const keys = found.slice(0, limit);
     const isMore = found.length > limit;
     if (isById && isMore) noteEnd(knowledge.open(question), { count: before + limit, id: keys.at(-1)!.id });
+    if (!isMore && before > 0) noteMost(knowledge.open(question), before + found.length);
     const isLast = !isMore && (found.length > 0 || before === 0);
     const count = () => {
       if (isLast) return before + found.length;
