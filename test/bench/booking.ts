@@ -3,7 +3,7 @@ import { createTitledProvider } from '../../src/resources/providers/service.ts';
 import { statementsOf } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import { costOf, middleOf } from './cost.ts';
-import { drive } from './load.ts';
+import { settle } from './load.ts';
 import type { OtherFigures } from './others.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
@@ -32,7 +32,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
     let statements = 0;
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
-    await drive({ ...ask, ids: dateIds, seconds: 3 });
+    await settle({ ...ask, ids: dateIds, seconds });
     for (let round = 0; round < rounds; round += 1) {
       for (const { where, ids } of places) {
         const { script, sent } = await scriptFor(subject, apiKey, ids);

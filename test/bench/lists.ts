@@ -7,7 +7,7 @@ import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { costOf, middleOf, type Cost } from './cost.ts';
-import { drive } from './load.ts';
+import { settle } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 import { secondsOfFamily } from './usage.ts';
@@ -50,7 +50,7 @@ export async function measureLists(
     const runs = new Map<Case, Omit<ListFigures, 'name' | 'statements' | 'items'>[]>(cases.map((one) => [one, []]));
     const loadOf = (path: string) => ({ url: base + path, method: 'GET' as const, headers, connections: 8 });
     // A single round is to show that it works, soon.
-    if (rounds > 1) for (const { path } of cases) await drive({ ...loadOf(path), seconds: 1 });
+    if (rounds > 1) for (const { path } of cases) await settle({ ...loadOf(path), seconds });
     for (let round = 0; round < rounds; round += 1) {
       for (const one of cases) {
         const cost = await costOf(subject, [pid], '200', { ...loadOf(one.path), seconds, status: '200' });

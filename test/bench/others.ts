@@ -5,7 +5,7 @@ import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { costOf, middleOf, type Cost } from './cost.ts';
 import { statementsFor } from './lists.ts';
-import { drive, onlyStatus } from './load.ts';
+import { drive, onlyStatus, settle } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { freePort } from '../support/ports.ts';
 import { appOptions, isReady, withServer } from './server.ts';
@@ -64,7 +64,7 @@ export async function measureCourses(
     let statements = 0;
     const url = `${base}/v2/courses`;
     const ask = { url, method: 'POST' as const, headers, body: bodyOf('Measured {n}'), connections };
-    await drive({ ...ask, seconds: 2 });
+    await settle({ ...ask, connections: 8, seconds: length.seconds });
     for (let round = 0; round < length.rounds; round += 1) {
       const { script, sent } = await courseScript(subject, headers, bodyOf);
       statements = sent;
@@ -127,7 +127,7 @@ export async function measureTwo(
         if (status !== 200) throw new Error(`${path} answers ${status}`);
       }
       const loads = [first, second].map(({ base }) => ({ ...ask, url: base + path, connections: 4 }));
-      await Promise.all(loads.map((load) => drive({ ...load, seconds: 2 })));
+      await Promise.all(loads.map((load) => settle(load)));
       const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
         const one = await costOf(subject, [first.pid], '200', { ...ask, url: first.base + path, connections: 8 });

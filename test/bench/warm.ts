@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { costOf, middleOf, type Cost } from './cost.ts';
 import { freePort } from '../support/ports.ts';
 import { asRows, statementsFor } from './lists.ts';
-import { drive, onlyStatus } from './load.ts';
+import { drive, onlyStatus, settle } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { withServer } from './server.ts';
 
@@ -47,7 +47,8 @@ export async function measureWarm(
         const others = [`${path}${path.includes('?') ? '&' : '?'}${question}`];
         return writing(base, apiKey, () => drive({ ...ask, others, othersShare: 0.1 }));
       };
-      await drive({ ...ask, seconds: 1 });
+      await settle(ask);
+      await beside('since_id={n}');
       const body = await (await fetch(ask.url, { headers })).text();
       await withConstant(body, async (bare) => {
         const runs: Omit<WarmFigures, 'name'>[] = [];
