@@ -213,28 +213,6 @@ test('pages of one question are counted once, until something changes', async ()
   expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
 });
 
-test('behind the last page nothing is asked for, until something is added', async () => {
-  const me = await newProvider();
-  for (let n = 0; n < 3; n += 1) await me.course();
-  const page = async (n: number) => {
-    let answer!: Awaited<ReturnType<Provider['get']>>;
-    // Each is another question to what is kept.
-    const url = `/v2/courses?paginate=1&limit=2&page=${n}&unknown=${(asked += 1)}`;
-    const sent = await statementsOf(async () => (answer = await me.get(url)));
-    const { items, pagination } = answer.json<{ items: unknown[]; pagination: { total_items: number } }>();
-    return [items.length, pagination.total_items, sent.filter(({ text }) => text.includes('from "courses"')).length];
-  };
-  let asked = 0;
-  expect((await page(3)).slice(0, 2)).toEqual([0, 3]);
-  expect(await page(3)).toEqual([0, 3, 0]);
-  // What lies before it is there.
-  expect((await page(2)).slice(0, 2)).toEqual([1, 3]);
-  for (let n = 0; n < 2; n += 1) await me.course();
-  expect((await page(2)).slice(0, 2)).toEqual([2, 5]);
-  expect((await page(3)).slice(0, 2)).toEqual([1, 5]);
-  expect(await page(4)).toEqual([0, 5, 0]);
-});
-
 test('totals are counted once where no answers are kept, too', async () => {
   const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
   try {

@@ -20,7 +20,7 @@ async function withCourses(count: number, own?: World) {
   return { world, me, ids };
 }
 
-/** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them. */
+/** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them, if any is sent. */
 async function asked(me: Provider, query: string, list = '/v2/courses') {
   let ids: number[] = [];
   const sent = await statementsOf(async () => {
@@ -28,6 +28,7 @@ async function asked(me: Provider, query: string, list = '/v2/courses') {
     ids = (Array.isArray(found) ? found : found.items).map(({ id }) => id);
   });
   const finding = sent.filter(({ text }) => / limit \$\d+/.test(text));
+  if (finding.length === 0) return [ids, 'not asked'];
   expect(finding).toHaveLength(1);
   const [{ text, values }] = finding as [Sent];
   const offset = / offset \$(\d+)/.exec(text);
@@ -42,8 +43,33 @@ test('who walks page by page goes on from where the last page ended, with what e
   // Pages of another size lie by what was found too, and what comes later by the nearest of it.
   expect(await asked(me, 'limit=4&page=2')).toEqual([ids.slice(4, 8), 0]);
   expect(await asked(me, 'limit=7&page=2')).toEqual([ids.slice(7), 1]);
-  expect(await asked(me, 'limit=5&page=9')).toEqual([[], 40 - 8]);
   expect(await asked(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
+});
+
+test('behind the last page nothing is asked for, until something is added', async () => {
+  const { me, ids } = await withCourses(9);
+  expect(await asked(me, 'limit=5&page=9')).toEqual([[], 40]);
+  expect(await asked(me, 'limit=5&page=9&unknown=1')).toEqual([[], 'not asked']);
+  // It is known of no more than that, nor of any other question.
+  expect(await asked(me, 'limit=5&page=8')).toEqual([[], 35]);
+  expect(await asked(me, 'limit=5&page=9&since_id=1')).toEqual([[], 40]);
+  expect(await asked(me, 'limit=5&page=9&include_deleted=true')).toEqual([[], 40]);
+  // By a last page, and by a count alone.
+  expect(await asked(me, 'limit=5&page=2')).toEqual([ids.slice(5), 5]);
+  expect(await asked(me, 'limit=3&page=4')).toEqual([[], 'not asked']);
+  expect((await asked(me, 'limit=3&paginate=1'))[0]).toEqual(ids.slice(0, 3));
+  expect(await asked(me, 'limit=3&paginate=1&page=4')).toEqual([[], 'not asked']);
+  const added = await me.course();
+  expect(await asked(me, 'limit=3&page=4')).toEqual([[added], 9]);
+});
+
+test('who asks by the clock behind the last page is answered anew each time', async () => {
+  const me = await (await ownWorld()).newProvider();
+  await bookable(me, {});
+  for (let n = 0; n < 2; n += 1) {
+    const [ids, skipped] = await asked(me, 'start_date_at_min=now&page=3', '/v2/coursedates');
+    expect([ids, skipped]).toEqual([[], 150]);
+  }
 });
 
 test('the first of a walk and another question skip what lies before', async () => {

@@ -23,6 +23,7 @@ test.each([
   ['what is many, with characters of every length', 300, 'æ€😀"\\\n'.repeat(200)],
   ['items longer than a piece', 5, 'é'.repeat(70_000)],
   ['more than a megabyte', 60, '€'.repeat(30_000)],
+  ['items longer than a megabyte, and short ones', 3, '€'.repeat(400_000)],
   ['a character in two halves where a piece may end', 3, `${'x'.repeat(32_757)}${'😀'.repeat(40_000)}`],
 ])('a list is written item by item as it would be at once: %s', (_name, count, text) => {
   const items = itemsOf(count, text);
@@ -45,6 +46,7 @@ test('a list that was written stays as it is while others are', () => {
   const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(1_000));
   const written = texts.map((text) => write(itemsOf(40, text)));
   texts.forEach((text, n) => {
+    expect(Buffer.isBuffer(written[n])).toBe(true);
     const items = JSON.parse(String(written[n])) as { title: string }[];
     expect(items.map(({ title }) => title)).toEqual(Array<string>(40).fill(text));
   });

@@ -33,22 +33,22 @@ function writerWhenNeeded(schema: object): Write {
   return (data) => (write ??= writerOf(schema as AnySchema) as Write)(data);
 }
 
-/** A list is written in one go, so they share this; garbage of every answer's size is what V8 frees late. */
+/** A list is written in one go, so all share this; what V8 frees late is then what is sent and little more. */
 const shared = Buffer.allocUnsafeSlow(1_048_576);
 
 function writeList(before: string, items: unknown[], write: Write, after: string): string | Buffer {
-  let bytes = shared;
+  const full: Buffer[] = [];
   let length = 0;
   let text = before;
+  const takeOut = () => {
+    if (length > 0) full.push(Buffer.from(shared.subarray(0, length)));
+    length = 0;
+  };
   const encode = () => {
     // A character of JavaScript takes three bytes at most.
-    const most = length + 3 * text.length;
-    if (most > bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(2 * most);
-      bytes.copy(larger, 0, 0, length);
-      bytes = larger;
-    }
-    length += bytes.write(text, length);
+    if (3 * text.length > shared.length - length) takeOut();
+    if (3 * text.length > shared.length) full.push(Buffer.from(text));
+    else length += shared.write(text, length);
     text = '';
   };
   items.forEach((one, n) => {
@@ -56,7 +56,8 @@ function writeList(before: string, items: unknown[], write: Write, after: string
     if (text.length >= pieceSize) encode();
   });
   text += after;
-  if (length === 0) return text;
+  if (length === 0 && full.length === 0) return text;
   encode();
-  return Buffer.from(bytes.subarray(0, length));
+  takeOut();
+  return full.length === 1 ? full[0]! : Buffer.concat(full);
 }

@@ -153,7 +153,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const conditions = await conditionsOf(ctx, query);
     const slice = { limit: limit + 1, offset: before - (end?.count ?? 0) };
     // Who walks by page until one is empty asks for what is known not to be there.
-    const isBehind = before > 0 && before >= (known?.most ?? Infinity);
+    const isBehind = before >= (known?.most ?? Infinity);
     const from = end ? { ...query, since_id: end.id } : query;
     const found = isBehind ? [] : await findIds(ctx, from, reach, conditions, slice);
     const keys = found.slice(0, limit);

@@ -32,7 +32,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
     let statements = 0;
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
-    await settle({ ...ask, ids: dateIds, seconds });
+    await settle({ ...ask, ids: dateIds }, { rounds });
     for (let round = 0; round < rounds; round += 1) {
       for (const { where, ids } of places) {
         const { script, sent } = await scriptFor(subject, apiKey, ids);

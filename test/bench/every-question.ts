@@ -32,7 +32,11 @@ export async function measureEveryQuestion(subject: Subject, dataset: Dataset): 
 type Envelope = { items: unknown[]; pagination: { next_page: number | null } };
 
 async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
-  const ask = () => app.inject({ method: 'GET', url, headers: { 'x-api-key': apiKey } });
+  const ask = () => {
+    // As the first to ask: what the data is known for would spare the next one a part of it.
+    app.known.clear();
+    return app.inject({ method: 'GET', url, headers: { 'x-api-key': apiKey } });
+  };
   const { headers, json } = await ask();
   const answer = json<unknown[] | Envelope>();
   const items = (Array.isArray(answer) ? answer : answer.items).length;

@@ -49,8 +49,7 @@ export async function measureLists(
     }
     const runs = new Map<Case, Omit<ListFigures, 'name' | 'statements' | 'items'>[]>(cases.map((one) => [one, []]));
     const loadOf = (path: string) => ({ url: base + path, method: 'GET' as const, headers, connections: 8 });
-    // A single round is to show that it works, soon.
-    if (rounds > 1) for (const { path } of cases) await settle({ ...loadOf(path), seconds });
+    for (const { path } of cases) await settle(loadOf(path), { rounds });
     for (let round = 0; round < rounds; round += 1) {
       for (const one of cases) {
         const cost = await costOf(subject, [pid], '200', { ...loadOf(one.path), seconds, status: '200' });

@@ -47,10 +47,11 @@ export async function measureWarm(
         const others = [`${path}${path.includes('?') ? '&' : '?'}${question}`];
         return writing(base, apiKey, () => drive({ ...ask, others, othersShare: 0.1 }));
       };
-      await settle(ask);
-      await beside('since_id={n}');
+      await settle(ask, { rounds });
+      if (rounds > 1) await beside('since_id={n}');
       const body = await (await fetch(ask.url, { headers })).text();
       await withConstant(body, async (bare) => {
+        await settle({ ...ask, url: bare }, { rounds });
         const runs: Omit<WarmFigures, 'name'>[] = [];
         for (let round = 0; round < rounds; round += 1) {
           const warm = await costOf(subject, [pid], '200', ask);
