@@ -34,16 +34,20 @@ export const countryOf = (code: string, language: Language) => {
 
 const idText = (id: number | null) => String(id ?? 0);
 
-export const toLocationPlace = (row: PlaceRow, language: Language): LocationPlace => ({
-  id: idText(row.id),
-  idParent: idText(row.parentId),
-  title: row.title,
-  parent:
-    row.parentId === null
-      ? null
-      : { id: idText(row.parentId), idParent: idText(row.grandparentId), title: row.parentTitle ?? '' },
-  ...countryOf(row.country, language),
-});
+export function toLocationPlace(row: PlaceRow, language: Language): LocationPlace {
+  const { country, idCountry } = countryOf(row.country, language);
+  return {
+    id: idText(row.id),
+    idParent: idText(row.parentId),
+    title: row.title,
+    parent:
+      row.parentId === null
+        ? null
+        : { id: idText(row.parentId), idParent: idText(row.grandparentId), title: row.parentTitle ?? '' },
+    idCountry,
+    country,
+  };
+}
 
 /** As embedded in a course date; without a place there is only what was written beside it. */
 export type DatePlace = Static<typeof DatePlace>;
