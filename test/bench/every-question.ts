@@ -33,7 +33,7 @@ type Envelope = { items: unknown[]; pagination: { next_page: number | null } };
 
 async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
   const ask = () => {
-    // As the first to ask: what the data is known for would spare the next one a part of it.
+    // As the first to ask: who asks next is spared what is known of the list by then.
     app.known.clear();
     return app.inject({ method: 'GET', url, headers: { 'x-api-key': apiKey } });
   };
