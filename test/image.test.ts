@@ -6,6 +6,14 @@ import { expect, test } from 'vitest';
 import { startServer, temporaryFolder, urlOf } from './support/processes.ts';
 import { ownDatabase } from './support/world.ts';
 
+test('the image starts Node with the options of a start by hand, as the documentation says', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
+  const [command] = /node --.*/.exec(scripts.start)!;
+  const [image] = /^\["node", "--.*/m.exec(readFileSync('Dockerfile', 'utf8').replace(/^CMD /gm, ''))!;
+  expect((JSON.parse(image) as string[]).join(' ')).toBe(command);
+  expect(readFileSync('docs/operating.md', 'utf8')).toContain(command);
+});
+
 test('what the image installs is all that the service needs', async () => {
   const folder = temporaryFolder();
   const final = readFileSync('Dockerfile', 'utf8')
