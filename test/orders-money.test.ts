@@ -21,6 +21,7 @@ test.each(['', '1.', '.5', '1.234', '1e3', ' 1', '1,5', 'NaN', '--1'])('%j is no
 test('every amount survives the way there and back', () => {
   const most = 10n ** 14n;
   fc.assert(fc.property(fc.bigInt(-most, most), (minor) => minorOf(amountText(minor)) === minor));
+  fc.assert(fc.property(fc.bigInt(-most, most), (minor) => amount(minor) === Number(amountText(minor))));
 });
 
 test.each([

@@ -18,8 +18,8 @@ export function amountText(minor: Minor): string {
   return `${minor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** As an answer shows it: the nearest number to the text, without arithmetic on the way. */
-export const amount = (minor: Minor) => Number(amountText(minor));
+/** As an answer shows it: the nearest number, for what is divided is exact below 2^53 hundredths. */
+export const amount = (minor: Minor) => Number(minor) / 100;
 
 /** So many percent (two decimals at most) of an amount, rounded half up. */
 export function percentOf(minor: Minor, percentage: string): Minor {

@@ -86,7 +86,7 @@ export const toOrderUser = (row: OrderUserRow): OrderUser => ({
 });
 
 /** `2026-07-01` as people in Norway write it: `01.07.2026`. */
-export const dayText = (day: string) => day.split('-').reverse().join('.');
+export const dayText = (day: string) => `${day.slice(-2)}.${day.slice(-5, -3)}.${day.slice(0, -6)}`;
 
 /** What a line pays for. */
 export const Relation = Type.Object({
