@@ -27,11 +27,11 @@ async function asked(me: Provider, query: string, list = '/v2/courses') {
     const found = (await me.get(`${list}?${query}`)).json<{ id: number }[] | { items: { id: number }[] }>();
     ids = (Array.isArray(found) ? found : found.items).map(({ id }) => id);
   });
-  const finding = sent.filter(({ text }) => / limit \$\d+/.test(text));
+  const finding = sent.filter(({ text }) => / limit (\(select )?\$\d+/.test(text));
   if (finding.length === 0) return [ids, 'not asked'];
   expect(finding).toHaveLength(1);
   const [{ text, values }] = finding as [Sent];
-  const offset = / offset \$(\d+)/.exec(text);
+  const offset = / offset (?:\(select )?\$(\d+)/.exec(text);
   return [ids, offset ? values[Number(offset[1]) - 1] : 0];
 }
 
@@ -44,6 +44,18 @@ test('who walks page by page goes on from where the last page ended, with what e
   expect(await asked(me, 'limit=4&page=2')).toEqual([ids.slice(4, 8), 0]);
   expect(await asked(me, 'limit=7&page=2')).toEqual([ids.slice(7), 1]);
   expect(await asked(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
+});
+
+test('pages are in the order of ids wherever their rows lie, of any size and from any place on', async () => {
+  const { me, ids } = await withCourses(9);
+  // A row that is written anew lies behind all others.
+  for (const id of [ids[4]!, ids[0]!, ids[7]!]) await me.put(`/v2/courses/${id}`, { title: `Moved ${id}` });
+  for (const limit of [3, 75, 250]) {
+    const [since, page] = [ids.slice(2), ids.slice(2 + limit)];
+    expect(await asked(me, `limit=${limit}`)).toEqual([ids.slice(0, limit), 0]);
+    expect(await asked(me, `limit=${limit}&since_id=${ids[1]}`)).toEqual([since.slice(0, limit), 0]);
+    expect((await asked(me, `limit=${limit}&since_id=${ids[1]}&page=2`))[0]).toEqual(page.slice(0, limit));
+  }
 });
 
 test('behind the last page nothing is asked for, until something is added', async () => {

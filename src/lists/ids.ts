@@ -1,19 +1,19 @@
 import { and, asc, gt, not, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { unionAll, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
-import { wordedOnce, type Asking, type Key } from './keys.ts';
+import type { Asking, ByKeys, Key } from './keys.ts';
 import type { TenantTable } from './list.ts';
 
 /** Where a page lies among all that are found. */
 export type Slice = { limit: number; offset: number };
 
-/** Ids first: a page is found in an index alone, then its rows are fetched. */
+/** Ids first: a page is found in an index alone, and its rows are fetched by them. */
 export const pageIds = (
   ctx: Pick<Ctx, 'db'>,
   table: TenantTable,
   condition: SQL | undefined,
   order: SQL[],
-  { limit, offset }: { limit: number | Placeholder; offset: number | Placeholder },
+  { limit, offset }: Slice,
 ) =>
   ctx.db
     .select({ providerId: table.providerId, id: table.id })
@@ -23,25 +23,29 @@ export const pageIds = (
     .limit(limit)
     .offset(offset);
 
-const placeholder = (name: string) => sql.placeholder(name) as unknown as number;
+/** What a page in the order of ids is of: a condition that is the same in all questions of one variant but for the provider. */
+type Plain = { variant: string; since_id: number | undefined; condition(providerId: number): SQL | undefined };
 
-/**
- * Finds the ids of a page in the order of ids, by a condition that is the same in all questions of one variant but for the
- * provider: put into words and planned once for each.
- */
-export function plainIds(table: TenantTable) {
-  const query = wordedOnce<Key, SQL | undefined>(({ db }, condition) => {
-    const slice = { limit: sql.placeholder('limit'), offset: sql.placeholder('offset') };
-    return pageIds({ db }, table, condition, [asc(table.id)], slice);
-  });
-  type Plain = { variant: string; since_id: number | undefined; condition(providerId: number): SQL | undefined };
-  return (asking: Asking, plain: Plain, slice: Slice) => {
-    const { providerId } = asking;
-    const { variant, since_id, condition } = plain;
+/** In a select of its own PostgreSQL does not look how many, and so keeps the plan that it made for any. */
+const whatever = (name: string) => sql`(select ${sql.placeholder(name)}::bigint)` as unknown as Placeholder;
+
+/** Finds such a page and fetches its rows, with one query that is put into words and planned once for each variant. */
+export function plainPages<Row extends Key>(table: TenantTable, fetch: ByKeys<Row>) {
+  const rowsOf = fetch.ofFound();
+  return async (asking: Asking, { variant, since_id, condition }: Plain, { limit, offset }: Slice) => {
     const isSince = since_id !== undefined;
-    const whole = () =>
-      and(condition(placeholder('providerId')), isSince ? gt(table.id, sql.placeholder('since_id')) : undefined);
-    return query(asking, `${variant} ${isSince}`, whole, { providerId, since_id, ...slice });
+    const ids = (asker: Placeholder) =>
+      asking.db
+        .select({ id: table.id })
+        .from(table)
+        .where(
+          and(condition(asker as unknown as number), isSince ? gt(table.id, sql.placeholder('since_id')) : undefined),
+        )
+        .orderBy(asc(table.id))
+        .limit(whatever('limit'))
+        .offset(whatever('offset'));
+    const rows = await rowsOf(asking, `${variant} ${isSince}`, ids, { since_id, limit, offset });
+    return rows.sort((one, other) => one.id - other.id);
   };
 }
 

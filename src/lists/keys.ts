@@ -1,4 +1,4 @@
-import { and, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { asRecords } from '../database/reading.ts';
@@ -20,51 +20,81 @@ export type Asking = Pick<Ctx, 'db' | 'guards' | 'providerId'>;
 /** What the words may depend on: they are the same for whoever asks. */
 type Wording = Pick<Ctx, 'db' | 'guards'>;
 
-/** The condition that a table's rows belong to a page's rows, by provider and id. */
-export const ofKeys = (ctx: Pick<Ctx, 'guards'>, provider: PgColumn, id: PgColumn, keys: Keys): SQL =>
-  and(ctx.guards.scope ? isAny(provider, keys.providerIds) : undefined, isAny(id, keys.ids))!;
+/** How a query's words tell whose rows are meant, and which of them. */
+type Naming = { ofProvider(column: PgColumn): SQL; ofId(column: PgColumn): SQL };
 
-export const isAny = (column: PgColumn, ids: number[]) => sql`${column} = any(${sql.param(ids)}::bigint[])`;
+/** The condition that a table's rows belong to a page's rows, by provider and id. */
+export const ofKeys = (ctx: Pick<Ctx, 'guards'>, provider: PgColumn, id: PgColumn, naming: Naming): SQL =>
+  and(ctx.guards.scope ? naming.ofProvider(provider) : undefined, naming.ofId(id))!;
+
+/** In a select of its own PostgreSQL does not look how many they are, and so keeps the plan that it made for any. */
+const isAny = (ids: unknown) => (column: PgColumn) =>
+  sql`${column} = any((select ${sql.param(ids)}::bigint[])::bigint[])`;
+
+/** Names the rows by the keys themselves. */
+export const namingOf = ({ providerIds, ids }: Keys): Naming => ({ ofProvider: isAny(providerIds), ofId: isAny(ids) });
 
 type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
 type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found> };
 
 const asker = sql.placeholder('asker');
-const placeholders = { providerIds: sql.placeholder('providerIds'), ids: sql.placeholder('ids') } as unknown as Keys;
+const byPlaceholders: Naming = {
+  ofProvider: isAny(sql.placeholder('providerIds')),
+  ofId: isAny(sql.placeholder('ids')),
+};
 
-/**
- * A query that is put into words once for each database, and each variant of it, and then only asked; its kind tells how its
- * rows come.
- */
-export function wordedOnce<Found, Of>(build: (wording: Wording, of: Of) => Query<Found>, kind = byCell) {
-  const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found>>>();
-  return function ask(
+/** Fetches rows by their keys. */
+export type ByKeys<Found> = {
+  (asking: Asking, keys: Keys): Promise<Found[]>;
+  /** Makes what fetches, in any order, those of the asker's own whose ids a query finds; each variant of it is put into words once. */
+  ofFound(): (
     asking: Asking,
     variant: string,
-    of: () => Of,
+    ids: (asker: Placeholder) => SQLWrapper,
+    values: Record<string, unknown>,
+  ) => Promise<Found[]>;
+};
+
+/** Makes of a query by keys one that is put into words once, and then only asked. */
+export function byKeys<Found>(
+  build: (wording: Wording & { providerId: Placeholder }, naming: Naming) => Query<Found>,
+): ByKeys<Found> {
+  const worded = () => wordedOnce<Found>((wording, naming) => build({ ...wording, providerId: asker }, naming));
+  const query = worded();
+  const fetch = (asking: Asking, { providerIds, ids }: Keys) => {
+    const values = { asker: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
+    return query(asking, '', () => byPlaceholders, values);
+  };
+  const ofFound: ByKeys<Found>['ofFound'] = () => {
+    const found = worded();
+    return (asking, variant, ids, values) => {
+      const naming = (): Naming => ({ ...byPlaceholders, ofId: (id) => sql`${id} = any(array(${ids(asker)}))` });
+      const { providerId } = asking;
+      return found(asking, variant, naming, { ...values, asker: providerId, providerIds: arrayOf([providerId]) });
+    };
+  };
+  return Object.assign(fetch, { ofFound });
+}
+
+/** A query that is put into words once for each database, and each variant of it, and then only asked; its rows come as records. */
+function wordedOnce<Found>(build: (wording: Wording, naming: Naming) => Query<Found>) {
+  const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found>>>();
+  return function ask(
+    { db, guards }: Asking,
+    variant: string,
+    naming: () => Naming,
     values: Record<string, unknown>,
   ): Promise<Found[]> {
-    const { db, guards } = asking;
     const ofDatabase = prepared.get(db) ?? new Map<string, Prepared<Found>>();
     prepared.set(db, ofDatabase);
     const key = `${guards.scope} ${variant}`;
     let query = ofDatabase.get(key);
     if (!query) {
-      const built = build({ db, guards }, of());
-      query = built.prepare(namedBy(kind, built.toSQL().sql));
+      const built = build({ db, guards }, naming());
+      query = built.prepare(namedBy(asRecords, built.toSQL().sql));
       ofDatabase.set(key, query);
     }
     return query.execute(values);
-  };
-}
-const byCell = 'c_';
-
-/** Makes of a query by keys one that is put into words once for each database, and then only asked; its rows come as records. */
-export function byKeys<Found>(build: (wording: Wording & { providerId: Placeholder }, keys: Keys) => Query<Found>) {
-  const query = wordedOnce<Found, Keys>((wording, keys) => build({ ...wording, providerId: asker }, keys), asRecords);
-  return (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> => {
-    const values = { asker: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
-    return query(asking, '', () => placeholders, values);
   };
 }
 

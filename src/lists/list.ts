@@ -4,8 +4,8 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import { idsInRanges, pageIds, plainIds, type Slice } from './ids.ts';
-import { keysOf, type Asking, type Key, type Keys } from './keys.ts';
+import { idsInRanges, pageIds, plainPages, type Slice } from './ids.ts';
+import { keysOf, type ByKeys, type Key } from './keys.ts';
 import { countOnce, nearestEnd, noKnowledge, noteEnd, noteMost } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
 import type { Shape } from './shape.ts';
@@ -13,9 +13,14 @@ import type { Shape } from './shape.ts';
 type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;
 export type TenantTable = PgTable & { providerId: IdColumn; id: IdColumn };
 
-const mostItems = 250;
+const [usualItems, mostItems] = [75, 250];
 const { MAX_SAFE_INTEGER } = Number;
-const pageSize = Type.Integer({ minimum: 1, maximum: MAX_SAFE_INTEGER, default: 75, description: 'Above 250 is 250' });
+const pageSize = Type.Integer({
+  minimum: 1,
+  maximum: MAX_SAFE_INTEGER,
+  default: usualItems,
+  description: `Above ${mostItems} is ${mostItems}`,
+});
 const pageNumber = Type.Integer({
   minimum: 1,
   maximum: 2_147_483_647,
@@ -62,8 +67,8 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   filters: F;
   /** By id unless given; the columns must be the table's own and tell every two rows apart. */
   order?(query: Asked<F>): SQL[] | undefined;
-  /** Fetches rows by their ids, as whatever else refers to one does. */
-  fetch(ctx: Asking, keys: Keys): Promise<Row[]>;
+  /** Fetches rows by their ids, whatever their state, as what else refers to one does: exactly one for each, or the page ends too early. */
+  fetch: ByKeys<Row>;
 }) {
   const { table, shape, filters, notDeleted } = spec;
 
@@ -105,24 +110,32 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       ...found.map(({ condition }) => condition),
     );
 
-  const findPlain = plainIds(table);
+  const isOwnById = (query: Asked<F>, reach: Reach) =>
+    spec.order?.(query) === undefined && reach.own && reach.partnerIds.length === 0;
 
-  /** Planned as it has to be: once for what all ask, for a range as it needs, else for the values that are asked for. */
-  function findIds(ctx: Ctx, query: Asked<F>, reach: Reach, found: Condition[], slice: Slice): Promise<Key[]> {
-    const ordered = spec.order?.(query);
-    const isOwnById = !ordered && reach.own && reach.partnerIds.length === 0;
-    if (isOwnById && found.every(({ filter }) => filter.isFixed)) {
-      const variant = [
-        query.include_deleted === true,
-        ...found.map(({ name }) => `${name}=${JSON.stringify(query[name])}`),
-      ].join(' ');
+  const plainPage = plainPages(table, spec.fetch);
+
+  /** The keys a page was found by, of one more than fit where there are more, and what fetches its rows in their order. */
+  async function find(ctx: Ctx, query: Asked<F>, reach: Reach, found: Condition[], slice: Slice) {
+    const oneMore = { ...slice, limit: slice.limit + 1 };
+    if (isOwnById(query, reach) && found.every(({ filter }) => filter.isFixed)) {
+      const asked = found.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
+      const variant = [query.include_deleted === true, ...asked].join(' ');
       const condition = (providerId: number) =>
         and(visible({ ...ctx, providerId }, query, reach), ...found.map((one) => one.condition));
-      return findPlain(ctx, { variant, since_id: query.since_id, condition }, slice);
+      const rows = await plainPage(ctx, { variant, since_id: query.since_id, condition }, oneMore);
+      return { keys: rows as Key[], rows: Promise.resolve(rows.slice(0, slice.limit)) };
     }
+    const keys = await findIds(ctx, query, reach, found, oneMore);
+    return { keys, rows: fetchInOrder(ctx, keys.slice(0, slice.limit)) };
+  }
+
+  /** Planned as it has to be: for a range as it needs, else for the values that are asked for. */
+  function findIds(ctx: Ctx, query: Asked<F>, reach: Reach, found: Condition[], slice: Slice): Promise<Key[]> {
+    const ordered = spec.order?.(query);
     const condition = where(ctx, query, reach, found);
     const columns = new Set(found.flatMap(({ filter }) => filter.range ?? []));
-    if (isOwnById && columns.size > 0 && !isNarrowed(query)) {
+    if (isOwnById(query, reach) && columns.size > 0 && !isNarrowed(query)) {
       const inReach = visible(ctx, { include_deleted: true }, reach);
       const ranges = [...columns].map((column) => {
         const bounds = found.filter(({ filter }) => filter.range === column);
@@ -135,13 +148,13 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       .execute();
   }
 
-  /** With `counted` the total is told too: a count of its own, beside the rows, unless this is the last page. */
+  /** With `counted` the total is told too: a count of its own, once it is known that this is not the last page. */
   async function page(
     ctx: Ctx,
     query: Asked<F>,
     { reach = ownItems, counted = false }: { reach?: Reach; counted?: boolean } = {},
   ): Promise<Page<Static<V>>> {
-    const limit = Math.min(query.limit ?? 75, mostItems);
+    const limit = Math.min(query.limit ?? usualItems, mostItems);
     const page = query.page ?? 1;
     const before = (page - 1) * limit;
     const { knowledge = noKnowledge } = ctx;
@@ -151,24 +164,25 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const known = knowledge.find(question);
     const end = isById ? nearestEnd(known, before) : undefined;
     const conditions = await conditionsOf(ctx, query);
-    const slice = { limit: limit + 1, offset: before - (end?.count ?? 0) };
+    const slice = { limit, offset: before - (end?.count ?? 0) };
     // Who walks by page until one is empty asks for what is known not to be there.
     const isBehind = before >= (known?.most ?? Infinity);
     const from = end ? { ...query, since_id: end.id } : query;
-    const found = isBehind ? [] : await findIds(ctx, from, reach, conditions, slice);
-    const keys = found.slice(0, limit);
-    const isMore = found.length > limit;
-    if (isById && isMore) noteEnd(knowledge.open(question), { count: before + limit, id: keys.at(-1)!.id });
-    if (!isMore && before > 0) noteMost(knowledge.open(question), before + found.length);
-    const isLast = !isMore && (found.length > 0 || before === 0);
+    const nothing = { keys: [], rows: Promise.resolve([]) };
+    const { keys, rows } = isBehind ? nothing : await find(ctx, from, reach, conditions, slice);
+    const isMore = keys.length > limit;
+    const lastId = keys.slice(0, limit).at(-1)?.id ?? null;
+    if (isById && isMore) noteEnd(knowledge.open(question), { count: before + limit, id: lastId! });
+    if (!isMore && before > 0) noteMost(knowledge.open(question), before + keys.length);
+    const isLast = !isMore && (keys.length > 0 || before === 0);
     const count = () => {
-      if (isLast) return before + found.length;
+      if (isLast) return before + keys.length;
       return countOnce(knowledge.open(question), async () =>
         ctx.db.$count(table, where(ctx, query, reach, conditions)),
       );
     };
     const [items, total] = await Promise.all([
-      fetchInOrder(ctx, keys).then((rows) => shape.embed(ctx, rows, query, query.include ?? [])),
+      rows.then((found) => shape.embed(ctx, found, query, query.include ?? [])),
       counted ? count() : undefined,
     ]);
     return {
@@ -176,7 +190,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       page,
       limit,
       more: isMore,
-      lastId: keys.at(-1)?.id ?? null,
+      lastId,
       walk: isById && reach.partnerIds.length === 0 ? 'since_id' : 'page',
       through: reach.through ?? ctx.version,
       ...(total === undefined ? {} : { total }),

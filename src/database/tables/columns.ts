@@ -1,5 +1,5 @@
-import { is, sql, type SQL } from 'drizzle-orm';
-import { bigint, customType, PgCustomColumn, timestamp, type AnyPgColumn } from 'drizzle-orm/pg-core';
+import { getTableColumns, is, sql, type SQL } from 'drizzle-orm';
+import { bigint, customType, PgCustomColumn, timestamp, type AnyPgColumn, type PgTable } from 'drizzle-orm/pg-core';
 
 /** Ids come from one sequence per table, so an id names one row among all providers; clients rely on their order only. */
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
@@ -12,6 +12,17 @@ export const instant = () => timestamp({ withTimezone: true, precision: 6, mode:
 export const longText = customType<{ data: string }>({ dataType: () => 'text' });
 /** There is no other type of our own. */
 export const isLongText = (column: unknown) => is(column, PgCustomColumn);
+
+type Columns<T extends PgTable> = ReturnType<typeof getTableColumns<T>>;
+
+/** All columns of a table but these: what is not selected is not put into words, sent and read. */
+export const columnsBut = <T extends PgTable, Name extends string & keyof Columns<T>>(
+  table: T,
+  names: readonly Name[],
+) =>
+  Object.fromEntries(
+    Object.entries(getTableColumns(table)).filter(([name]) => !(names as readonly string[]).includes(name)),
+  ) as Omit<Columns<T>, Name>;
 
 /** Written by `write()` with the provider's clock, which follows commit order; `now()` would not. */
 export const stamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });

@@ -16,7 +16,19 @@ const Seats = Type.Object({
   booking_status: Type.Object({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count }),
 });
 
-export type CourseDateRow = typeof courseDates.$inferSelect;
+/** What no date shows. */
+export const unshown = [
+  'zone',
+  'startsAt',
+  'endsAt',
+  'placeIsSought',
+  'internalNote',
+  'capacityMin',
+  'hasParticipants',
+] as const;
+/** What every date tells of its course; `category` is the slug of its first. */
+type CourseHead = { title: string; slug: string; category: string | null };
+export type CourseDateRow = Omit<typeof courseDates.$inferSelect, (typeof unshown)[number]> & { course: CourseHead };
 
 export type CourseDate = Static<typeof CourseDate>;
 export const CourseDate = Type.Object({
@@ -51,12 +63,10 @@ export const CourseDate = Type.Object({
   status_id: Type.Integer(),
 });
 
-/** What every date tells of its course. */
-export type CourseHead = { id: number; title: string; slug: string; category: string | null };
-
 const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;
 
-export function toCourseDate(row: CourseDateRow, { course }: { course: CourseHead }, { settings }: Ctx): CourseDate {
+export function toCourseDate(row: CourseDateRow, { settings }: Ctx): CourseDate {
+  const { course } = row;
   const seats = toSeats(row);
   return {
     coursedate_id: row.id,
@@ -122,8 +132,8 @@ function seatsStatus({ capacityMax }: CourseDateRow, { free }: Seats) {
  * A partner's course date as another provider may see it: an allow-list of its own, so that a field added to a date
  * stays private until it is named here.
  */
-export function toPartnerCourseDate(row: CourseDateRow, parts: { course: CourseHead }, ctx: Ctx): CourseDate {
-  const date = toCourseDate(row, parts, ctx);
+export function toPartnerCourseDate(row: CourseDateRow, ctx: Ctx): CourseDate {
+  const date = toCourseDate(row, ctx);
   const { coursedate_id, title, start_at, end_at, deadline_at, start_time_at, end_time_at, timezone } = date;
   const { external_booking_url, is_virtual, is_visible, catalog_url, visible_when_passed_deadline, parent_id } = date;
   const { seats_status, seats, created_at, updated_at, contacts, course_id, location_id, place_id } = date;

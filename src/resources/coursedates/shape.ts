@@ -1,12 +1,14 @@
-import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
+import { categories, courseCategories } from '../../database/tables/catalog.ts';
+import { columnsBut } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors } from '../../database/tables/places.ts';
 import { byKeys, ofKeys } from '../../lists/keys.ts';
-import { always, fetchNamed, grouped, include, many, one } from '../../lists/part.ts';
+import { fetchNamed, grouped, include, many } from '../../lists/part.ts';
 import type { Includes, Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
@@ -21,7 +23,7 @@ import { DatePlace, toDatePlace } from '../places/schema.ts';
 import { fetchPlaces } from '../places/shape.ts';
 import { providerInclude } from '../providers/shape.ts';
 import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
-import type { CourseDateRow, CourseHead } from './schema.ts';
+import { unshown, type CourseDateRow } from './schema.ts';
 
 /** What anybody may see of a school's course dates: the visible ones of its public courses. */
 export const isPublicDate = and(
@@ -38,33 +40,24 @@ export const isPublicDate = and(
 const shown = ({ providerId }: { providerId: Placeholder }) =>
   and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, providerId), isPublicDate));
 
-const courseOf: Loader<CourseDateRow, CourseHead> = always(
-  one(
-    (row: CourseDateRow) => row.courseId,
-    byKeys((ctx, keys) =>
-      ctx.db
-        .select({
-          id: courses.id,
-          title: courses.title,
-          slug: courses.slug,
-          // Written out, since a select from one table leaves the tables' names away.
-          category: sql<
-            string | null
-          >`(select c.slug from course_categories cc join categories c on c.id = cc.category_id
-            where cc.provider_id = courses.provider_id and cc.course_id = courses.id order by c.id limit 1)`,
-        })
-        .from(courses)
-        .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
-    ),
-    (course) => course,
-  ),
-);
+const category = sql`(
+  select ${categories.slug} from ${courseCategories} join ${categories} on ${categories.id} = ${courseCategories.categoryId}
+  where ${courseCategories.providerId} = ${courses.providerId} and ${courseCategories.courseId} = ${courses.id}
+  order by ${categories.id} limit 1
+)`.mapWith(categories.slug) as SQL<string | null>;
+
+/** What to select of a date, and of its course what every date tells. */
+const dateColumns = {
+  ...columnsBut(courseDates, unshown),
+  course: { title: courses.title, slug: courses.slug, category },
+};
+const itsCourse = and(eq(courses.providerId, courseDates.providerId), eq(courses.id, courseDates.courseId));
 
 const common = {
   view: CourseDate,
-  parts: { course: courseOf },
-  toView: (row: CourseDateRow, parts: { course: CourseHead }, ctx: Ctx) =>
-    row.providerId === ctx.providerId ? toCourseDate(row, parts, ctx) : toPartnerCourseDate(row, parts, ctx),
+  parts: {},
+  toView: (row: CourseDateRow, _: object, ctx: Ctx) =>
+    row.providerId === ctx.providerId ? toCourseDate(row, ctx) : toPartnerCourseDate(row, ctx),
 };
 
 /** A date inside another one, or inside a bundle: nothing can be embedded in it. */
@@ -72,8 +65,9 @@ const plainShape = shapeOf<CourseDateRow>()({ ...common, includes: {} });
 
 const fetchChildren = byKeys((ctx, keys) =>
   ctx.db
-    .select({ ...getTableColumns(courseDates), ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
+    .select({ ...dateColumns, ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
     .from(courseDates)
+    .innerJoin(courses, itsCourse)
     .where(and(ofKeys(ctx, courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
     .orderBy(asc(courseDates.id)),
 );
@@ -111,8 +105,9 @@ const fetchBundles = byKeys((ctx, keys) =>
 
 const fetchMembers = byKeys((ctx, keys) =>
   ctx.db
-    .select()
+    .select(dateColumns)
     .from(courseDates)
+    .innerJoin(courses, itsCourse)
     .where(and(ofKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
     .orderBy(asc(courseDates.id)),
 );
@@ -209,7 +204,8 @@ export const nextCourseDateShape: Shape<CourseDateRow, typeof calendarShape.sche
 /** Course dates by their ids, deleted ones too: what refers to a date shows it. */
 export const fetchCourseDates = byKeys((ctx, keys) =>
   ctx.db
-    .select()
+    .select(dateColumns)
     .from(courseDates)
+    .innerJoin(courses, itsCourse)
     .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys)),
 );

@@ -1,9 +1,10 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
+import { columnsBut } from '../../database/tables/columns.ts';
 import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { byKeys, keysOf, ofKeys } from '../../lists/keys.ts';
+import { byKeys, keysOf, namingOf, ofKeys } from '../../lists/keys.ts';
 import { include, many, type Loader } from '../../lists/part.ts';
 import { embedOne, shapeOf } from '../../lists/shape.ts';
 import { customerShape, fetchCustomers } from '../customers/shape.ts';
@@ -104,7 +105,7 @@ const translationOf: Loader<CourseRow, Texts | null> = async (ctx, rows, { descr
     .from(courseTranslations)
     .where(
       and(
-        ofKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keysOf(rows)),
+        ofKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, namingOf(keysOf(rows))),
         eq(courseTranslations.languageId, language),
       ),
     );
@@ -170,14 +171,10 @@ export const fetchCourses = byKeys((ctx, keys) =>
     .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
 );
 
-const texts: string[] = Object.values(descriptionMembers);
-const columns = getTableColumns(courses);
-const withoutTexts = Object.fromEntries(Object.entries(columns).filter(([name]) => !texts.includes(name)));
-
 /** The same without their long texts, for what shows a course inside itself. */
 export const fetchEmbeddedCourses = byKeys((ctx, keys) =>
   ctx.db
-    .select(withoutTexts as Omit<typeof columns, (typeof descriptionMembers)[keyof typeof descriptionMembers]>)
+    .select(columnsBut(courses, Object.values(descriptionMembers)))
     .from(courses)
     .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
 );

@@ -1,13 +1,16 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
-import type { locations } from '../../database/tables/places.ts';
+import { columnsBut } from '../../database/tables/columns.ts';
+import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
 import { countryOf, LocationPlace } from '../places/schema.ts';
 
 const text = Type.String();
 
-export type LocationRow = typeof locations.$inferSelect;
+/** What to select of a location. */
+export const locationColumns = columnsBut(locations, ['createdAt', 'updatedAt']);
+export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'updatedAt'>;
 
 export type Location = Static<typeof Location>;
 export const Location = Type.Object({

@@ -6,7 +6,7 @@ import { toEmbeddedInstructor } from '../instructors/schema.ts';
 import { fetchInstructors } from '../instructors/shape.ts';
 import { toLocationPlace, type LocationPlace } from '../places/schema.ts';
 import { fetchPlaces } from '../places/shape.ts';
-import { Location, toLocation, toPartnerLocation, type LocationRow } from './schema.ts';
+import { Location, locationColumns, toLocation, toPartnerLocation, type LocationRow } from './schema.ts';
 
 const placeOf = one(
   (row: LocationRow) => row.placeId,
@@ -26,7 +26,7 @@ export const locationShape = shapeOf<LocationRow>()({
 /** Locations by their ids, archived ones too: what refers to one shows it. */
 export const fetchLocations = byKeys((ctx, keys) =>
   ctx.db
-    .select()
+    .select(locationColumns)
     .from(locations)
     .where(ofKeys(ctx, locations.providerId, locations.id, keys)),
 );

@@ -2,9 +2,8 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
-import type { locations } from '../../database/tables/places.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
-import { Location, toLocation } from '../locations/schema.ts';
+import { Location, toLocation, type LocationRow } from '../locations/schema.ts';
 
 const text = Type.String();
 const day = Type.String({ format: 'date' });
@@ -75,7 +74,7 @@ export const participantDateColumns = {
 
 export type ParticipantDateRow = {
   date: Pick<typeof courseDates.$inferSelect, keyof typeof participantDateColumns>;
-  location: typeof locations.$inferSelect | null;
+  location: LocationRow | null;
   place: string | null;
   /** The ISO week of the start. */
   week: number;

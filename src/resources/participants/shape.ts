@@ -9,6 +9,7 @@ import { locations, places } from '../../database/tables/places.ts';
 import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { always, include, many, one } from '../../lists/part.ts';
 import { alwaysWith, embedOne, shapeOf } from '../../lists/shape.ts';
+import { locationColumns } from '../locations/schema.ts';
 import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from '../participant-dates/schema.ts';
 import { courseUserShape, fetchCourseUsers } from '../users/shape.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
@@ -60,7 +61,7 @@ const dateOf = always(
         .select({
           id: courseDates.id,
           date: participantDateColumns,
-          location: locations,
+          location: locationColumns,
           place: places.title,
           week: sql<number>`extract(week from ${courseDates.startAt})::int`,
           offset: sql<number>`extract(epoch from timezone(${courseDates.zone}, ${courseDates.startsAt}) - timezone('UTC', ${courseDates.startsAt}))::int`,

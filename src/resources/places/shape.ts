@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { places } from '../../database/tables/places.ts';
-import { byKeys, isAny } from '../../lists/keys.ts';
+import { byKeys } from '../../lists/keys.ts';
 
 const parents = alias(places, 'parent_places');
 
 /** Places by their ids, each with the one it lies in; all providers share them. */
-export const fetchPlaces = byKeys(({ db }, { ids }) =>
+export const fetchPlaces = byKeys(({ db }, { ofId }) =>
   db
     .select({
       id: places.id,
@@ -18,5 +18,5 @@ export const fetchPlaces = byKeys(({ db }, { ids }) =>
     })
     .from(places)
     .leftJoin(parents, eq(parents.id, places.parentId))
-    .where(isAny(places.id, ids)),
+    .where(ofId(places.id)),
 );

@@ -1,4 +1,4 @@
-import { getTableColumns } from 'drizzle-orm';
+import { columnsBut } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { fetchNamed, type Loader } from '../../lists/part.ts';
@@ -22,11 +22,8 @@ export const courseUserShape = shapeOf<CourseUserRow>()({
   includes: {},
 });
 
-type Columns = Omit<ReturnType<typeof getTableColumns<typeof courseUsers>>, 'passwordHash'>;
 /** What to select of a course user. */
-export const courseUserColumns = Object.fromEntries(
-  Object.entries(getTableColumns(courseUsers)).filter(([name]) => name !== 'passwordHash'),
-) as Columns;
+export const courseUserColumns = columnsBut(courseUsers, ['passwordHash']);
 
 /** Course users by their ids. */
 export const fetchCourseUsers = byKeys((ctx, keys) =>
