@@ -51,7 +51,8 @@ async function tryReadOnly(run: Run, seconds: number) {
   };
 }
 
-const endConnections = `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'schools'`;
+/** A connection keeps the setting it began with. Waits until they are gone, for a read that is cut off is another row's. */
+const endConnections = `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = 'schools'`;
 
 /** The database is on a disk of its own, which is then filled. */
 async function tryFull(run: Run, seconds: number): Promise<Outcome> {
