@@ -67,17 +67,17 @@ export function idsInRanges(
   ranges: Range[],
   { limit, offset }: Slice,
 ): Promise<Key[]> {
-  const inRange = ({ column }: Range, which: SQL | undefined, most: number) =>
-    pageIds({ db }, table, which, [asc(column)], { limit: most, offset: 0 });
+  const inRange = ({ column }: Range, which: SQL | undefined, slice: Slice) =>
+    pageIds({ db }, table, which, [asc(column)], slice);
   const probes = ranges.map((range, n) => {
-    const isMany = sql<boolean>`count(*) > ${few}`.as('is_many');
-    return db.$with(`probe_${n}`).as(db.select({ isMany }).from(inRange(range, range.condition, few + 1).as('first')));
+    const oneMore = inRange(range, range.condition, { limit: 1, offset: few });
+    return db.$with(`probe_${n}`, {}).as(sql`select exists ${oneMore} as is_many`);
   });
   const many = probes.map((probe) => sql`(select is_many from ${probe})`);
 
   const ofMany = pageIds({ db }, table, and(condition, ...many), [asc(table.id)], { limit, offset });
   const [first, ...rest] = ranges.map((range, n) => {
-    const all = inRange(range, and(condition, ...many.slice(0, n), not(many[n]!)), few).as('few');
+    const all = inRange(range, and(condition, ...many.slice(0, n), not(many[n]!)), { limit: few, offset: 0 }).as('few');
     return db.select().from(all).orderBy(asc(all.id)).limit(limit).offset(offset);
   });
   const ids = unionAll(first!, ofMany, ...rest).as('ids');

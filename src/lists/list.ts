@@ -137,10 +137,12 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const columns = new Set(found.flatMap(({ filter }) => filter.range ?? []));
     if (isOwnById(query, reach) && columns.size > 0 && !isNarrowed(query)) {
       const inReach = visible(ctx, { include_deleted: true }, reach);
-      const ranges = [...columns].map((column) => {
+      const after = query.since_id === undefined ? [] : [{ column: table.id, bounds: gt(table.id, query.since_id) }];
+      const bounded = [...columns].map((column) => {
         const bounds = found.filter(({ filter }) => filter.range === column);
-        return { column, condition: and(inReach, ...bounds.map((bound) => bound.condition)) };
+        return { column, bounds: and(...bounds.map(({ condition }) => condition)) };
       });
+      const ranges = [...after, ...bounded].map(({ column, bounds }) => ({ column, condition: and(inReach, bounds) }));
       return idsInRanges(ctx, table, condition, ranges, slice);
     }
     return pageIds(ctx, table, condition, ordered ?? [asc(table.id)], slice)
