@@ -145,6 +145,19 @@ test('no list scans or sorts a large school, and what has a name is planned once
       const items = await participantsBy(`updated_at_min=${moment}&updated_at_max=2100-01-01&limit=1`);
       expect(items.map(({ id }) => id)).toEqual([lastId - offset]);
     }
+    const readsOf = async (url: string, table: string, part: string) => {
+      const sent = await statementsOf(() => send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } }));
+      const nodes = nodesOf(await planOf(sent.find(({ text }) => text.includes(part))!));
+      return nodes.filter((node) => node['Relation Name'] === table && node['Actual Loops'] > 0);
+    };
+    // The next dates are skipped in an index alone.
+    const skipped = await readsOf('/v2/nextcoursedates?limit=100&page=4', 'course_dates', '"starts_at" asc');
+    expect(skipped.map((node) => [node['Node Type'], node['Index Name']])).toEqual([
+      ['Index Only Scan', 'course_dates_upcoming'],
+    ]);
+    // What is not behind the id is not looked at, however much of it lies in the range.
+    const url = `/v2/participants?updated_at_min=2000-01-01&since_id=${lastId - 20}`;
+    expect((await readsOf(url, 'participants', 'with "probe_0"')).map(rowsOf)).toEqual([20, 20]);
     expect(all.length).toBeGreaterThan(80);
     expect(found).toEqual([]);
 

@@ -87,9 +87,10 @@ const upcoming = and(
   isNull(courseDates.deletedAt),
   ne(courseDates.statusId, canceled),
   isNull(courseDates.parentId),
-  // The first is for the index; no zone is more than a day away.
+  // No zone is more than a day away: the first is for the index, and only the nearest have to be looked at in their zone.
   sql`${courseDates.startsAt} >= now() - interval '2 days'`,
-  sql`${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date`,
+  sql`(${courseDates.startsAt} >= now() + interval '2 days'
+    or ${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date)`,
   sql`exists (select from ${courses} where ${and(
     eq(courses.providerId, courseDates.providerId),
     eq(courses.id, courseDates.courseId),
