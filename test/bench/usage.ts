@@ -24,12 +24,14 @@ export const parentOf = (pid: number) => statOf(pid).parent;
 export const secondsOf = (pid: number) => statOf(pid).own / ticksPerSecond;
 
 /** The same of a process and all its children, those that have ended too. */
-export function secondsOfFamily(pid: number) {
+export function secondsOfFamily(pid: number): number {
+  const { own, ended } = statOf(pid);
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => tryStat(Number(name)));
+  // One that ended meanwhile would be counted as both, or as neither.
+  if (statOf(pid).ended !== ended) return secondsOfFamily(pid);
   const ticks = children.filter((stat) => stat?.parent === pid).reduce((sum, stat) => sum + stat!.own + stat!.ended, 0);
-  const { own, ended } = statOf(pid);
   return (ticks + own + ended) / ticksPerSecond;
 }
 
