@@ -31,7 +31,9 @@ async function asked(me: Provider, query: string, list = '/v2/courses') {
   if (finding.length === 0) return [ids, 'not asked'];
   expect(finding).toHaveLength(1);
   const [{ text, values }] = finding as [Sent];
-  const offset = / offset (?:\(select )?\$(\d+)/.exec(text);
+  // A range is looked into first, behind so many that all of them are read.
+  const [finds] = text.split(' as is_many').slice(-1);
+  const offset = / offset (?:\(select )?\$(\d+)/.exec(finds!);
   return [ids, offset ? values[Number(offset[1]) - 1] : 0];
 }
 
