@@ -1,7 +1,7 @@
 import { and, asc, gt, not, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { unionAll, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
-import type { Asking, ByKeys, Key } from './keys.ts';
+import { anyValue, type Asking, type ByKeys, type Key } from './keys.ts';
 import type { TenantTable } from './list.ts';
 
 /** Where a page lies among all that are found. */
@@ -26,8 +26,8 @@ export const pageIds = (
 /** What a page in the order of ids is of: a condition that is the same in all questions of one variant but for the provider. */
 type Plain = { variant: string; since_id: number | undefined; condition(providerId: number): SQL | undefined };
 
-/** In a select of its own PostgreSQL does not look how many, and so keeps the plan that it made for any. */
-const whatever = (name: string) => sql`(select ${sql.placeholder(name)}::bigint)` as unknown as Placeholder;
+/** The query builder takes a number or a placeholder for it. */
+const howMany = (name: string) => anyValue(sql.placeholder(name), 'bigint') as unknown as Placeholder;
 
 /** Finds such a page and fetches its rows, with one query that is put into words and planned once for each variant. */
 export function plainPages<Row extends Key>(table: TenantTable, fetch: ByKeys<Row>) {
@@ -42,8 +42,8 @@ export function plainPages<Row extends Key>(table: TenantTable, fetch: ByKeys<Ro
           and(condition(asker as unknown as number), isSince ? gt(table.id, sql.placeholder('since_id')) : undefined),
         )
         .orderBy(asc(table.id))
-        .limit(whatever('limit'))
-        .offset(whatever('offset'));
+        .limit(howMany('limit'))
+        .offset(howMany('offset'));
     const rows = await rowsOf(asking, `${variant} ${isSince}`, ids, { since_id, limit, offset });
     return rows.sort((one, other) => one.id - other.id);
   };

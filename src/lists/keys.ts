@@ -27,9 +27,11 @@ type Naming = { ofProvider(column: PgColumn): SQL; ofId(column: PgColumn): SQL }
 export const ofKeys = (ctx: Pick<Ctx, 'guards'>, provider: PgColumn, id: PgColumn, naming: Naming): SQL =>
   and(ctx.guards.scope ? naming.ofProvider(provider) : undefined, naming.ofId(id))!;
 
-/** In a select of its own PostgreSQL does not look how many they are, and so keeps the plan that it made for any. */
-const isAny = (ids: unknown) => (column: PgColumn) =>
-  sql`${column} = any((select ${sql.param(ids)}::bigint[])::bigint[])`;
+/** A value in a select of its own: PostgreSQL does not look what it is, and so keeps the plan that it made for any. */
+export const anyValue = (value: unknown, type: 'bigint' | 'bigint[]'): SQL =>
+  sql`(select ${sql.param(value)}::${sql.raw(type)})`;
+
+const isAny = (ids: unknown) => (column: PgColumn) => sql`${column} = any(${anyValue(ids, 'bigint[]')}::bigint[])`;
 
 /** Names the rows by the keys themselves. */
 export const namingOf = ({ providerIds, ids }: Keys): Naming => ({ ofProvider: isAny(providerIds), ofId: isAny(ids) });
