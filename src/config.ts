@@ -65,7 +65,7 @@ export const Environment = Type.Object({
   DRAIN_MS: number('How long /ready says 503 before a stopping server closes its port', 0, 0),
   STOP_MS: number('How long requests in flight may take to end when the server stops', 10_000),
   BODY_LIMIT: number('The largest body in bytes', 1_048_576),
-  ANSWER_CACHE_MB: number('Memory for answers to lists, kept until the data changes; 0 keeps none', 16, 0),
+  ANSWER_CACHE_MB: number('Memory for answers to lists, kept until the data changes; 0 keeps none', 12, 0),
   RATE_LIMIT_PER_SECOND: number('Requests of one provider a second before 429; 0 is no limit', 0, 0),
   RATE_LIMIT_BURST: Optional(
     Type.Integer({

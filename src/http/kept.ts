@@ -36,7 +36,7 @@ export const keptAnswers = (bytes: number): KeptAnswers | null =>
     : {
         answers: new LRUCache({
           maxSize: bytes,
-          maxEntrySize: Math.ceil(bytes / 8),
+          maxEntrySize: Math.ceil(bytes / 6),
           // What a name, the headers and the entry itself take, roughly.
           sizeCalculation: ({ body }, name) => Buffer.byteLength(body) + 2 * name.length + 1_000,
         }),
