@@ -16,7 +16,9 @@ test('the first start brings everything up; the printed line works; the second i
   const key = keyIn(first.output())!;
   expect(statSync(join(DATA_DIR, 'demo-api-key')).mode & 0o777).toBe(0o600);
 
-  const pasted = first.output().trim().split('\n').at(-1)!.trim();
+  // The last that is said to a person; the log of a running server goes on behind it.
+  const said = first.output().trim().split('\n');
+  const pasted = said.findLast((line) => !line.startsWith('{"level":'))!.trim();
   expect(pasted).toMatch(/^curl -H 'X-API-Key: cbs_/);
   const answer = JSON.parse(execFileSync('sh', ['-c', `${pasted} -s`], { encoding: 'utf8' })) as unknown[];
   expect(answer).toHaveLength(3);
