@@ -14,6 +14,7 @@ import { answerProblems, mainWording } from './http/problems.ts';
 import { keptAnswers, knownLists } from './http/kept.ts';
 import { parseQuery } from './http/query.ts';
 import { bucketsFor, type Rate } from './http/rate.ts';
+import { turnsOf, type Turning } from './http/turns.ts';
 import { answerBytes, answerUnread } from './http/unread.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
 import { readable } from './pages/address.ts';
@@ -31,6 +32,8 @@ export type Limits = {
   rate?: Rate | undefined;
   /** How many bytes of answers are kept; none unless given. */
   keptBytes?: number;
+  /** Of lists; all are read at once unless given. */
+  lists?: Turning;
 };
 
 export type AppOptions = {
@@ -99,6 +102,8 @@ export async function buildApp({
   app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
   app.decorate('known', knownLists());
   app.decorateRequest('answered', null);
+  app.decorate('turns', turnsOf(limits.lists));
+  app.decorateRequest('leaveTurn', null);
   const buckets = limits.rate && bucketsFor(limits.rate);
   const services = { database, settings, guards, countWrongKey, buckets };
 

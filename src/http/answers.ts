@@ -4,6 +4,7 @@ import { Nullable } from '../core/schema.ts';
 import type { Page } from '../lists/list.ts';
 import { exactDateTime } from '../core/moment.ts';
 import { failAnswer, keepAnswer } from './kept.ts';
+import { leaveTurn, takeTurn } from './turns.ts';
 import { revalidate } from './versions.ts';
 
 /** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
@@ -21,11 +22,15 @@ export const faults = { '4xx': FaultsBody, '5xx': FaultsBody };
 export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
 export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
-/** Route options of every list: a weak ETag, and 304 for who has the answer already. */
+/** Route options of every list: a weak ETag, 304 for who has the answer already, and a turn for who has not. */
 export const revalidated = revalidatedUnless(() => false);
 /** The same, but for questions whose answer depends on more than the provider's data. */
 export function revalidatedUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
-  return { preHandler: revalidate(dependsOnMore), onSend: keepAnswer, onError: failAnswer };
+  return {
+    preHandler: [revalidate(dependsOnMore), takeTurn],
+    onSend: [leaveTurn, keepAnswer],
+    onError: failAnswer,
+  };
 }
 
 const Pagination = Type.Object({

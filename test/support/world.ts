@@ -21,6 +21,7 @@ export const limits: AppOptions['limits'] = {
   keepAliveMs: 10_000,
   wrongKeysPerMinute: 1_000_000,
   keptBytes: 8_388_608,
+  lists: { atOnce: 5, waitMs: 10_000 },
 };
 
 /** JSON of guards that differ, for a run that proves that tests need them. */

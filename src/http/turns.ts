@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { workQueue } from '../database/queue.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    turns: Turns | null;
+  }
+  interface FastifyRequest {
+    /** Lets the next one in; null for who has no turn. */
+    leaveTurn: (() => void) | null;
+  }
+}
+
+/** How many lists are read and written at once, and how long the others wait for their turn before 503. */
+export type Turning = { atOnce: number; waitMs: number };
+type Turns = ReturnType<typeof workQueue>;
+
+/** Null lets all in at once. */
+export const turnsOf = (turning: Turning | undefined): Turns | null =>
+  turning ? workQueue({ slots: turning.atOnce, waiting: 1_000, waitMs: turning.waitMs }) : null;
+
+/**
+ * Lets a list be read when it is its turn; the last thing before the handler. No promise of the handler's exists while it
+ * waits: V8 would take that for long-lived, and then keep what it told, a page's rows and items, as long.
+ */
+export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
+  const { turns } = request.server;
+  if (!turns) {
+    done();
+    return;
+  }
+  const itsTurn = () =>
+    new Promise<void>((leave) => {
+      request.leaveTurn = leave;
+      // Who has gone wants no page; who goes leaves the turn to others.
+      if (reply.raw.destroyed) {
+        leave();
+      } else {
+        reply.raw.once('close', leave);
+        done();
+      }
+    });
+  turns([], itsTurn).catch(done);
+}
+
+/** Its page is written out; how long the client takes to receive it is nobody's wait. In `onSend`. */
+export function leaveTurn(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+) {
+  request.leaveTurn?.();
+  done(null, payload);
+}

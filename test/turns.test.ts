@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { statementsOf } from './support/statements.ts';
+import { connectionTo, limits, openTestDatabase, openWorld, ownDatabase } from './support/world.ts';
+
+const [held, other] = ['/v2/locations', '/v2/instructors'];
+
+/** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
+async function opened({ atOnce = 1, waitMs = 10_000 } = {}) {
+  const name = await ownDatabase();
+  const world = await openWorld(openTestDatabase(name), {
+    limits: { ...limits, keptBytes: 0, lists: { atOnce, waitMs } },
+  });
+  onTestFinished(() => world.close());
+  const me = await world.newProvider();
+  const locker = new Client(connectionTo(name));
+  await locker.connect();
+  onTestFinished(() => locker.end());
+  const waitingStatements = async () => {
+    const { rows } = await locker.query<{ n: number }>('select count(*)::int as n from pg_locks where not granted');
+    return rows[0]!.n;
+  };
+  return {
+    me,
+    breakList: () => locker.query('alter table locations rename to elsewhere'),
+    hold: () => locker.query('begin; lock table locations in access exclusive mode'),
+    letGo: () => locker.query('rollback'),
+    isHeld: () => expect.poll(waitingStatements).toBe(1),
+    /** Over a socket, for who goes before the answer comes or does not read it. */
+    async listening() {
+      await world.app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = world.app.server.address() as AddressInfo;
+      return (path: string) => {
+        const request = httpGet({ port, path, headers: { 'x-api-key': me.apiKey } });
+        request.on('error', () => undefined);
+        return request;
+      };
+    },
+  };
+}
+
+test('who does not get a turn in time is told to come back; what is no list needs none', async () => {
+  const { me, hold, letGo, isHeld } = await opened({ waitMs: 300 });
+  const id = await me.course();
+  await hold();
+  const first = me.get(held);
+  await isHeld();
+  const second = await me.get(other);
+  expect([second.status, second.headers['retry-after'], second.headers['etag']]).toEqual([503, '1', undefined]);
+  expect(second.json<{ error: string }>().error).toMatch(/^The service is busy or its database out of reach/);
+  expect((await me.get(`/v2/courses/${id}`)).status).toBe(200);
+  await letGo();
+  expect((await first).status).toBe(200);
+  expect((await me.get(other)).status).toBe(200);
+});
+
+test('control: with another turn to have it is answered', async () => {
+  const { me, hold, letGo, isHeld } = await opened({ atOnce: 2, waitMs: 300 });
+  await hold();
+  const first = me.get(held);
+  await isHeld();
+  expect((await me.get(other)).status).toBe(200);
+  await letGo();
+  expect((await first).status).toBe(200);
+});
+
+test('those who wait are let in one after the other', async () => {
+  const { me, hold, letGo, isHeld } = await opened();
+  await hold();
+  const all = [held, other, held, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
+  await isHeld();
+  await letGo();
+  expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
+test('a list that fails leaves its turn, and a question that needs none takes none', async () => {
+  const { me, breakList } = await opened({ waitMs: 300 });
+  await breakList();
+  const { etag } = (await me.get(other)).headers as { etag: string };
+  const questions = [
+    [held, {}, 503],
+    ['/v2/courses?limit=x', {}, 400],
+    [other, { 'if-none-match': etag }, 304],
+  ] as const;
+  for (const [path, headers, status] of questions) {
+    expect((await me.get(path, headers)).status).toBe(status);
+    expect((await me.get(other)).status).toBe(200);
+  }
+});
+
+test('who goes leaves the turn to others, and who goes while waiting asks nothing', async () => {
+  // Less than the statement may wait for the lock.
+  const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000 });
+  const ask = await listening();
+  await hold();
+  const first = ask(held);
+  await isHeld();
+  const second = ask(`${other}?limit=7`);
+  await once(second, 'socket');
+  // It has been let in by its key, and waits.
+  await new Promise((done) => setTimeout(done, 300));
+  second.destroy();
+  await new Promise((done) => setTimeout(done, 100));
+  const sent = await statementsOf(async () => {
+    first.destroy();
+    expect((await me.get(`${other}?limit=9`)).status).toBe(200);
+  });
+  const asked = sent.filter(({ text }) => text.includes('"instructors"'));
+  expect(asked.map(({ values }) => values.includes(8) || values.includes(10))).toEqual([true]);
+  await letGo();
+});
+
+test('who reads slowly keeps nobody waiting', async () => {
+  const { me, listening } = await opened({ waitMs: 300 });
+  const text = 'å'.repeat(60_000);
+  for (let n = 0; n < 75; n += 1) await me.course({ text_description: text });
+  const ask = await listening();
+  const slow = ask('/v2/courses');
+  const [answer] = (await once(slow, 'response')) as [IncomingMessage];
+  answer.pause();
+  expect((await me.get(other)).status).toBe(200);
+  let length = 0;
+  answer.on('data', (part: Buffer) => (length += part.length)).resume();
+  await once(answer, 'end');
+  expect(length).toBeGreaterThan(75 * 2 * text.length);
+});
