@@ -7,9 +7,16 @@ import { appOptions } from './server.ts';
 
 /**
  * What one question of a list takes, in milliseconds: Node's processor time, and PostgreSQL's without counting all pages.
- * `more` tells that it selects more than is answered.
+ * `more` tells that it selects more than is answered, and `before` how many items lie before its page.
  */
-export type QuestionCost = { name: string; items: number; more: boolean; nodeMs: number; postgresMs: number };
+export type QuestionCost = {
+  name: string;
+  items: number;
+  more: boolean;
+  before: number;
+  nodeMs: number;
+  postgresMs: number;
+};
 
 const times = 5;
 
@@ -32,15 +39,14 @@ export async function measureEveryQuestion(subject: Subject, dataset: Dataset): 
 type Envelope = { items: unknown[]; pagination: { next_page: number | null } };
 
 async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
+  const answerTo = (asked: string) => app.inject({ method: 'GET', url: asked, headers: { 'x-api-key': apiKey } });
   const ask = () => {
     // As the first to ask: who asks next is spared what is known of the list by then.
     app.known.clear();
-    return app.inject({ method: 'GET', url, headers: { 'x-api-key': apiKey } });
+    return answerTo(url);
   };
-  const { headers, json } = await ask();
-  const answer = json<unknown[] | Envelope>();
-  const items = (Array.isArray(answer) ? answer : answer.items).length;
-  const more = Array.isArray(answer) ? headers['link'] !== undefined : answer.pagination.next_page !== null;
+  const { items, more } = lengthOf(await ask());
+  const before = await itemsBefore(url, async (asked) => lengthOf(await answerTo(asked)));
   const sent = await statementsOf(ask);
   let postgresMs = 0;
   for (const one of sent.filter(({ text }) => /^(with|select)(?! count)/.test(text)))
@@ -51,7 +57,31 @@ async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, u
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   });
-  return { items, more, nodeMs, postgresMs };
+  return { items, more, before, nodeMs, postgresMs };
+}
+
+type Length = { items: number; more: boolean };
+
+function lengthOf({ headers, json }: Awaited<ReturnType<App['inject']>>): Length {
+  const answer = json<unknown[] | Envelope>();
+  return Array.isArray(answer)
+    ? { items: answer.length, more: headers['link'] !== undefined }
+    : { items: answer.items.length, more: answer.pagination.next_page !== null };
+}
+
+/** Behind the end it is all there are, which a page tells only while it has any. */
+async function itemsBefore(url: string, ask: (url: string) => Promise<Length>) {
+  const asked = new URL(url, 'http://path.only');
+  const at = async (page: number) => {
+    asked.searchParams.set('page', String(page));
+    return ask(asked.pathname + asked.search);
+  };
+  const limit = Number(asked.searchParams.get('limit') ?? 75);
+  for (let page = Number(asked.searchParams.get('page') ?? 1) - 1; page > 0; page -= 1) {
+    const { items } = await at(page);
+    if (items > 0) return (page - 1) * limit + items;
+  }
+  return 0;
 }
 
 async function least(measure: () => Promise<number>) {

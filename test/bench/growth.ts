@@ -41,10 +41,15 @@ export async function measureGrowth(subject: Subject, dataset: Dataset, size: nu
 
   // Who is answered a page of more may have selected more of the larger set, as a range that holds all of it does.
   const compared = every.filter(isComparable);
-  const [whole, paged] = [compared.filter(({ more }) => !more), compared.filter(({ more }) => more)];
+  const paged = compared.filter(({ more }) => more);
+  // Who looks behind the end skips all there are.
+  const behind = compared.filter(({ more, skipsMore }) => !more && skipsMore);
+  const whole = compared.filter(({ more, skipsMore }) => !more && !skipsMore);
   const grown = (all: Grown[]) => all.filter(({ growth }) => growth > most).length;
   console.log(`of ${every.length} questions ${whole.length} select as many at both sizes; ${grown(whole)} grow more:`);
   show(mostGrown(whole, grown(whole)));
+  console.log(`${behind.length} look behind the end of more; ${grown(behind)} grow more:`);
+  show(mostGrown(behind, grown(behind)));
   console.log(`${paged.length} are answered as many of more; ${grown(paged)} grow more:`);
   show(mostGrown(paged, grown(paged)));
 
@@ -87,7 +92,8 @@ const mostGrown = (all: Grown[], count: number) =>
 function questionGrown(large: QuestionCost, small: QuestionCost) {
   const node = Math.min(large.nodeMs, small.nodeMs);
   const [ms, before] = [node + large.postgresMs, node + small.postgresMs];
-  return { ...grownFrom(large.name, large, small, ms, before), more: large.more || small.more };
+  const [more, skipsMore] = [large.more || small.more, large.before > small.before];
+  return { ...grownFrom(large.name, large, small, ms, before), more, skipsMore };
 }
 
 /** Another number of items is another question. */
