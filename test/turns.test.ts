@@ -9,10 +9,10 @@ import { connectionTo, limits, openTestDatabase, openWorld, ownDatabase } from '
 const [held, other] = ['/v2/locations', '/v2/instructors'];
 
 /** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
-async function opened({ atOnce = 1, waitMs = 10_000 } = {}) {
+async function opened({ atOnce = 1, waitMs = 10_000, keptBytes = 0 } = {}) {
   const name = await ownDatabase();
   const world = await openWorld(openTestDatabase(name), {
-    limits: { ...limits, keptBytes: 0, lists: { atOnce, waitMs } },
+    limits: { ...limits, keptBytes, lists: { atOnce, waitMs } },
   });
   onTestFinished(() => world.close());
   const me = await world.newProvider();
@@ -27,6 +27,7 @@ async function opened({ atOnce = 1, waitMs = 10_000 } = {}) {
     me,
     breakList: () => locker.query('alter table locations rename to elsewhere'),
     hold: () => locker.query('begin; lock table locations in access exclusive mode'),
+    holdKeys: () => locker.query('begin; lock table api_keys in access exclusive mode'),
     letGo: () => locker.query('rollback'),
     isHeld: () => expect.poll(waitingStatements).toBe(1),
     /** Over a socket, for who goes before the answer comes or does not read it. */
@@ -111,6 +112,21 @@ test('who goes leaves the turn to others, and who goes while waiting asks nothin
   const asked = sent.filter(({ text }) => text.includes('"instructors"'));
   expect(asked.map(({ values }) => values.includes(8) || values.includes(10))).toEqual([true]);
   await letGo();
+});
+
+test('who goes before the question is known keeps nobody waiting who asks the same', async () => {
+  const { me, holdKeys, letGo, isHeld, listening } = await opened({ keptBytes: limits.keptBytes ?? 0 });
+  const ask = await listening();
+  await holdKeys();
+  const first = ask(other);
+  await isHeld();
+  first.destroy();
+  // So that the server knows, before it goes on with it.
+  await new Promise((done) => setTimeout(done, 200));
+  await letGo();
+  await new Promise((done) => setTimeout(done, 200));
+  const second = await Promise.race([me.get(other), new Promise<null>((done) => setTimeout(done, 5_000, null))]);
+  expect(second?.status).toBe(200);
 });
 
 test('who reads slowly keeps nobody waiting', async () => {

@@ -60,7 +60,8 @@ export async function answerKept(request: FastifyRequest, reply: FastifyReply, n
   // Whoever was asked for it may have gone; then one of those who waited asks, and the others wait on.
   while (!answer && kept.coming.has(name)) answer = (await kept.coming.get(name)) ?? undefined;
   if (answer) return reply.headers(answer.headers).send(answer.body);
-  if (request.method === 'GET') announce(kept, name, request, reply);
+  // Nobody may wait for one who has gone: what would tell them is over.
+  if (request.method === 'GET' && !reply.raw.destroyed) announce(kept, name, request, reply);
   return undefined;
 }
 
