@@ -50,7 +50,7 @@ export const Environment = Type.Object({
     { default: 'auto' },
   ),
   STARTUP_WAIT_MS: number('How long a start waits for a database that does not answer yet', 30_000, 0),
-  POOL_SIZE: number('Database connections of this process; so many lists are read at once, and one more', 4, 2),
+  POOL_SIZE: number('Database connections of this process; one list less than that is read at once', 4, 2),
   POOL_WAIT_MS: number('How long a request waits for a free connection, or a list for its turn, before 503', 1_500),
   WRITE_WAIT_MS: number("How long a write waits for the provider's other writes before 503", 2_500),
   PREPARED_STATEMENTS: Type.Boolean({

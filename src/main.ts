@@ -65,8 +65,8 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     limits: {
       bodyBytes: config.BODY_LIMIT,
       keptBytes: config.ANSWER_CACHE_MB * 1_048_576,
-      // One for each connection, and one that is being written.
-      lists: { atOnce: config.POOL_SIZE + 1, waitMs: config.POOL_WAIT_MS },
+      // So that lists never hold all connections.
+      lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_WAIT_MS },
       headersMs: config.HEADERS_TIMEOUT_MS,
       requestMs: config.REQUEST_TIMEOUT_MS,
       keepAliveMs: config.KEEP_ALIVE_MS,
