@@ -2,7 +2,8 @@ import { faultsOf, pause, until, type Row, type Run } from '../row.ts';
 import { anew } from '../support/anew.ts';
 import { allFaultsOf, overlookedBy, twiceIfLate, type Checks } from '../support/judge.ts';
 import { longest, statusesOf, steadily } from '../support/load.ts';
-import { makeSchools, type Schools } from '../support/school.ts';
+import { makeSchools, type School, type Schools } from '../support/school.ts';
+import type { Answer } from '../support/client.ts';
 import { startServer, stop, type Server } from '../support/server.ts';
 
 const row: Row = {
@@ -18,6 +19,11 @@ const row: Row = {
       faults.push(...round.faults);
       rounds.push(round.seen);
     }
+    const beside = await besideHeld(run, schools, server, lists);
+    const isBeside = (one: Answer) => one.status === 200 && one.took <= 1_000;
+    if (!isBeside(beside)) faults.push(`beside held lists an item gets ${beside.status} in ${beside.took} ms`);
+    const besideItems = await besideHeld(run, schools, server, items);
+    if (isBeside(besideItems)) faults.push('beside held items, which hold all connections, an item is answered too');
     await stop(server);
 
     // The negative control: a server where everybody waits, and that stands still when the last holder lets go.
@@ -27,29 +33,19 @@ const row: Row = {
     const failed = { ...slow.reads[0]!, status: 500 };
     found.push(...faultsOf(judge({ ...slow, reads: [failed], held: [failed] }).right));
     return {
-      figures: `${figuresOf(rounds)}; control: a wait of 20 s and a standstill are told as ${found.length} faults`,
+      figures: `${figuresOf(rounds)}, beside held lists an item within ${Math.round(beside.took)} ms; control: a wait of 20 s and a standstill are told as ${found.length} faults`,
       faults: [...faults, ...overlookedBy(found, 'within 2 s', '/live', 'within 1 s', 'others get', 'who held them')],
     };
   },
 };
 export default row;
 
-/** One school's reads hold all connections for three seconds, while another one reads; for so long the server gets no time then. */
+/** One school's items hold all connections for three seconds, while another one reads; for so long the server gets no time then. */
 async function look(run: Run, { postgres, all }: Schools, server: Server, standstill = 0) {
   const [one, other] = all;
   const { base } = server;
-  const holder = await postgres.connect('schools');
-  run.afterwards(() => holder.end());
-  await holder.query('begin');
-  await holder.query('lock table instructors in access exclusive mode');
-  const holding = Array.from({ length: 8 }, () => one!.client.get(`${base}/v2/instructors?${anew()}`));
-  const waiting = async () => {
-    const { rows } = await holder.query<{ count: number }>(
-      "select count(*)::int from pg_stat_activity where wait_event_type = 'Lock'",
-    );
-    return rows[0]!.count === 4;
-  };
-  const areHeld = (await until(waiting, 2_000)) < Infinity;
+  const { holder, holding, isWaiting } = await hold(run, postgres, one!, await items(one!, base));
+  const areHeld = (await until(() => isWaiting(4), 2_000)) < Infinity;
   const page = () => other!.client.get(`${base}/v2/courses?${anew()}`);
   const recovery = async () => {
     await pause(2_700);
@@ -71,6 +67,44 @@ async function look(run: Run, { postgres, all }: Schools, server: Server, stands
   return { areHeld, reads, lives, back, held: await Promise.all(holding) };
 }
 type Seen = Awaited<ReturnType<typeof look>>;
+
+type Paths = (school: School, base: string) => Promise<() => string>;
+/** One instructor, and the list of them, never the same question twice. */
+const items: Paths = async ({ client }, base) => {
+  const { text } = await client.post(`${base}/v2/instructors`, { firstname: 'Kari', lastname: 'Nordmann' });
+  const { id } = JSON.parse(text) as { id: number };
+  return () => `${base}/v2/instructors/${id}`;
+};
+const lists: Paths = async (_school, base) => () => `${base}/v2/instructors?${anew()}`;
+
+/** Eight such questions wait for a lock, as many of them at once as are let in. */
+async function hold(run: Run, postgres: Schools['postgres'], { client }: School, path: () => string) {
+  const holder = await postgres.connect('schools');
+  run.afterwards(() => holder.end());
+  await holder.query('begin');
+  await holder.query('lock table instructors in access exclusive mode');
+  const holding = Array.from({ length: 8 }, () => client.get(path()));
+  const isWaiting = async (least: number) => {
+    const { rows } = await holder.query<{ count: number }>(
+      "select count(*)::int from pg_stat_activity where wait_event_type = 'Lock'",
+    );
+    return rows[0]!.count >= least;
+  };
+  return { holder, holding, isWaiting };
+}
+
+/** Another school asks for what is no list, while one's questions wait. */
+async function besideHeld(run: Run, { postgres, all }: Schools, { base }: Server, paths: Paths) {
+  const [one, other] = all;
+  const { holder, holding, isWaiting } = await hold(run, postgres, one!, await paths(one!, base));
+  await until(() => isWaiting(3), 2_000);
+  // What more would be let in has come by then.
+  await pause(200);
+  const answer = await other!.client.get(`${base}/v2/courses/${other!.courseId}`);
+  await holder.query('commit');
+  await Promise.all(holding);
+  return answer;
+}
 
 function judge({ areHeld, reads, lives, back, held }: Seen): Checks {
   return {
