@@ -34,13 +34,16 @@ async function repeat(unlocked = false) {
   // Until all that may have looked whether the key was used: a busy machine would let them do so one after the other.
   const held = unlocked ? await holdBookings(servers.name) : undefined;
   const race = ({ book, payload }: typeof mine) => Array.from({ length: 50 }, () => book(payload, key));
-  const racing = Promise.all([Promise.all(race(mine)), Promise.all(race(theirs))]);
+  const racing = Promise.all(race(mine));
+  // Of mine alone, for which the control is told.
+  await held?.untilTenWait();
+  const theirRacing = Promise.all(race(theirs));
   await held?.letGo();
-  const [answers, others] = await racing;
+  const [answers, others] = await Promise.all([racing, theirRacing]);
   return { mine, theirs, answers, others };
 }
 
-/** Nobody can book until at least ten wait for it. */
+/** Nobody can book until it is let go. */
 async function holdBookings(name: string) {
   const client = new Client(connectionTo(name));
   await client.connect();
@@ -48,14 +51,15 @@ async function holdBookings(name: string) {
   await client.query('lock table bookings in exclusive mode');
   const waiting = `select count(*)::int as count from pg_locks where not granted and relation = 'bookings'::regclass`;
   return {
-    async letGo() {
-      await vi.waitFor(
+    untilTenWait: () =>
+      vi.waitFor(
         async () => {
           const { rows } = await client.query<{ count: number }>(waiting);
           expect(rows[0]!.count).toBeGreaterThanOrEqual(10);
         },
         { timeout: 15_000, interval: 50 },
-      );
+      ),
+    async letGo() {
       await client.query('rollback');
       await client.end();
     },
