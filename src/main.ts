@@ -65,7 +65,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     limits: {
       bodyBytes: config.BODY_LIMIT,
       keptBytes: config.ANSWER_CACHE_MB * 1_048_576,
-      // So that lists never hold all connections.
+      // A connection is left for what is no list, as long as no list has two: one whose relations come apart may.
       lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_WAIT_MS },
       headersMs: config.HEADERS_TIMEOUT_MS,
       requestMs: config.REQUEST_TIMEOUT_MS,

@@ -69,7 +69,7 @@ function lengthOf({ headers, json }: Awaited<ReturnType<App['inject']>>): Length
     : { items: answer.items.length, more: answer.pagination.next_page !== null };
 }
 
-/** Behind the end it is all there are, which a page tells only while it has any. */
+/** A page behind the end does not tell how many lie before it; the last one with items does. */
 async function itemsBefore(url: string, ask: (url: string) => Promise<Length>) {
   const asked = new URL(url, 'http://path.only');
   const at = async (page: number) => {
