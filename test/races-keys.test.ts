@@ -49,7 +49,10 @@ async function holdBookings(name: string) {
   await client.connect();
   await client.query('begin');
   await client.query('lock table bookings in exclusive mode');
-  const waiting = `select count(*)::int as count from pg_locks where not granted and relation = 'bookings'::regclass`;
+  // Copies of one database share the ids of their tables.
+  const waiting = `
+    select count(*)::int as count from pg_locks where not granted and relation = 'bookings'::regclass
+      and database = (select oid from pg_database where datname = current_database())`;
   return {
     untilTenWait: () =>
       vi.waitFor(

@@ -20,7 +20,10 @@ async function opened({ atOnce = 1, waitMs = 10_000, keptBytes = 0 } = {}) {
   await locker.connect();
   onTestFinished(() => locker.end());
   const waitingStatements = async () => {
-    const { rows } = await locker.query<{ n: number }>('select count(*)::int as n from pg_locks where not granted');
+    // Other tests wait for locks on the same server.
+    const { rows } = await locker.query<{ n: number }>(
+      'select count(*)::int as n from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
+    );
     return rows[0]!.n;
   };
   return {
