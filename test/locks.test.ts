@@ -110,6 +110,33 @@ test('a full queue turns away at once', async () => {
   expect(await second).toBe('second');
 });
 
+test('of those who are named, who has least at work is let in first', async () => {
+  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 1_000 });
+  const order: string[] = [];
+  const work = (name: string) => () => sleep(order.push(name) === 1 ? 3 : 30);
+  await Promise.all([
+    ...['a1', 'a2', 'a3', 'a4'].map((name) => queued([], work(name), { whose: 1 })),
+    ...['b1', 'b2'].map((name) => queued([], work(name), { whose: 2 })),
+  ]);
+  // When the first one leaves, one of A's is at work and none of B's.
+  expect(order.slice(0, 4)).toEqual(['a1', 'a2', 'b1', 'a3']);
+});
+
+test('who gives up leaves its place to others, and its keys', async () => {
+  const queued = workQueue({ slots: 2, waiting: 1, waitMs: 1_000 });
+  const first = queued([1], () => sleep(30));
+  let giveUp: () => void = () => undefined;
+  const second = queued([1, 2], async () => 'second', { onWait: (give) => (giveUp = give) });
+  giveUp();
+  await expect(second).rejects.toThrow('gave up');
+  expect(await queued([2], async () => 'beside')).toBe('beside');
+  const third = queued([1], async () => 'third');
+  // It is over.
+  giveUp();
+  await first;
+  expect(await third).toBe('third');
+});
+
 /** The name of the database that the file's world is on. */
 async function nameOf({ pool }: typeof database) {
   return (await pool.query<{ name: string }>('select current_database() as name')).rows[0]!.name;

@@ -8,6 +8,12 @@ import { connectionTo, limits, openTestDatabase, openWorld, ownDatabase } from '
 
 const [held, other] = ['/v2/locations', '/v2/instructors'];
 
+type View = { type?: string; properties?: Record<string, unknown> };
+type Responses = Record<string, { content?: { 'application/json': { schema: View } } }>;
+type Document = { paths: Record<string, { get?: { responses: Responses } }> };
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
 /** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
 async function opened({ atOnce = 1, waitMs = 10_000, keptBytes = 0 } = {}) {
   const name = await ownDatabase();
@@ -29,10 +35,13 @@ async function opened({ atOnce = 1, waitMs = 10_000, keptBytes = 0 } = {}) {
   return {
     me,
     breakList: () => locker.query('alter table locations rename to elsewhere'),
-    hold: () => locker.query('begin; lock table locations in access exclusive mode'),
-    holdKeys: () => locker.query('begin; lock table api_keys in access exclusive mode'),
+    newProvider: world.newProvider,
+    hold: (table = 'locations') => locker.query(`begin; lock table ${table} in access exclusive mode`),
+    /** Until `letGoMore`. */
+    holdMore: (table: string) => locker.query(`savepoint more; lock table ${table} in access exclusive mode`),
+    letGoMore: () => locker.query('rollback to savepoint more'),
     letGo: () => locker.query('rollback'),
-    isHeld: () => expect.poll(waitingStatements).toBe(1),
+    isHeld: (times = 1) => expect.poll(waitingStatements).toBe(times),
     /** Over a socket, for who goes before the answer comes or does not read it. */
     async listening() {
       await world.app.listen({ port: 0, host: '127.0.0.1' });
@@ -77,7 +86,7 @@ test('those who wait are let in one after the other', async () => {
   const all = [held, other, held, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
   await isHeld();
   // The other one that the lock would hold has not been let in.
-  await new Promise((done) => setTimeout(done, 200));
+  await pause(200);
   await isHeld();
   await letGo();
   expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -108,39 +117,106 @@ test('what is known, wrong or kept is answered while another has the turn', asyn
   expect((await first).status).toBe(200);
 });
 
-test('who goes leaves the turn to others, and who goes while waiting asks nothing', async () => {
+test('who goes while waiting leaves the queue and asks nothing', async () => {
   // Less than the statement may wait for the lock.
   const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000 });
   const ask = await listening();
   await hold();
-  const first = ask(held);
+  const first = me.get(held);
   await isHeld();
   const second = ask(`${other}?limit=7`);
   await once(second, 'socket');
   // It has been let in by its key, and waits.
-  await new Promise((done) => setTimeout(done, 300));
+  await pause(300);
   second.destroy();
-  await new Promise((done) => setTimeout(done, 100));
+  await pause(100);
   const sent = await statementsOf(async () => {
-    first.destroy();
-    expect((await me.get(`${other}?limit=9`)).status).toBe(200);
+    const third = me.get(`${other}?limit=9`);
+    await letGo();
+    expect((await third).status).toBe(200);
   });
+  expect((await first).status).toBe(200);
   const asked = sent.filter(({ text }) => text.includes('"instructors"'));
   expect(asked.map(({ values }) => values.includes(8) || values.includes(10))).toEqual([true]);
+});
+
+test('who goes while it is being read has the turn until then, for its statement holds a connection', async () => {
+  const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 300 });
+  const ask = await listening();
+  await hold();
+  const first = ask(held);
+  await isHeld();
+  first.destroy();
+  await pause(100);
+  expect((await me.get(other)).status).toBe(503);
   await letGo();
+  expect((await me.get(other)).status).toBe(200);
+});
+
+test('who comes later than another with the same question waits as long', async () => {
+  const { me, hold, letGo, isHeld } = await opened({ waitMs: 1_500, keptBytes: limits.keptBytes ?? 0 });
+  await hold();
+  const holding = me.get(held);
+  await isHeld();
+  const first = me.get(other);
+  await pause(1_000);
+  const second = me.get(other);
+  expect((await first).status).toBe(503);
+  await letGo();
+  expect((await second).status).toBe(200);
+  expect((await holding).status).toBe(200);
+});
+
+test("a provider's list waits for no second one of another's", async () => {
+  const { me, newProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ atOnce: 2, waitMs: 3_000 });
+  const them = await newProvider();
+  await hold();
+  await holdMore('courses');
+  const mine = [me.get(held), me.get('/v2/courses')];
+  await isHeld(2);
+  const third = me.get(`${held}?limit=3`);
+  await pause(200);
+  const theirs = them.get(other);
+  await pause(200);
+  await letGoMore();
+  expect((await theirs).status).toBe(200);
+  await letGo();
+  expect((await Promise.all([...mine, third])).map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test('every list takes a turn', async () => {
+  const { me, hold, letGo, isHeld } = await opened({ waitMs: 50 });
+  const id = await me.course();
+  const { paths } = (await me.get('/openapi.json')).json<Document>();
+  const lists = Object.entries(paths).filter(([, { get }]) => {
+    const view = get?.responses['200']?.content?.['application/json'].schema;
+    return view?.type === 'array' || view?.properties?.['pagination'];
+  });
+  await hold();
+  const first = me.get(held);
+  await isHeld();
+  const without: string[] = [];
+  for (const [path] of lists) {
+    const { status } = await me.get(`${path.replace(/\{\w+\}/, String(id))}?course_ids=${id}`);
+    if (status !== 503) without.push(`${path} ${status}`);
+  }
+  await letGo();
+  expect((await first).status).toBe(200);
+  expect(lists.length).toBeGreaterThan(15);
+  expect(without).toEqual([]);
 });
 
 test('who goes before the question is known keeps nobody waiting who asks the same', async () => {
-  const { me, holdKeys, letGo, isHeld, listening } = await opened({ keptBytes: limits.keptBytes ?? 0 });
+  const { me, hold, letGo, isHeld, listening } = await opened({ keptBytes: limits.keptBytes ?? 0 });
   const ask = await listening();
-  await holdKeys();
+  await hold('api_keys');
   const first = ask(other);
   await isHeld();
   first.destroy();
   // So that the server knows, before it goes on with it.
-  await new Promise((done) => setTimeout(done, 200));
+  await pause(200);
   await letGo();
-  await new Promise((done) => setTimeout(done, 200));
+  await pause(200);
   const second = await Promise.race([me.get(other), new Promise<null>((done) => setTimeout(done, 5_000, null))]);
   expect(second?.status).toBe(200);
 });

@@ -1,7 +1,10 @@
-/** Thrown when a piece of work found no place in the queue, or waited in it longer than it may. */
+/** Thrown when a piece of work found no place in the queue, waited in it longer than it may, or gave up. */
 export class NoTurn extends Error {}
 
-type Waiting = { keys: number[]; start: () => void };
+type Waiting = { keys: number[]; whose: number | undefined; start: () => void };
+
+/** `whose`: of those who are named, who has least at work goes first. `onWait` is told what takes it out of the queue. */
+type Manners = { whose?: number; onWait?: (giveUp: () => void) => void };
 
 /**
  * Lets work in one at a time per key and `slots` at a time altogether, first come first served. Work without keys waits
@@ -11,42 +14,58 @@ type Waiting = { keys: number[]; start: () => void };
 export function workQueue(limits: { slots: number; waiting: number; waitMs: number }) {
   const busy = new Set<number>();
   const waiting = new Set<Waiting>();
-  let running = 0;
+  const running = new Set<Waiting>();
 
-  const free = ({ keys }: Waiting) => running < limits.slots && !keys.some((key) => busy.has(key));
+  const free = ({ keys }: Waiting) => running.size < limits.slots && !keys.some((key) => busy.has(key));
+
+  function admit() {
+    for (let piece = next(); piece; piece = next()) {
+      waiting.delete(piece);
+      enter(piece);
+    }
+  }
 
   /** In order: who waits longer keeps its keys from those behind, or work that has two might never get both. */
-  function admit() {
+  function next() {
+    if (running.size >= limits.slots) return undefined;
     const claimed = new Set<number>();
+    let found: { piece: Waiting; atWork: number } | undefined;
     for (const piece of waiting) {
-      if (running >= limits.slots) return;
       if (free(piece) && !piece.keys.some((key) => claimed.has(key))) {
-        waiting.delete(piece);
-        enter(piece);
+        const atWork = atWorkOf(piece);
+        if (atWork === 0) return piece;
+        if (!found || atWork < found.atWork) found = { piece, atWork };
       } else {
         for (const key of piece.keys) claimed.add(key);
       }
     }
+    return found?.piece;
+  }
+
+  function atWorkOf({ whose }: Waiting) {
+    let count = 0;
+    for (const piece of running) if (whose !== undefined && piece.whose === whose) count += 1;
+    return count;
   }
 
   const isClaimed = (keys: number[]) => [...waiting].some((piece) => piece.keys.some((key) => keys.includes(key)));
 
   function enter(piece: Waiting) {
-    running += 1;
+    running.add(piece);
     for (const key of piece.keys) busy.add(key);
     piece.start();
   }
 
-  function leave(keys: number[]) {
-    running -= 1;
-    for (const key of keys) busy.delete(key);
+  function leave(piece: Waiting) {
+    running.delete(piece);
+    for (const key of piece.keys) busy.delete(key);
     admit();
   }
 
-  function arrive(keys: number[]) {
+  function arrive(piece: Waiting, onWait: Manners['onWait']) {
     return new Promise<void>((resolve, reject) => {
-      const piece: Waiting = { keys, start: resolve };
-      if (free(piece) && !isClaimed(keys)) {
+      piece.start = resolve;
+      if (free(piece) && !isClaimed(piece.keys)) {
         enter(piece);
         return;
       }
@@ -55,24 +74,29 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
         return;
       }
 
-      const timer = setTimeout(() => {
-        waiting.delete(piece);
-        reject(new NoTurn('waited too long for a turn'));
-      }, limits.waitMs);
+      const goWithout = (why: string) => {
+        clearTimeout(timer);
+        if (!waiting.delete(piece)) return;
+        reject(new NoTurn(why));
+        admit();
+      };
+      const timer = setTimeout(goWithout, limits.waitMs, 'waited too long for a turn');
       piece.start = () => {
         clearTimeout(timer);
         resolve();
       };
       waiting.add(piece);
+      onWait?.(() => goWithout('gave up'));
     });
   }
 
-  return async function queued<T>(keys: number[], work: () => Promise<T>): Promise<T> {
-    await arrive(keys);
+  return async function queued<T>(keys: number[], work: () => Promise<T>, { whose, onWait }: Manners = {}): Promise<T> {
+    const piece: Waiting = { keys, whose, start: () => undefined };
+    await arrive(piece, onWait);
     try {
       return await work();
     } finally {
-      leave(keys);
+      leave(piece);
     }
   };
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../core/schema.ts';
 import type { Page } from '../lists/list.ts';
 import { exactDateTime } from '../core/moment.ts';
-import { failAnswer, keepAnswer } from './kept.ts';
+import { failAnswer, keepAnswer, shareAnswer } from './kept.ts';
 import { leaveTurn, takeTurn } from './turns.ts';
 import { revalidate } from './versions.ts';
 
@@ -22,12 +22,15 @@ export const faults = { '4xx': FaultsBody, '5xx': FaultsBody };
 export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
 export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
-/** Route options of every list: a weak ETag, 304 for who has the answer already, and a turn for who has not. */
+/** Route options of a list that always tells what depends on the clock, and so has no ETag: a turn alone. */
+export const inTurn = { preHandler: takeTurn, onSend: leaveTurn };
+
+/** Route options of every other list: a weak ETag, 304 for who has the answer already, and a turn for who has not. */
 export const revalidated = revalidatedUnless(() => false);
 /** The same, but for questions whose answer depends on more than the provider's data. */
 export function revalidatedUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
   return {
-    preHandler: [revalidate(dependsOnMore), takeTurn],
+    preHandler: [revalidate(dependsOnMore), takeTurn, shareAnswer],
     onSend: [leaveTurn, keepAnswer],
     onError: failAnswer,
   };

@@ -10,7 +10,9 @@ declare module 'fastify' {
     known: KnownLists;
   }
   interface FastifyRequest {
-    /** Keeps the answer and hands it to who waits for the same, or tells them why there is none; null lets one of them ask. */
+    /** The name its answer is kept under; null for what is not kept. */
+    answerName: string | null;
+    /** Keeps the answer and hands it to who waits for the same, or tells them why there is none; null lets them ask. */
     answered: ((outcome: Answer | Error | null) => void) | null;
   }
 }
@@ -56,14 +58,32 @@ export const tagOfKept = (kept: KeptAnswers | null, name: string) => kept?.answe
 export async function answerKept(request: FastifyRequest, reply: FastifyReply, name: string) {
   const { kept } = request.server;
   if (!kept) return undefined;
-  let answer = kept.answers.get(name);
-  // Whoever was asked for it may have gone; then one of those who waited asks, and the others wait on.
-  while (!answer && kept.coming.has(name)) answer = (await kept.coming.get(name)) ?? undefined;
-  if (answer) return reply.headers(answer.headers).send(answer.body);
-  // Nobody may wait for one who has gone: what would tell them is over.
-  if (request.method === 'GET' && !reply.raw.destroyed) announce(kept, name, request, reply);
-  return undefined;
+  request.answerName = name;
+  const answer = kept.answers.get(name) ?? (await kept.coming.get(name));
+  return answer ? sendKept(reply, answer) : undefined;
 }
+
+/** The same when its turn has come; where nobody is reading it, who asks the same waits for this request from here on. */
+export function shareAnswer(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
+  const { server, method, answerName: name } = request;
+  if (!server.kept || name === null) {
+    done();
+    return;
+  }
+  const { answers, coming } = server.kept;
+  const answer = answers.get(name);
+  const promised = coming.get(name);
+  if (answer) {
+    void sendKept(reply, answer);
+  } else if (promised) {
+    promised.then((answer) => (answer ? void sendKept(reply, answer) : done()), done);
+  } else {
+    if (method === 'GET') announce(server.kept, name, request);
+    done();
+  }
+}
+
+const sendKept = (reply: FastifyReply, { headers, body }: Answer) => reply.headers(headers).send(body);
 
 /** What is known of a list's questions; `state` names the data and the list. */
 export const knowing = (lists: KnownLists, state: string): Knowledge => ({
@@ -76,8 +96,8 @@ export const knowing = (lists: KnownLists, state: string): Knowledge => ({
   },
 });
 
-/** From here on who asks the same waits for this request. */
-function announce({ answers, coming }: KeptAnswers, name: string, request: FastifyRequest, reply: FastifyReply) {
+/** Its client may go: the handler ends all the same, and so `onSend` or `onError` tells those who wait. */
+function announce({ answers, coming }: KeptAnswers, name: string, request: FastifyRequest) {
   const answer = new Promise<Answer | null>((done, failed) => {
     request.answered = (outcome) => {
       request.answered = null;
@@ -93,8 +113,6 @@ function announce({ answers, coming }: KeptAnswers, name: string, request: Fasti
   // Nobody may wait for it; who asked is told anyway.
   answer.catch(() => undefined);
   coming.set(name, answer);
-  // Whatever becomes of the request, nobody waits for it longer.
-  reply.raw.once('close', () => request.answered?.(null));
 }
 
 /** Whoever waits shares the failure: asking again for each would keep a database busy that is overloaded. */

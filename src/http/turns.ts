@@ -20,8 +20,9 @@ export const turnsOf = (turning: Turning | undefined): Turns | null =>
   turning ? workQueue({ slots: turning.atOnce, waiting: 1_000, waitMs: turning.waitMs }) : null;
 
 /**
- * Lets a list be read when it is its turn; the last thing before the handler. No promise of the handler's exists while it
- * waits: V8 would take that for long-lived, and then keep what it told, a page's rows and items, as long.
+ * Lets a list be read when it is its turn: of the provider of whom the fewest are read, the first. No promise of the
+ * handler's exists while it waits: V8 would take that for long-lived, and then keep what it told, a page's rows and
+ * items, as long.
  */
 export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
   const { turns } = request.server;
@@ -29,18 +30,19 @@ export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (er
     done();
     return;
   }
+  // Until it is written out: who goes meanwhile leaves a statement behind, which holds its connection until then.
   const itsTurn = () =>
     new Promise<void>((leave) => {
       request.leaveTurn = leave;
-      // Who has gone wants no page; who goes leaves the turn to others.
-      if (reply.raw.destroyed) {
-        leave();
-      } else {
-        reply.raw.once('close', leave);
-        done();
-      }
+      if (reply.raw.destroyed) leave();
+      else done();
     });
-  turns([], itsTurn).catch(done);
+  turns([], itsTurn, {
+    whose: request.ctx.providerId,
+    onWait: (giveUp) => reply.raw.once('close', giveUp),
+  }).catch((error: unknown) => {
+    if (!reply.raw.destroyed) done(error as Error);
+  });
 }
 
 /** Its page is written out; how long the client takes to receive it is nobody's wait. In `onSend`. */

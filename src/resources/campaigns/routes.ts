@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id, Title } from '../../core/schema.ts';
-import { answers, faults } from '../../http/answers.ts';
+import { answers, faults, inTurn } from '../../http/answers.ts';
 import { answerProblems, bookingWording } from '../../http/problems.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
@@ -16,6 +16,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Orders'],
         response: answers(Type.Array(Campaign)),
       },
+      ...inTurn,
     },
     ({ ctx }) => listCampaigns(ctx),
   );

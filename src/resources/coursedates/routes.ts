@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../core/schema.ts';
-import { answers, created, Envelope, revalidatedUnless, sendEnvelope, sendItems } from '../../http/answers.ts';
+import { answers, created, Envelope, inTurn, revalidatedUnless, sendEnvelope, sendItems } from '../../http/answers.ts';
 import { CourseDateBody, CourseDateChange } from './body.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './query.ts';
 import { CourseDateWritten } from './schema.ts';
@@ -56,6 +56,7 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: nextCourseDateList.Query,
         response: answers(Type.Array(nextCourseDateList.View)),
       },
+      ...inTurn,
     },
     async (request, reply) => sendItems(request, reply, await listNextCourseDates(request.ctx, request.query)),
   );
@@ -77,6 +78,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: datesOfCourseList.Query,
         response: answers(Type.Array(datesOfCourseList.View)),
       },
+      ...inTurn,
     },
     async (request, reply) =>
       sendItems(request, reply, await listDatesOfCourse(request.ctx, request.params.course_id, request.query)),
