@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AppOptions } from '../../src/app.ts';
 import { freePort } from '../support/ports.ts';
 import type { Subject } from './database.ts';
+import { startInSession } from './session.ts';
 
 /** The application inside this process, to see what it asks of the database. */
 export const appOptions = {
@@ -29,7 +29,7 @@ export async function withServer<T>(
     DATABASE_URL: url,
   };
   // It replaces the shell, so that the shell's id is the server's.
-  const child = spawn('sh', ['-c', scripts.start], {
+  const child = startInSession('sh', ['-c', scripts.start], {
     env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

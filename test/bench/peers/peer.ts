@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../../support/ports.ts';
 import type { Subject } from '../database.ts';
 import type { Dataset } from '../dataset.ts';
+import { startInSession } from '../session.ts';
 import type { QuestionName, Told } from './fields.ts';
 
 /** A question as this side wants it asked, and what its answer tells. */
@@ -91,7 +92,11 @@ async function start(program: ToProgram, isReady: IsReady) {
   const { folder, args, env } = program(String(port));
   const file = join(folder, 'server.log');
   const log = openSync(file, 'w');
-  const child = spawn(process.execPath, args, { cwd: folder, env: environment(env), stdio: ['ignore', log, log] });
+  const child = startInSession(process.execPath, args, {
+    cwd: folder,
+    env: environment(env),
+    stdio: ['ignore', log, log],
+  });
   closeSync(log);
   const until = performance.now() + 180_000;
   while (child.exitCode === null && performance.now() < until) {
