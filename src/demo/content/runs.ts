@@ -83,7 +83,8 @@ export function runsOn(calendar: Calendar): Run[] {
   const coming = [
     run('FRI-301', 1, 6, 's ss s ss ss', { fields: { capacity_max: 6, capacity_wait: 2 } }),
     run('HMS-101', 1, 4, 'ssss ss sss ssu', { fields: { capacity_wait: 0 } }),
-    run('KON-101', 1, 1, 'ssss'),
+    // The first that comes can be booked.
+    run('KON-101', 1, 1, 'ssss', { fields: { deadline_at: calendar.weekday(0, 7) } }),
     run('MAT-115', 2, 6, 's ss s ss s ss ss ss'),
     run('HMS-110', 2, 1, 'ssssd'),
     run('HMS-130', 2, 5, 'ssssuf'),
