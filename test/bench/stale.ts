@@ -6,8 +6,8 @@ import { withServer } from './server.ts';
 export type StaleFigures = { stale: number; reads: number; unchanged: number; writes: number };
 
 /**
- * Writers rename four courses as fast as they are told that it is done, beside readers who ask for them in several ways,
- * by ETag too. An answer is stale when it shows less than a writer had been told before the question was sent.
+ * Writers rename four courses as fast as they are told that it is done, beside readers who ask for them and for their dates
+ * in several ways, by ETag too. An answer is stale when it shows less than a writer had been told before the question was sent.
  */
 export async function measureStale(subject: Subject, { apiKey }: Dataset, seconds: number): Promise<StaleFigures> {
   return withServer(subject, {}, async ({ base }) => {
@@ -22,9 +22,20 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
       const { text } = await send('POST', '/v2/courses', { title: `Renamed ${process.pid} ${n}: 0` });
       ids.push((JSON.parse(text) as { course_id: number }).course_id);
     }
-    const questions = ['', '&include[]=products', '&limit=10', '&paginate=1'].map(
-      (more) => `/v2/courses?since_id=${ids[0]! - 1}${more}`,
-    );
+    const dates: number[] = [];
+    for (const id of ids) {
+      const day = '2030-06-10';
+      const { text } = await send('POST', `/v2/courses/${id}/coursedates`, { start_at: day, end_at: day });
+      dates.push((JSON.parse(text) as { coursedate_id: number }).coursedate_id);
+    }
+    const questions = [
+      ...['', '&include[]=products', '&limit=10', '&paginate=1'].map(
+        (more) => `/v2/courses?since_id=${ids[0]! - 1}${more}`,
+      ),
+      // A date is called as its course.
+      ...['', '&include[]=course'].map((more) => `/v2/coursedates?since_id=${dates[0]! - 1}${more}`),
+      `/v2/batch/coursedates?course_ids=${ids.join(',')}`,
+    ];
     const told = ids.map(() => 0);
     const figures: StaleFigures = { stale: 0, reads: 0, unchanged: 0, writes: 0 };
     const until = performance.now() + seconds * 1_000;
@@ -66,7 +77,7 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
   });
 }
 
-/** The numbers at the ends of the titles, in the order of the courses. */
+/** The numbers at the ends of the titles, in the order of the courses or their dates. */
 function shownIn(text: string) {
   const answer = JSON.parse(text) as { title: string }[] | { items: { title: string }[] };
   return (Array.isArray(answer) ? answer : answer.items).map(({ title }) => Number(title.split(': ')[1]));
