@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import { buildApp } from '../../src/app.ts';
 import type { Subject } from './database.ts';
@@ -9,13 +8,13 @@ import { drive, onlyStatus, settle } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { freePort } from '../support/ports.ts';
 import { appOptions, isReady, withServer } from './server.ts';
+import { forkInSession } from './session.ts';
 import { secondsOfFamily } from './usage.ts';
 
 type Length = { rounds: number; seconds: number };
 
 /** What a request costs that is no list, as a share of what it is measured beside. */
 export type OtherFigures = Cost & { name: string; statements: number; limit: number; share: number };
-const tsx = ['--import', 'tsx'];
 
 /** The look-up of the key alone, as a share of what a bare Fastify with one prepared query a request reaches. */
 export async function measureAuth(
@@ -31,7 +30,7 @@ export async function measureAuth(
     const body = await (await fetch(base + path, { headers })).text();
     const port = await freePort();
     const args = [subject.url, String(port), statement.text, body];
-    const bare = fork(new URL('bare.ts', import.meta.url), args, { execArgv: tsx });
+    const bare = forkInSession('bare.ts', args);
     try {
       const bareBase = `http://127.0.0.1:${port}`;
       await isReady(bareBase);

@@ -1,7 +1,6 @@
 import type { Case } from './cases.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { costOf, middleOf, type Cost } from './cost.ts';
 import { freePort } from '../support/ports.ts';
@@ -9,6 +8,7 @@ import { asRows, statementsFor } from './lists.ts';
 import { drive, onlyStatus, settle } from './load.ts';
 import { pgbench, scriptOf } from './pgbench.ts';
 import { withServer } from './server.ts';
+import { forkInSession } from './session.ts';
 
 /** Answers a second: the same question (that of the cost), by its ETag, beside writes with every tenth question new and its page empty or full. */
 export type WarmFigures = Cost & {
@@ -80,7 +80,7 @@ export async function measureWarm(
 /** A bare Fastify that answers with these bytes. */
 async function withConstant<T>(body: string, work: (url: string) => Promise<T>): Promise<T> {
   const port = await freePort();
-  const child = fork(new URL('constant.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
+  const child = forkInSession('constant.ts');
   try {
     child.send({ port, body });
     await once(child, 'message');
