@@ -20,20 +20,35 @@ export type QuestionCost = {
 
 const times = 5;
 
-/** Every list with every documented filter, order and include, one at a time; the least of a few runs is the question's own. */
-export async function measureEveryQuestion(subject: Subject, dataset: Dataset): Promise<QuestionCost[]> {
-  const app = await buildApp({ database: subject.database, ...appOptions });
+type Both<T> = { large: T; small: T };
+
+/**
+ * Every list with every documented filter, order and include, one at a time and of both sizes in turns; the least of a few
+ * runs is the question's own.
+ */
+export async function measureEveryQuestion(sides: Both<[Subject, Dataset]>): Promise<Both<QuestionCost>[]> {
+  const [large, small] = [await questionsOf(...sides.large), await questionsOf(...sides.small)];
   try {
-    await app.ready();
-    const asking = await askedFor(subject.database, dataset.providerId);
-    const costs: QuestionCost[] = [];
-    for (const { path, question, url } of listQuestions(app, asking)) {
-      costs.push({ name: `${path} ${question}`.trim(), ...(await costOfQuestion(app, subject, dataset, url)) });
+    const costs: Both<QuestionCost>[] = [];
+    for (const [n, measure] of large.questions.entries()) {
+      costs.push({ large: await measure(), small: await small.questions[n]!() });
     }
     return costs;
   } finally {
-    await app.close();
+    await large.close();
+    await small.close();
   }
+}
+
+async function questionsOf(subject: Subject, dataset: Dataset) {
+  const app = await buildApp({ database: subject.database, ...appOptions });
+  await app.ready();
+  const asking = await askedFor(subject.database, dataset.providerId);
+  const questions = listQuestions(app, asking).map(({ path, question, url }) => async () => ({
+    name: `${path} ${question}`.trim(),
+    ...(await costOfQuestion(app, subject, dataset, url)),
+  }));
+  return { questions, close: () => app.close() };
 }
 
 type Envelope = { items: unknown[]; pagination: { next_page: number | null } };

@@ -3,8 +3,9 @@ import { round, spentBy } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { measureEveryQuestion, type QuestionCost } from './every-question.ts';
+import { median } from './figures.ts';
 import type { Goal } from './goals.ts';
-import { measureLists } from './lists.ts';
+import { withLists } from './lists.ts';
 import { measureTotal } from './others.ts';
 import { measureWalk } from './walk.ts';
 
@@ -13,30 +14,27 @@ type Length = { rounds: number; seconds: number };
 const most = 1.3;
 
 /**
- * The same lists over a tenth of the rows: what a request costs Node and PostgreSQL, large against small. Only where as many
- * items are answered at both sizes; counting all of them, which is done once while the data is as it is, is measured apart.
+ * The same lists over a tenth of the rows, in turns: what a request costs Node and PostgreSQL, large against small. Only where
+ * as many items are answered at both sizes; counting all of them, which is done once while the data is as it is, is measured
+ * apart.
  */
 export async function measureGrowth(subject: Subject, dataset: Dataset, size: number, length: Length) {
-  const few = { rounds: Math.min(3, length.rounds), seconds: length.seconds, limit: false };
-  const measure = async (of: Subject, set: Dataset) => ({
-    // The same pages of both.
-    lists: await measureLists(of, set, await listCases(of, set, { within: of === subject ? 0.1 : 1 }), few),
-    total: await measureTotal(of, set, '/v2/coursedates', length.seconds),
-    walk: await measureWalk(of, set, '/v2/coursedates'),
-    every: await measureEveryQuestion(of, set),
-  });
-  const large = await measure(subject, dataset);
-  const small = await withDatabase(size / 10, measure);
-
-  const lists = large.lists.map((one, n) =>
-    grownFrom(one.name, one, small.lists[n]!, spentBy(one), spentBy(small.lists[n]!)),
+  return withDatabase(size / 10, async (...small) =>
+    growthOf({ large: [subject, dataset], small }, { ...length, rounds: Math.min(3, length.rounds) }),
   );
-  const every = large.every.map((one, n) => questionGrown(one, small.every[n]!));
-  const totals = { large: large.total, small: small.total };
-  const walks = { large: large.walk, small: small.walk, growth: large.walk.ms / small.walk.ms };
+}
+
+async function growthOf({ large, small }: { large: Side; small: Side }, length: Length) {
+  const lists = await measureListsOfBoth(large, small, length);
+  const totalOf = (side: Side) => measureTotal(...side, '/v2/coursedates', length.seconds);
+  const totals = { large: await totalOf(large), small: await totalOf(small) };
+  const walkOf = (side: Side) => measureWalk(...side, '/v2/coursedates');
+  const walked = { large: await walkOf(large), small: await walkOf(small) };
+  const walks = { ...walked, growth: walked.large.ms / walked.small.ms };
+  const every = (await measureEveryQuestion({ large, small })).map(questionGrown);
   console.log(`counting all course dates: ${round(totals.large)} ms of PostgreSQL, against ${round(totals.small)}`);
-  const walked = ({ pages, ms }: typeof large.walk) => `${round(ms)} ms for each of ${pages} pages`;
-  console.log(`walking course dates page by page: ${walked(walks.large)}, against ${walked(walks.small)}`);
+  const wordsFor = ({ pages, ms }: typeof walks.large) => `${round(ms)} ms for each of ${pages} pages`;
+  console.log(`walking course dates page by page: ${wordsFor(walks.large)}, against ${wordsFor(walks.small)}`);
   show(lists);
 
   // Who is answered a page of more may have selected more of the larger set, as a range that holds all of it does.
@@ -66,6 +64,33 @@ export async function measureGrowth(subject: Subject, dataset: Dataset, size: nu
   return { growth: { totals, walks, lists, every }, goals };
 }
 
+/** Each list of both in turns; how much it grows is the median of what it does in each round. */
+async function measureListsOfBoth(large: Side, small: Side, length: Length) {
+  const few = { ...length, limit: false };
+  // The same pages of both.
+  const [largeCases, smallCases] = [await listCases(...large, { within: 0.1 }), await listCases(...small)];
+  return withLists(...large, largeCases, few, (ofLarge) =>
+    withLists(...small, smallCases, few, async (ofSmall) => {
+      const growth = ofLarge.map((): number[] => []);
+      for (let round = 0; round < length.rounds; round += 1) {
+        for (const [n, one] of ofLarge.entries()) {
+          const ms = spentBy(await one.measure());
+          growth[n]!.push(ms / spentBy(await ofSmall[n]!.measure()));
+        }
+      }
+      return ofLarge.map((one, n) => {
+        const [large, small] = [one.figures(), ofSmall[n]!.figures()];
+        return {
+          ...grownFrom(one.name, large, small, spentBy(large), spentBy(small)),
+          growth: median(growth[n]!),
+        };
+      });
+    }),
+  );
+}
+
+type Side = [Subject, Dataset];
+
 type Grown = {
   name: string;
   items: number;
@@ -89,7 +114,7 @@ const mostGrown = (all: Grown[], count: number) =>
   all.sort((a, b) => b.growth - a.growth).slice(0, Math.max(5, Math.min(15, count)));
 
 /** What Node takes does not depend on what is not answered; so the lesser of the two stands for both. */
-function questionGrown(large: QuestionCost, small: QuestionCost) {
+function questionGrown({ large, small }: { large: QuestionCost; small: QuestionCost }) {
   const node = Math.min(large.nodeMs, small.nodeMs);
   const [ms, before] = [node + large.postgresMs, node + small.postgresMs];
   const [more, skipsMore] = [large.more || small.more, large.before > small.before];

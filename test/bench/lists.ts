@@ -31,12 +31,27 @@ type Length = { rounds: number; seconds: number; limit?: boolean; floors?: strin
  * Each list as often as it can be answered from the database, in turns with pgbench and the same statements, and with the floor
  * where `floors` names the case; what is compared is of the same round.
  */
-export async function measureLists(
+export async function measureLists(subject: Subject, dataset: Dataset, cases: Case[], length: Length) {
+  return withLists(subject, dataset, cases, length, async (lists) => {
+    for (let round = 0; round < length.rounds; round += 1) {
+      for (const { measure } of lists) await measure();
+    }
+    return lists.map(({ figures }) => figures());
+  });
+}
+
+type Run = Omit<ListFigures, 'name' | 'statements' | 'items'>;
+/** One run of a list, and the medians of all so far. */
+export type MeasuredList = { name: string; measure: () => Promise<Run>; figures: () => ListFigures };
+
+/** A server that is asked for these lists, each for some seconds whenever it is measured. */
+export async function withLists<T>(
   subject: Subject,
   dataset: Dataset,
   cases: Case[],
   { rounds, seconds, limit: isLimited = true, floors = [] }: Length,
-): Promise<ListFigures[]> {
+  work: (lists: MeasuredList[]) => Promise<T>,
+): Promise<T> {
   const headers = { 'x-api-key': dataset.apiKey };
   const asked = new Map<Case, Sent[]>();
   for (const one of cases) asked.set(one, await statementsFor(subject, one.path, headers));
@@ -47,31 +62,38 @@ export async function measureLists(
       const answer = (await (await fetch(base + one.path, { headers })).json()) as unknown[] | { items: unknown[] };
       items.set(one, Array.isArray(answer) ? answer.length : answer.items.length);
     }
-    const runs = new Map<Case, Omit<ListFigures, 'name' | 'statements' | 'items'>[]>(cases.map((one) => [one, []]));
     const loadOf = (path: string) => ({ url: base + path, method: 'GET' as const, headers, connections: 8 });
     for (const { path } of cases) await settle(loadOf(path), { rounds });
-    for (let round = 0; round < rounds; round += 1) {
-      for (const one of cases) {
-        const cost = await costOf(subject, [pid], '200', { ...loadOf(one.path), seconds, status: '200' });
-        const limitBefore = secondsOfFamily(subject.pid);
-        const limit = isLimited
-          ? await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds)
-          : { perSecond: NaN, count: NaN };
-        const limitPostgresMs = ((secondsOfFamily(subject.pid) - limitBefore) * 1_000) / limit.count;
-        const floor = floors.includes(one.name) ? await floorOf(subject, asked.get(one)!, Math.min(2, seconds)) : NaN;
-        runs.get(one)!.push({
-          ...cost,
-          limit: limit.perSecond,
-          share: cost.perSecond / limit.perSecond,
-          timesPgbench: cost.postgresMs / limitPostgresMs,
-          timesFloor: cost.nodeMs / floor,
-        });
-      }
-    }
-    return cases.map((one) => ({
-      ...{ name: one.name, statements: asked.get(one)!.length, items: items.get(one)! },
-      ...middleOf(runs.get(one)!),
-    }));
+    const measure = async (one: Case): Promise<Run> => {
+      const cost = await costOf(subject, [pid], '200', { ...loadOf(one.path), seconds, status: '200' });
+      const limitBefore = secondsOfFamily(subject.pid);
+      const limit = isLimited
+        ? await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds)
+        : { perSecond: NaN, count: NaN };
+      const limitPostgresMs = ((secondsOfFamily(subject.pid) - limitBefore) * 1_000) / limit.count;
+      const floor = floors.includes(one.name) ? await floorOf(subject, asked.get(one)!, Math.min(2, seconds)) : NaN;
+      return {
+        ...cost,
+        limit: limit.perSecond,
+        share: cost.perSecond / limit.perSecond,
+        timesPgbench: cost.postgresMs / limitPostgresMs,
+        timesFloor: cost.nodeMs / floor,
+      };
+    };
+    const lists = cases.map((one): MeasuredList => {
+      const runs: Run[] = [];
+      const told = { name: one.name, statements: asked.get(one)!.length, items: items.get(one)! };
+      return {
+        name: one.name,
+        measure: async () => {
+          const run = await measure(one);
+          runs.push(run);
+          return run;
+        },
+        figures: () => ({ ...told, ...middleOf(runs) }),
+      };
+    });
+    return work(lists);
   });
 }
 
