@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { approvePartner } from '../src/resources/partners/service.ts';
 import { minimalSchool } from './support/generate.ts';
-import { sharedWorld, type Provider } from './support/world.ts';
+import { openTestDatabase, openWorld, ownDatabase, type Provider } from './support/world.ts';
 
-const { database, newProvider } = await sharedWorld();
+// Other files change what all schools share, and with it every ETag.
+const { database, newProvider, close } = await openWorld(openTestDatabase(await ownDatabase(afterAll)));
+afterAll(close);
 const lists = [
   '/v2/courses',
   '/v2/courses?paginate=true',

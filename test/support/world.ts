@@ -70,11 +70,11 @@ export const sharedPort = () =>
     return (app.server.address() as AddressInfo).port;
   }));
 
-/** An empty, migrated database for one test that needs the whole of it; dropped when the test is done. */
-export async function ownDatabase() {
+/** An empty, migrated database for one test that needs the whole of it, or a file with `afterAll`; dropped when that is done. */
+export async function ownDatabase(whenDone: (work: () => Promise<void>) => void = onTestFinished) {
   const name = `booking_own_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
   await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
-  onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
+  whenDone(async () => asAdmin(`drop database if exists ${name} with (force)`));
   return name;
 }
 
