@@ -15,10 +15,10 @@ type Document = { paths: Record<string, { get?: { responses: Responses } }> };
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
-async function opened({ atOnce = 1, waitMs = 10_000, keptBytes = 0 } = {}) {
+async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0 } = {}) {
   const name = await ownDatabase();
   const world = await openWorld(openTestDatabase(name), {
-    limits: { ...limits, keptBytes, lists: { atOnce, waitMs } },
+    limits: { ...limits, keptBytes, lists: { atOnce, waitMs, waiting } },
   });
   onTestFinished(() => world.close());
   const me = await world.newProvider();
@@ -118,8 +118,8 @@ test('what is known, wrong or kept is answered while another has the turn', asyn
 });
 
 test('who goes while waiting leaves the queue and asks nothing', async () => {
-  // Less than the statement may wait for the lock.
-  const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000 });
+  // Less than the statement may wait for the lock; and nobody of the school could wait beside the one who went.
+  const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
   const ask = await listening();
   await hold();
   const first = me.get(held);
@@ -182,6 +182,46 @@ test("a provider's list waits for no second one of another's", async () => {
   expect((await theirs).status).toBe(200);
   await letGo();
   expect((await Promise.all([...mine, third])).map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test("a provider's list waits for no second one of another's, with one turn for all", async () => {
+  const { me, newProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ waitMs: 3_000, waiting: 1 });
+  const them = await newProvider();
+  await hold();
+  await holdMore('courses');
+  const first = me.get('/v2/courses');
+  await isHeld();
+  const second = me.get(held);
+  await pause(200);
+  // The queue is full, but not of theirs.
+  expect((await me.get(other)).status).toBe(503);
+  const theirs = them.get(other);
+  await pause(200);
+  await letGoMore();
+  expect((await theirs).status).toBe(200);
+  await letGo();
+  expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test("who waits for another's answer to the same question leaves the turn", async () => {
+  const { me, hold, holdMore, letGo, letGoMore, isHeld } = await opened({
+    ...{ atOnce: 2, waitMs: 3_000, keptBytes: limits.keptBytes ?? 0 },
+  });
+  await hold();
+  await holdMore('courses');
+  const first = [me.get('/v2/courses'), me.get('/v2/courses?limit=2')];
+  await isHeld(2);
+  const same = [me.get(held), me.get(held)];
+  await pause(200);
+  const last = me.get(other);
+  await pause(200);
+  await letGoMore();
+  expect((await last).status).toBe(200);
+  const sent = await statementsOf(async () => {
+    await letGo();
+    expect((await Promise.all([...first, ...same])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+  expect(sent.filter(({ text }) => text.includes('"locations"'))).toEqual([]);
 });
 
 test('every list takes a turn', async () => {

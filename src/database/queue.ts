@@ -3,7 +3,10 @@ export class NoTurn extends Error {}
 
 type Waiting = { keys: number[]; whose: number | undefined; start: () => void };
 
-/** `whose`: of those who are named, who has least at work goes first. `onWait` is told what takes it out of the queue. */
+/**
+ * `whose`: of those who are named, who has least at work goes first, then who was let in longest ago. `onWait` is told what
+ * takes it out of the queue.
+ */
 type Manners = { whose?: number; onWait?: (giveUp: () => void) => void };
 
 /**
@@ -15,6 +18,9 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
   const busy = new Set<number>();
   const waiting = new Set<Waiting>();
   const running = new Set<Waiting>();
+  /** Of each who is named, as long as anything is at work. */
+  const lastTurns = new Map<number, number>();
+  let turns = 0;
 
   const free = ({ keys }: Waiting) => running.size < limits.slots && !keys.some((key) => busy.has(key));
 
@@ -29,12 +35,13 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
   function next() {
     if (running.size >= limits.slots) return undefined;
     const claimed = new Set<number>();
-    let found: { piece: Waiting; atWork: number } | undefined;
+    let found: { piece: Waiting; atWork: number; lastTurn: number } | undefined;
     for (const piece of waiting) {
       if (free(piece) && !piece.keys.some((key) => claimed.has(key))) {
-        const atWork = atWorkOf(piece);
-        if (atWork === 0) return piece;
-        if (!found || atWork < found.atWork) found = { piece, atWork };
+        if (piece.whose === undefined) return piece;
+        const [atWork, lastTurn] = [countOf(running, piece.whose), lastTurns.get(piece.whose) ?? 0];
+        const isBefore = found && (atWork - found.atWork || lastTurn - found.lastTurn) < 0;
+        if (!found || isBefore) found = { piece, atWork, lastTurn };
       } else {
         for (const key of piece.keys) claimed.add(key);
       }
@@ -42,16 +49,21 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     return found?.piece;
   }
 
-  function atWorkOf({ whose }: Waiting) {
+  function countOf(pieces: Set<Waiting>, whose: number) {
     let count = 0;
-    for (const piece of running) if (whose !== undefined && piece.whose === whose) count += 1;
+    for (const piece of pieces) if (piece.whose === whose) count += 1;
     return count;
   }
+
+  /** Who is named and has nothing waiting always finds a place: nobody can fill the queue against others. */
+  const isFull = ({ whose }: Waiting) =>
+    waiting.size >= limits.waiting && (whose === undefined || countOf(waiting, whose) > 0);
 
   const isClaimed = (keys: number[]) => [...waiting].some((piece) => piece.keys.some((key) => keys.includes(key)));
 
   function enter(piece: Waiting) {
     running.add(piece);
+    if (piece.whose !== undefined) lastTurns.set(piece.whose, (turns += 1));
     for (const key of piece.keys) busy.add(key);
     piece.start();
   }
@@ -60,6 +72,7 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     running.delete(piece);
     for (const key of piece.keys) busy.delete(key);
     admit();
+    if (running.size === 0) lastTurns.clear();
   }
 
   function arrive(piece: Waiting, onWait: Manners['onWait']) {
@@ -69,7 +82,7 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
         enter(piece);
         return;
       }
-      if (waiting.size >= limits.waiting) {
+      if (isFull(piece)) {
         reject(new NoTurn('the queue is full'));
         return;
       }

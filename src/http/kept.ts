@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Knowledge, Known } from '../core/context.ts';
 import { nothingKnown } from '../lists/known.ts';
+import { takeTurn } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -76,7 +77,10 @@ export function shareAnswer(request: FastifyRequest, reply: FastifyReply, done: 
   if (answer) {
     void sendKept(reply, answer);
   } else if (promised) {
-    promised.then((answer) => (answer ? void sendKept(reply, answer) : done()), done);
+    // Who waits for another's answer reads nothing.
+    request.leaveTurn?.();
+    const again = (error?: Error) => (error ? done(error) : shareAnswer(request, reply, done));
+    promised.then((one) => (one ? void sendKept(reply, one) : takeTurn(request, reply, again)), done);
   } else {
     if (method === 'GET') announce(server.kept, name, request);
     done();
@@ -122,7 +126,10 @@ export async function failAnswer(request: FastifyRequest, _reply: FastifyReply, 
 
 /** Encodes an answer once, keeps it, and hands it to who waits for it; in `onSend`, when it has been written out. */
 export async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
-  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
+    request.answered?.(null);
+    return payload;
+  }
   // A short text leaves in one piece with its headers; a long one would be encoded anew each time.
   const body = typeof payload === 'string' && payload.length >= 8_192 ? Buffer.from(payload) : payload;
   request.answered?.(reply.statusCode === 200 ? { body, headers: headersOf(reply) } : null);

@@ -11,18 +11,18 @@ declare module 'fastify' {
   }
 }
 
-/** How many lists are read and written at once, and how long the others wait for their turn before 503. */
-export type Turning = { atOnce: number; waitMs: number };
+/** How many lists are read and written at once, how long the others wait for their turn before 503, and how many of them may. */
+export type Turning = { atOnce: number; waitMs: number; waiting?: number };
 type Turns = ReturnType<typeof workQueue>;
 
 /** Null lets all in at once. */
 export const turnsOf = (turning: Turning | undefined): Turns | null =>
-  turning ? workQueue({ slots: turning.atOnce, waiting: 1_000, waitMs: turning.waitMs }) : null;
+  turning ? workQueue({ slots: turning.atOnce, waiting: turning.waiting ?? 1_000, waitMs: turning.waitMs }) : null;
 
 /**
- * Lets a list be read when it is its turn: of the provider of whom the fewest are read, the first. No promise of the
+ * Lets a list be read when it is its turn: the first of the provider of whom the fewest are read. No promise of the
  * handler's exists while it waits: V8 would take that for long-lived, and then keep what it told, a page's rows and
- * items, as long.
+ * items, as long. Who has gone gets none.
  */
 export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
   const { turns } = request.server;
@@ -30,6 +30,7 @@ export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (er
     done();
     return;
   }
+  if (reply.raw.destroyed) return;
   // Until it is written out: who goes meanwhile leaves a statement behind, which holds its connection until then.
   const itsTurn = () =>
     new Promise<void>((leave) => {
