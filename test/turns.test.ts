@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { statementsOf } from './support/statements.ts';
@@ -11,8 +12,6 @@ const [held, other] = ['/v2/locations', '/v2/instructors'];
 type View = { type?: string; properties?: Record<string, unknown> };
 type Responses = Record<string, { content?: { 'application/json': { schema: View } } }>;
 type Document = { paths: Record<string, { get?: { responses: Responses } }> };
-
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
 async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0 } = {}) {
@@ -257,8 +256,27 @@ test('who goes before the question is known keeps nobody waiting who asks the sa
   await pause(200);
   await letGo();
   await pause(200);
-  const second = await Promise.race([me.get(other), new Promise<null>((done) => setTimeout(done, 5_000, null))]);
+  const second = await Promise.race([me.get(other), pause(5_000, null)]);
   expect(second?.status).toBe(200);
+});
+
+test('who goes before the question is known takes no place in the queue', async () => {
+  const { me, hold, holdMore, letGo, letGoMore, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
+  const ask = await listening();
+  await hold();
+  const first = me.get(held);
+  await isHeld();
+  await holdMore('api_keys');
+  const gone = ask(other);
+  await isHeld(2);
+  gone.destroy();
+  await pause(200);
+  await letGoMore();
+  await pause(200);
+  const second = me.get(other);
+  await pause(200);
+  await letGo();
+  expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
 });
 
 test('who reads slowly keeps nobody waiting', async () => {
