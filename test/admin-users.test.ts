@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { dialects, encoded, newEmail, typed } from './support/generate.ts';
-import { send, sharedWorld, type Provider } from './support/world.ts';
+import { send, fileWorld, type Provider } from './support/world.ts';
 
-const world = await sharedWorld();
+const world = await fileWorld();
 const { app, database, newProvider } = world;
 
 let made = 0;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { approvePartner } from '../src/resources/partners/service.ts';
 import { addDate, addGathering, addInstructor, addLocation, addParticipants, changeDate } from './support/dates.ts';
-import { sharedWorld, type Answer, type Provider } from './support/world.ts';
+import { fileWorld, type Answer, type Provider } from './support/world.ts';
 
-const world = await sharedWorld();
+const world = await fileWorld();
 const { newProvider } = world;
 
 const idsOf = (answer: Answer): number[] => answer.json().map((one: { coursedate_id: number }) => one.coursedate_id);

@@ -3,9 +3,9 @@ import { CustomerBody, CustomerChange } from '../src/resources/customers/body.ts
 import { addAdminUser } from './support/dates.ts';
 import { dialects, encoded, fullCustomer as whole, typed } from './support/generate.ts';
 import { newCustomer, newUser, write } from './support/orders.ts';
-import { sharedWorld, type Provider } from './support/world.ts';
+import { fileWorld, type Provider } from './support/world.ts';
 
-const world = await sharedWorld();
+const world = await fileWorld();
 const { newProvider } = world;
 
 const get = async (me: Provider, id: number | string, query = '') =>

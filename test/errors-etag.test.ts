@@ -1,11 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { approvePartner } from '../src/resources/partners/service.ts';
 import { minimalSchool } from './support/generate.ts';
-import { openTestDatabase, openWorld, ownDatabase, type Provider } from './support/world.ts';
+import { fileWorld, type Provider } from './support/world.ts';
 
-// Other files change what all schools share, and with it every ETag.
-const { database, newProvider, close } = await openWorld(openTestDatabase(await ownDatabase(afterAll)));
-afterAll(close);
+const { database, newProvider } = await fileWorld();
 const lists = [
   '/v2/courses',
   '/v2/courses?paginate=true',

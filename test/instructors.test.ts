@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { addAdminUser, addInstructor, addLocation } from './support/dates.ts';
 import { write } from './support/orders.ts';
-import { sharedWorld } from './support/world.ts';
+import { fileWorld } from './support/world.ts';
 
-const { newProvider } = await sharedWorld();
+const { newProvider } = await fileWorld();
 
 const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string;
 

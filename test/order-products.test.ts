@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { products } from '../src/database/tables/courses.ts';
 import { mainProduct, newOrder, newProduct, write } from './support/orders.ts';
-import { sharedWorld, type Answer } from './support/world.ts';
+import { fileWorld, type Answer } from './support/world.ts';
 
-const { newProvider } = await sharedWorld();
+const { newProvider } = await fileWorld();
 
 const path = '/v2/orders/products';
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;

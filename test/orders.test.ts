@@ -11,9 +11,9 @@ import {
   newUser,
   write,
 } from './support/orders.ts';
-import { sharedWorld, type Answer, type Provider } from './support/world.ts';
+import { fileWorld, type Answer, type Provider } from './support/world.ts';
 
-const world = await sharedWorld();
+const world = await fileWorld();
 const { newProvider } = world;
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { sharedWorld, type Answer, type Provider } from './support/world.ts';
+import { fileWorld, type Answer, type Provider } from './support/world.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, newProvider } = await fileWorld();
 
 let made = 0;
 const idsOf = (answer: Answer) => answer.json<{ id: number }[]>().map(({ id }) => id);

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { Client, type ClientConfig } from 'pg';
 import type { InjectOptions } from 'fastify';
 import { buildApp, type AppOptions } from '../../src/app.ts';
@@ -76,6 +76,13 @@ export async function ownDatabase(whenDone: (work: () => Promise<void>) => void 
   await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
   whenDone(async () => asAdmin(`drop database if exists ${name} with (force)`));
   return name;
+}
+
+/** A world of the file's own, for ETags asked for twice: other files change what all schools share, and with it every ETag. */
+export async function fileWorld() {
+  const world = await openWorld(openTestDatabase(await ownDatabase(afterAll)));
+  afterAll(world.close);
+  return world;
 }
 
 export async function asAdmin(statement: string) {
