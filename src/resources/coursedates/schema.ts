@@ -26,8 +26,8 @@ export const unshown = [
   'capacityMin',
   'hasParticipants',
 ] as const;
-/** What every date tells of its course; `category` is the slug of its first. */
-type CourseHead = { title: string; slug: string; category: string | null };
+/** What every date tells of its course. */
+type CourseHead = { title: string; slug: string };
 export type CourseDateRow = Omit<typeof courseDates.$inferSelect, (typeof unshown)[number]> & { course: CourseHead };
 
 export type CourseDate = Static<typeof CourseDate>;
@@ -65,7 +65,8 @@ export const CourseDate = Type.Object({
 
 const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;
 
-export function toCourseDate(row: CourseDateRow, { settings }: Ctx): CourseDate {
+/** `category` is the slug of its course's first, where there is a catalog. */
+export function toCourseDate(row: CourseDateRow, category: string | undefined, { settings }: Ctx): CourseDate {
   const { course } = row;
   const seats = toSeats(row);
   return {
@@ -81,7 +82,7 @@ export function toCourseDate(row: CourseDateRow, { settings }: Ctx): CourseDate 
     external_booking_url: row.externalBookingUrl,
     is_virtual: row.isVirtual,
     is_visible: row.isVisible,
-    catalog_url: catalogUrl(settings, course.category ?? undefined, course.slug),
+    catalog_url: catalogUrl(settings, category, course.slug),
     visible_when_passed_deadline: row.visibleWhenPassedDeadline,
     reference: row.reference,
     parent_id: row.parentId,
@@ -132,8 +133,8 @@ function seatsStatus({ capacityMax }: CourseDateRow, { free }: Seats) {
  * A partner's course date as another provider may see it: an allow-list of its own, so that a field added to a date
  * stays private until it is named here.
  */
-export function toPartnerCourseDate(row: CourseDateRow, ctx: Ctx): CourseDate {
-  const date = toCourseDate(row, ctx);
+export function toPartnerCourseDate(row: CourseDateRow, category: string | undefined, ctx: Ctx): CourseDate {
+  const date = toCourseDate(row, category, ctx);
   const { coursedate_id, title, start_at, end_at, deadline_at, start_time_at, end_time_at, timezone } = date;
   const { external_booking_url, is_virtual, is_visible, catalog_url, visible_when_passed_deadline, parent_id } = date;
   const { seats_status, seats, created_at, updated_at, contacts, course_id, location_id, place_id } = date;

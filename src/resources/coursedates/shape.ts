@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNull, or, sql, type Placeholder } from 'drizzle-orm';
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
@@ -40,24 +40,35 @@ export const isPublicDate = and(
 const shown = ({ providerId }: { providerId: Placeholder }) =>
   and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, providerId), isPublicDate));
 
-const category = sql`(
-  select ${categories.slug} from ${courseCategories} join ${categories} on ${categories.id} = ${courseCategories.categoryId}
-  where ${courseCategories.providerId} = ${courses.providerId} and ${courseCategories.courseId} = ${courses.id}
-  order by ${categories.id} limit 1
-)`.mapWith(categories.slug) as SQL<string | null>;
-
 /** What to select of a date, and of its course what every date tells. */
 const dateColumns = {
   ...columnsBut(courseDates, unshown),
-  course: { title: courses.title, slug: courses.slug, category },
+  course: { title: courses.title, slug: courses.slug },
 };
 const itsCourse = and(eq(courses.providerId, courseDates.providerId), eq(courses.id, courseDates.courseId));
 
+const fetchCategories = byKeys((ctx, keys) =>
+  ctx.db
+    .select({ courseId: courseCategories.courseId, slug: categories.slug })
+    .from(courseCategories)
+    .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
+    .where(ofKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
+    .orderBy(desc(categories.id)),
+);
+
+/** The slug of the first category of a date's course, for its address in the catalog; not looked for where there is none. */
+const categoryOf: Loader<CourseDateRow, string | undefined> = async (ctx, rows) => {
+  if (ctx.settings.catalogUrl === null) return () => undefined;
+  const found = await fetchNamed(ctx, rows, (row) => row.courseId, fetchCategories);
+  const firsts = new Map(found.map(({ courseId, slug }) => [courseId, slug]));
+  return (row) => firsts.get(row.courseId);
+};
+
 const common = {
   view: CourseDate,
-  parts: {},
-  toView: (row: CourseDateRow, _: object, ctx: Ctx) =>
-    row.providerId === ctx.providerId ? toCourseDate(row, ctx) : toPartnerCourseDate(row, ctx),
+  parts: { category: categoryOf },
+  toView: (row: CourseDateRow, { category }: { category: string | undefined }, ctx: Ctx) =>
+    row.providerId === ctx.providerId ? toCourseDate(row, category, ctx) : toPartnerCourseDate(row, category, ctx),
 };
 
 /** A date inside another one, or inside a bundle: nothing can be embedded in it. */
