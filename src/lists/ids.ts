@@ -49,6 +49,30 @@ export function plainPages<Row extends Key>(table: TenantTable, fetch: ByKeys<Ro
   };
 }
 
+/** How many rows of the list are looked at for each item of a page. */
+const lookedAt = 10;
+
+/**
+ * Finds the ids of a page in the order of ids among the first rows that meet a condition, by asking something more of each;
+ * undefined where the page is not filled by those.
+ */
+export async function idsAmongFirst(
+  { db }: Pick<Ctx, 'db'>,
+  table: TenantTable,
+  condition: SQL | undefined,
+  each: SQL,
+  slice: Slice,
+): Promise<Key[] | undefined> {
+  const most = lookedAt * slice.limit;
+  if (slice.offset + slice.limit > most) return undefined;
+  const first = pageIds({ db }, table, condition, [asc(table.id)], { limit: most, offset: 0 });
+  const amongFirst = sql`${table.id} = any(array(select id from ${first} as looked_at))`;
+  const ids = await pageIds({ db }, table, and(amongFirst, each), [asc(table.id)], slice)
+    .prepare('')
+    .execute();
+  return ids.length === slice.limit ? ids : undefined;
+}
+
 /** So many are read and sorted in a millisecond or two. */
 const few = 5_000;
 

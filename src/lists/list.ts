@@ -4,7 +4,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import { idsInRanges, pageIds, plainPages, type Slice } from './ids.ts';
+import { idsAmongFirst, idsInRanges, pageIds, plainPages, type Slice } from './ids.ts';
 import { keysOf, type ByKeys, type Key } from './keys.ts';
 import { countOnce, nearestEnd, noKnowledge, noteEnd, noteMost } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
@@ -116,8 +116,11 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   const plainPage = plainPages(table, spec.fetch);
 
   /** The keys a page was found by, of one more than fit where there are more, and what fetches its rows in their order. */
-  async function find(ctx: Ctx, query: Asked<F>, reach: Reach, found: Condition[], slice: Slice) {
+  async function find(ctx: Ctx, query: Asked<F>, reach: Reach, conditions: () => Promise<Condition[]>, slice: Slice) {
     const oneMore = { ...slice, limit: slice.limit + 1 };
+    const early = await findEarly(ctx, query, reach, oneMore);
+    if (early) return { keys: early, rows: fetchInOrder(ctx, early.slice(0, slice.limit)) };
+    const found = await conditions();
     if (isOwnById(query, reach) && found.every(({ filter }) => filter.isFixed)) {
       const asked = found.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
       const variant = [query.include_deleted === true, ...asked].join(' ');
@@ -128,6 +131,18 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     }
     const keys = await findIds(ctx, query, reach, found, oneMore);
     return { keys, rows: fetchInOrder(ctx, keys.slice(0, slice.limit)) };
+  }
+
+  /** The same among the first rows of the list, where what many are found by is asked of each; undefined where it is not told by those. */
+  async function findEarly(ctx: Ctx, query: Asked<F>, reach: Reach, slice: Slice): Promise<Key[] | undefined> {
+    const asked = Object.entries(filters).filter(([name]) => query[name] !== undefined);
+    const [name, filter] = asked.find(([, { each }]) => each) ?? [];
+    if (name === undefined || !isOwnById(query, reach) || isNarrowed(query)) return undefined;
+    if (asked.some(([, { range }]) => range)) return undefined;
+    const each = await filter!.each!(query[name], ctx, query);
+    if (each === undefined) return undefined;
+    const others = { ...query, [name]: undefined };
+    return idsAmongFirst(ctx, table, where(ctx, others, reach, await conditionsOf(ctx, others)), each, slice);
   }
 
   /** Planned as it has to be: for a range as it needs, else for the values that are asked for. */
@@ -165,7 +180,8 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const isById = spec.order?.(query) === undefined;
     const known = knowledge.find(question);
     const end = isById ? nearestEnd(known, before) : undefined;
-    const conditions = await conditionsOf(ctx, query);
+    let asked: Promise<Condition[]> | undefined;
+    const conditions = () => (asked ??= conditionsOf(ctx, query));
     const slice = { limit, offset: before - (end?.count ?? 0) };
     // Who walks by page until one is empty asks for what is known not to be there.
     const isBehind = before >= (known?.most ?? Infinity);
@@ -180,7 +196,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const count = () => {
       if (isLast) return before + keys.length;
       return countOnce(knowledge.open(question), async () =>
-        ctx.db.$count(table, where(ctx, query, reach, conditions)),
+        ctx.db.$count(table, where(ctx, query, reach, await conditions())),
       );
     };
     const [items, total] = await Promise.all([

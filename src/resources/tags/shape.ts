@@ -9,18 +9,22 @@ import { own } from '../../lists/reach.ts';
 
 /** What lists of courses, and of what belongs to courses, take to select by tags; `courseId` names the course of a row. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, whose: string) => ({
-  tag_ids: filter(
-    List(Id, { description: `Only ${whose} with these of the school's own tags` }),
-    async (tagIds: number[], ctx, { tag_match }, isNarrowed) => {
-      if (isNarrowed) return own(ctx, table, carries(ctx, courseId, tagIds, tag_match));
-      const found = tagged(ctx, tagIds, tag_match);
-      // `is true` keeps it a condition of each row; a join would begin with all of them.
-      const condition = (await areMany(ctx, tagIds, tag_match))
-        ? sql`(${courseId} in ${found}) is true`
-        : sql`${courseId} = any(array(${found}))`;
-      return own(ctx, table, condition);
-    },
-  ),
+  tag_ids: {
+    ...filter(
+      List(Id, { description: `Only ${whose} with these of the school's own tags` }),
+      async (tagIds: number[], ctx, { tag_match }, isNarrowed) => {
+        if (isNarrowed) return own(ctx, table, carries(ctx, courseId, tagIds, tag_match));
+        const found = tagged(ctx, tagIds, tag_match);
+        // `is true` keeps it a condition of each row; a join would begin with all of them.
+        const condition = (await areMany(ctx, tagIds, tag_match))
+          ? sql`(${courseId} in ${found}) is true`
+          : sql`${courseId} = any(array(${found}))`;
+        return own(ctx, table, condition);
+      },
+    ),
+    each: async (tagIds: number[], ctx: Ctx, { tag_match }: Record<string, unknown>) =>
+      (await areFew(ctx, tagIds)) ? undefined : own(ctx, table, carries(ctx, courseId, tagIds, tag_match)),
+  },
   tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
 });
 
@@ -44,6 +48,17 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
     .groupBy(courseTags.courseId)
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
 }
+
+/** Whether their courses are soon found, so that it does not matter how many others there are. */
+async function areFew(ctx: Ctx, tagIds: number[]) {
+  const carried = ctx.db
+    .select({ courseId: courseTags.courseId })
+    .from(courseTags)
+    .where(own(ctx, courseTags, inArray(courseTags.tagId, tagIds)))
+    .limit(few + 1);
+  return (await ctx.db.$count(sql`${carried} as carried`)) <= few;
+}
+const few = 250;
 
 /**
  * Whether a fifth of all courses or more carry them: then a page is full soon on the way through the list, and where they are the
