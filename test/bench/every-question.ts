@@ -3,6 +3,7 @@ import { askedFor, listQuestions } from '../support/list-questions.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
+import { inTurns } from './figures.ts';
 import { appOptions } from './server.ts';
 
 /**
@@ -31,7 +32,8 @@ export async function measureEveryQuestion(sides: Both<[Subject, Dataset]>): Pro
   try {
     const costs: Both<QuestionCost>[] = [];
     for (const [n, measure] of large.questions.entries()) {
-      costs.push({ large: await measure(), small: await small.questions[n]!() });
+      const [ofLarge, ofSmall] = await inTurns(n, measure, small.questions[n]!);
+      costs.push({ large: ofLarge, small: ofSmall });
     }
     return costs;
   } finally {

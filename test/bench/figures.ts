@@ -3,3 +3,10 @@ export function median(figures: number[]) {
   const middle = (sorted.length - 1) / 2;
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
 }
+
+/** Both, each of them first every other time, so that neither always has what the other left. */
+export async function inTurns<T>(turn: number, one: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
+  if (turn % 2 === 0) return [await one(), await other()];
+  const second = await other();
+  return [await one(), second];
+}

@@ -3,11 +3,11 @@ import { round, spentBy } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { measureEveryQuestion, type QuestionCost } from './every-question.ts';
-import { median } from './figures.ts';
+import { inTurns, median } from './figures.ts';
 import type { Goal } from './goals.ts';
 import { withLists } from './lists.ts';
 import { measureTotal } from './others.ts';
-import { measureWalk } from './walk.ts';
+import { measureWalks } from './walk.ts';
 
 type Length = { rounds: number; seconds: number };
 
@@ -28,9 +28,7 @@ async function growthOf({ large, small }: { large: Side; small: Side }, length: 
   const lists = await measureListsOfBoth(large, small, length);
   const totalOf = (side: Side) => measureTotal(...side, '/v2/coursedates', length.seconds);
   const totals = { large: await totalOf(large), small: await totalOf(small) };
-  const walkOf = (side: Side) => measureWalk(...side, '/v2/coursedates');
-  const walked = { large: await walkOf(large), small: await walkOf(small) };
-  const walks = { ...walked, growth: walked.large.ms / walked.small.ms };
+  const walks = await measureWalks(large, small, '/v2/coursedates');
   const every = (await measureEveryQuestion({ large, small })).map(questionGrown);
   console.log(`counting all course dates: ${round(totals.large)} ms of PostgreSQL, against ${round(totals.small)}`);
   const wordsFor = ({ pages, ms }: typeof walks.large) => `${round(ms)} ms for each of ${pages} pages`;
@@ -74,8 +72,8 @@ async function measureListsOfBoth(large: Side, small: Side, length: Length) {
       const growth = ofLarge.map((): number[] => []);
       for (let round = 0; round < length.rounds; round += 1) {
         for (const [n, one] of ofLarge.entries()) {
-          const ms = spentBy(await one.measure());
-          growth[n]!.push(ms / spentBy(await ofSmall[n]!.measure()));
+          const [ms, before] = await inTurns(round, one.measure, ofSmall[n]!.measure);
+          growth[n]!.push(spentBy(ms) / spentBy(before));
         }
       }
       return ofLarge.map((one, n) => {

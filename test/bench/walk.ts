@@ -1,15 +1,45 @@
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
+import { inTurns, median } from './figures.ts';
 import { withServer } from './server.ts';
 import { secondsOf, secondsOfFamily } from './usage.ts';
 
 const warmUp = 300;
 const atLeast = 2_000;
+const perTurn = 250;
 
+type Side = [Subject, Dataset];
 type Answer = { pagination: { total_pages: number } };
+/** Asks for the next so many pages, and tells what one took Node and PostgreSQL in milliseconds. */
+type Walker = { pages: number; walk(count: number): Promise<number> };
 
-/** How many pages a list has, and milliseconds of Node and PostgreSQL for one of them, asked for one after the other by `page`, and over again. */
-export async function measureWalk(subject: Subject, { apiKey }: Dataset, path: string) {
+/**
+ * How many pages a list of either size has, and milliseconds of one, asked for one after the other by `page`, and over again; some of
+ * one size and some of the other in turns, and how much it grows is the median of those.
+ */
+export async function measureWalks(large: Side, small: Side, path: string) {
+  return withWalker(large, path, (ofLarge) =>
+    withWalker(small, path, async (ofSmall) => {
+      const turns: [number, number][] = [];
+      for (let asked = 0; asked < Math.max(atLeast, ofLarge.pages); asked += perTurn) {
+        turns.push(
+          await inTurns(
+            turns.length,
+            () => ofLarge.walk(perTurn),
+            () => ofSmall.walk(perTurn),
+          ),
+        );
+      }
+      return {
+        large: { pages: ofLarge.pages, ms: median(turns.map(([ms]) => ms)) },
+        small: { pages: ofSmall.pages, ms: median(turns.map(([, ms]) => ms)) },
+        growth: median(turns.map(([ms, before]) => ms / before)),
+      };
+    }),
+  );
+}
+
+async function withWalker<T>([subject, { apiKey }]: Side, path: string, work: (walker: Walker) => Promise<T>) {
   const headers = { 'x-api-key': apiKey };
   return withServer(subject, { ANSWER_CACHE_MB: '0' }, async ({ base, pid }) => {
     async function ask(page: number) {
@@ -18,11 +48,16 @@ export async function measureWalk(subject: Subject, { apiKey }: Dataset, path: s
       return ((await answer.json()) as Answer).pagination.total_pages;
     }
     const pages = await ask(1);
-    const asked = pages * Math.ceil(atLeast / pages);
     for (let n = 0; n < warmUp; n += 1) await ask(1 + (n % pages));
-    const [node, postgres] = [secondsOf(pid), secondsOfFamily(subject.pid)];
-    for (let n = 0; n < asked; n += 1) await ask(1 + (n % pages));
-    const seconds = secondsOf(pid) - node + (secondsOfFamily(subject.pid) - postgres);
-    return { pages, ms: (seconds * 1_000) / asked };
+    let at = 0;
+    return work({
+      pages,
+      async walk(count) {
+        const [node, postgres] = [secondsOf(pid), secondsOfFamily(subject.pid)];
+        for (let n = 0; n < count; n += 1) await ask(1 + (at++ % pages));
+        const seconds = secondsOf(pid) - node + (secondsOfFamily(subject.pid) - postgres);
+        return (seconds * 1_000) / count;
+      },
+    });
   });
 }
