@@ -6,11 +6,15 @@ import { expect, test } from 'vitest';
 import { startServer, temporaryFolder, urlOf } from './support/processes.ts';
 import { ownDatabase } from './support/world.ts';
 
-test('the image starts Node with the options of a start by hand, as the documentation says', () => {
+test('the image starts Node with the options and variables of a start by hand, as the documentation says', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-  const [command] = /node --.*/.exec(scripts.start)!;
-  const [image] = /^\["node", "--.*/m.exec(readFileSync('Dockerfile', 'utf8').replace(/^CMD /gm, ''))!;
-  expect((JSON.parse(image) as string[]).join(' ')).toBe(command);
+  const [, command] = /^exec env ((?:\w+=\d+ )+node --.*)/.exec(scripts.start)!;
+  const final = readFileSync('Dockerfile', 'utf8')
+    .split(/^FROM /m)
+    .at(-1)!;
+  const [image] = /^\["node", "--.*/m.exec(final.replace(/^CMD /gm, ''))!;
+  const given = /^ENV ((?:.*\\\n)*.*)/m.exec(final)![1]!.match(/MALLOC\w+=\d+/g)!;
+  expect([...given, ...(JSON.parse(image) as string[])].join(' ')).toBe(command);
   expect(readFileSync('docs/operating.md', 'utf8')).toContain(command);
 });
 
