@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { addCategory } from '../src/resources/categories/service.ts';
+import { categorizeCourse } from '../src/resources/courses/service.ts';
 import { approvePartner } from '../src/resources/partners/service.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from './support/dates.ts';
 import { sharedWorld, type Answer } from './support/world.ts';
@@ -38,6 +40,26 @@ test('partners show the visible dates of their public, active courses; own ones 
   expect(idsOf(await me.get('/v2/coursedates'))).toEqual([own]);
   const refused = await partner.get(`/v2/coursedates?partner_id=${me.id}`);
   expect([refused.status, refused.json()]).toEqual([403, { error: 'The partner connection is not approved' }]);
+});
+
+test("a date's address in the catalog tells its course's category, of a partner's, a child and a member of a bundle too", async () => {
+  const { me, partner } = await connected();
+  const category = `dancing-${process.pid}`;
+  const categoryId = await addCategory(database, { title: 'Dancing', slug: category });
+  for (const school of [me, partner]) {
+    const course = await school.course({ title: 'Tango' });
+    await categorizeCourse(await school.ctx(), course, categoryId);
+    const bundleId = await addBundle(school, 'Both');
+    await addDate(school, course, { parentId: await addDate(school, course, { bundleId }), bundleId });
+  }
+  type Dated = { catalog_url: string };
+  type Rich = Dated & { subinstances: Dated[]; bundle: { items: Dated[] } };
+  const { items } = (await me.get('/v2/coursedates?include_partners=1&include=subinstances,bundle')).json<{
+    items: Rich[];
+  }>();
+  const all = items.flatMap((date) => [date, ...date.subinstances, ...date.bundle.items]);
+  expect(all).toHaveLength(14);
+  expect(new Set(all.map((date) => date.catalog_url))).toEqual(new Set([`https://catalog.example/${category}/tango`]));
 });
 
 test("a partner's private material never shows", async () => {

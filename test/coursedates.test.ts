@@ -343,6 +343,8 @@ test('a page costs the same statements whatever its length, and each relation on
   onTestFinished(() => bare.app.close());
   // Without a catalog no category is looked for.
   expect(await statements('coursedates', bare.app)).toBe(2);
+  const { body } = await bare.app.inject({ url: '/v2/coursedates', headers: { 'x-api-key': me.apiKey } });
+  expect((JSON.parse(body) as { items: object[] }).items[0]).toMatchObject({ catalog_url: null });
 });
 
 test('deleted dates show only when asked for', async () => {

@@ -6,22 +6,36 @@ const { database, newProvider } = await sharedWorld();
 
 type Listed = { id: number; course_id?: number };
 
-/** 600 courses with a date each, of which every second will run. Every third course is red, so are the last 200, and the last 20 are blue too; every seventh is deleted. */
+/**
+ * 3,000 courses with a date each, of which every second will run, and one before them that carries all. Every third is red, so are
+ * the last 600; the last half is green, the last 100 are blue; every seventh is deleted.
+ */
+const carried: Record<string, (n: number) => boolean> = {
+  red: (n) => n === 0 || n % 3 === 0 || n > 2400,
+  green: (n) => n === 0 || n > 1500,
+  blue: (n) => n === 0 || n > 2900,
+};
+const isDeleted = (n: number) => n > 0 && n % 7 === 0;
+
 async function school() {
   const me = await newProvider();
-  await me.course({ tags: [{ title: 'red' }, { title: 'blue' }] });
+  await me.course({ tags: Object.keys(carried).map((title) => ({ title })) });
   const tags = (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
-  const [red, blue] = ['red', 'blue'].map((name) => tags.find(({ title }) => title === name)!.id) as [number, number];
+  const [red, green, blue] = Object.keys(carried).map((name) => tags.find(({ title }) => title === name)!.id);
   const ctx = await me.ctx();
+  const numbered = sql`(select id, row_number() over (order by id) - 1 as n from courses where provider_id = ${me.id}) c`;
   await ctx.write(async (tx, at) => {
     await tx.execute(sql`insert into courses
       (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at, deleted_at)
       select ${me.id}, 'Course no. ' || n, 'c', 1, 1, 'en', ${at}, ${at}, case when n % 7 = 0 then ${at}::timestamptz end
-      from generate_series(1, 600) n order by n`);
-    const numbered = sql`(select id, row_number() over (order by id) - 1 as n from courses where provider_id = ${me.id}) c`;
-    await tx.execute(sql`insert into course_tags (provider_id, tag_id, course_id)
-      select ${me.id}::bigint, ${red}::bigint, id from ${numbered} where n > 0 and (n % 3 = 0 or n > 400)
-      union all select ${me.id}::bigint, ${blue}::bigint, id from ${numbered} where n > 580`);
+      from generate_series(1, 3000) n order by n`);
+    await tx.execute(sql`insert into course_tags (provider_id, course_id, tag_id)
+      select ${me.id}::bigint, id, unnest(array[
+        case when n % 3 = 0 or n > 2400 then ${red}::bigint end,
+        case when n > 1500 then ${green}::bigint end,
+        case when n > 2900 then ${blue}::bigint end
+      ]) as tag from ${numbered} where n > 0 and (n % 3 = 0 or n > 1500)
+      except select ${me.id}::bigint, id, null from ${numbered}`);
     await tx.execute(sql`insert into course_dates
       (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, status_id, created_at, updated_at)
       select ${me.id}, id, '2030-05-01', '2030-05-01', '2030-05-01', 'UTC', 'en', 1 + n % 2, ${at}, ${at} from ${numbered}
@@ -32,61 +46,70 @@ async function school() {
     [me.id],
   );
   const idsOf = (which: (n: number) => boolean) => rows.filter(({ n }) => which(n)).map(({ id }) => id);
-  return { me, red, blue, idsOf };
-}
-
-const isRed = (n: number) => n === 0 || n % 3 === 0 || n > 400;
-const isBlue = (n: number) => n === 0 || n > 580;
-const isDeleted = (n: number) => n > 0 && n % 7 === 0;
-
-test('what many courses carry is found alike whether a page is full early or not', async () => {
-  const { me, red, blue, idsOf } = await school();
-  const ids = async (query: string) => (await me.get(`/v2/courses?${query}`)).json<Listed[]>().map(({ id }) => id);
-  const found = (which: (n: number) => boolean) => idsOf((n) => which(n) && !isDeleted(n));
-  const reds = found(isRed);
-  for (const limit of [1, 5, 75, 250]) {
-    expect(await ids(`tag_ids=${red}&limit=${limit}`)).toEqual(reds.slice(0, limit));
-    expect(await ids(`tag_ids=${red}&limit=${limit}&page=3`)).toEqual(reds.slice(2 * limit, 3 * limit));
-    expect(await ids(`tag_ids=${red}&limit=${limit}&since_id=${reds[9]}`)).toEqual(reds.slice(10, 10 + limit));
-    expect(await ids(`tag_ids=${red}&limit=${limit}&include_deleted=1`)).toEqual(idsOf(isRed).slice(0, limit));
-    expect(await ids(`tag_ids=${red},${blue}&tag_match=all&limit=${limit}`)).toEqual(found(isBlue).slice(0, limit));
-    expect(await ids(`tag_ids=${red},${blue}&limit=${limit}`)).toEqual(reds.slice(0, limit));
-  }
-});
-
-test('a full page is found among the first of the list, a total counts all', async () => {
-  const { me, red, blue, idsOf } = await school();
-  const askedOf = async (path: string) => {
+  /** The answer, and the statements that were sent for it. */
+  const ask = async (path: string) => {
     const spy = vi.spyOn(database.pool, 'query');
     try {
-      const { items, pagination } = (await me.get(path)).json<{
-        items: Listed[];
-        pagination: { total_items: number };
-      }>();
-      const texts = spy.mock.calls.map(([asked]) => (asked as unknown as { text: string }).text);
-      return { items, total: pagination.total_items, texts };
+      const answer = (await me.get(`/v2/${path}`)).json<Listed[] | { items: Listed[]; pagination: object }>();
+      const sent = spy.mock.calls.map(([asked]) => (asked as unknown as { text: string }).text).join('\n');
+      return { items: Array.isArray(answer) ? answer : answer.items, answer, sent };
     } finally {
       spy.mockRestore();
     }
   };
-  const reds = idsOf((n) => n > 0 && isRed(n));
-  const first = await askedOf(`/v2/coursedates?tag_ids=${red}&limit=20`);
+  return { red: red!, green: green!, blue: blue!, idsOf, ask };
+}
+
+test('what many courses carry is found alike whether a page is full early or not', async () => {
+  const { red, green, blue, idsOf, ask } = await school();
+  const ids = async (query: string) => (await ask(`courses?${query}`)).items.map(({ id }) => id);
+  const found = (...names: string[]) => idsOf((n) => !isDeleted(n) && names.every((name) => carried[name]!(n)));
+  const reds = found('red');
+  for (const limit of [1, 5, 75, 250]) {
+    expect(await ids(`tag_ids=${red}&limit=${limit}`)).toEqual(reds.slice(0, limit));
+    expect(await ids(`tag_ids=${red}&limit=${limit}&page=3`)).toEqual(reds.slice(2 * limit, 3 * limit));
+    expect(await ids(`tag_ids=${red}&limit=${limit}&since_id=${reds[9]}`)).toEqual(reds.slice(10, 10 + limit));
+    const all = idsOf(carried['red']!);
+    expect(await ids(`tag_ids=${red}&limit=${limit}&include_deleted=1`)).toEqual(all.slice(0, limit));
+    const both = found('red', 'green');
+    expect(await ids(`tag_ids=${red},${green}&tag_match=all&limit=${limit}`)).toEqual(both.slice(0, limit));
+    const few = found('red', 'blue');
+    expect(await ids(`tag_ids=${red},${blue}&tag_match=all&limit=${limit}`)).toEqual(few.slice(0, limit));
+    expect(await ids(`tag_ids=${blue}&limit=${limit}`)).toEqual(found('blue').slice(0, limit));
+  }
+  expect(await ids(`tag_ids=${red},${green}&limit=75`)).toEqual(
+    idsOf((n) => !isDeleted(n) && (carried['red']!(n) || carried['green']!(n))).slice(0, 75),
+  );
+});
+
+test('only a page that is likely full early is looked for so, and then nothing else is asked', async () => {
+  const { red, green, blue, idsOf, ask } = await school();
+  const reds = idsOf((n) => n > 0 && carried['red']!(n));
+
+  const full = await ask(`courses?tag_ids=${red}`);
+  expect(full.sent).toContain('looked_at');
+  expect(full.sent).not.toContain('some_courses');
+  // Behind the first rows from the beginning, so looked for as ever.
+  const deep = await ask(`courses?tag_ids=${red}&limit=5&page=40`);
+  expect(deep.sent).not.toContain('looked_at');
+  expect(deep.sent).toContain('some_courses');
+  for (const query of [
+    `tag_ids=${blue}`,
+    `tag_ids=${red},${blue}&tag_match=all`,
+    `tag_ids=${red}&course_id=${reds[0]}`,
+  ])
+    expect((await ask(`coursedates?${query}`)).sent).not.toContain('looked_at');
+  // Not full, so both.
+  const late = await ask(`coursedates?tag_ids=${red},${green}&tag_match=all&limit=10`);
+  expect(late.sent).toMatch(/looked_at[^]*some_courses/);
+
+  const first = await ask(`coursedates?tag_ids=${red}&limit=20`);
   expect(first.items.map((date) => date.course_id)).toEqual(reds.slice(0, 20));
-  expect(first.total).toBe(reds.length);
-  // The page was full before it was asked how many carry it, which the total alone had to know.
-  const page = first.texts.findIndex((text) => text.includes('looked_at'));
-  expect(page).toBeGreaterThan(0);
-  expect(first.texts.findIndex((text) => text.includes('some_courses'))).toBeGreaterThan(page);
-  // The same total: nothing but the page is asked for.
-  const second = await askedOf(`/v2/coursedates?tag_ids=${red}&limit=20&since_id=0`);
-  expect(second.items).toEqual(first.items);
-
-  const odd = await askedOf(`/v2/coursedates?tag_ids=${red}&limit=20&status_id=2`);
-  expect(odd.items.map((date) => date.course_id)).toEqual(idsOf((n) => n % 2 === 1 && isRed(n)).slice(0, 20));
-
-  const both = await askedOf(`/v2/coursedates?tag_ids=${red},${blue}&tag_match=all&limit=10`);
-  const blues = idsOf((n) => n > 0 && isBlue(n));
-  expect(both.items.map((date) => date.course_id)).toEqual(blues.slice(0, 10));
-  expect(both.total).toBe(blues.length);
-  expect((await askedOf(`/v2/coursedates?tag_ids=${red}&limit=20&page=2`)).texts.join()).not.toContain('some_courses');
+  expect(first.answer).toMatchObject({ pagination: { total_items: reds.length } });
+  const second = await ask(`coursedates?tag_ids=${red}&limit=20&page=2`);
+  expect(second.items.map((date) => date.course_id)).toEqual(reds.slice(20, 40));
+  // The total is known by now.
+  expect(second.sent).not.toContain('some_courses');
+  const odd = await ask(`coursedates?tag_ids=${red}&limit=20&status_id=2`);
+  expect(odd.items.map((date) => date.course_id)).toEqual(idsOf((n) => n % 2 === 1 && carried['red']!(n)).slice(0, 20));
 });

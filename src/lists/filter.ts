@@ -14,11 +14,8 @@ export type Filter<S extends TSchema = TSchema> = {
     query: Record<string, unknown>,
     isNarrowed: boolean,
   ): SQL | undefined | Promise<SQL>;
-  /**
-   * The same asked of each row, where many may be found by it: then the first page is likely among the first rows of the list
-   * without it, which are looked at before. Undefined where few are found by it.
-   */
-  each?(value: Static<S>, ctx: Ctx, query: Record<string, unknown>): Promise<SQL | undefined>;
+  /** Whether so many may be found by it that a page is likely among the first rows of the list, where each is asked. */
+  mayBeMany?(value: Static<S>, ctx: Ctx, query: Record<string, unknown>): Promise<boolean>;
   /** Has a few values, of which each asks the same of the database whoever asks: so it is planned once for each. */
   isFixed?: true;
   /** Whether a value names what only few rows belong to, by an index of their own: they are found by that, whatever else is asked. */

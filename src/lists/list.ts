@@ -4,7 +4,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import { idsAmongFirst, idsInRanges, pageIds, plainPages, type Slice } from './ids.ts';
+import { idsAmongFirst, idsInRanges, isNear, pageIds, plainPages, type Slice } from './ids.ts';
 import { keysOf, type ByKeys, type Key } from './keys.ts';
 import { countOnce, nearestEnd, noKnowledge, noteEnd, noteMost } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
@@ -133,14 +133,14 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     return { keys, rows: fetchInOrder(ctx, keys.slice(0, slice.limit)) };
   }
 
-  /** The same among the first rows of the list, where what many are found by is asked of each; undefined where it is not told by those. */
+  /** The keys of a page that is full among the first rows of the list without a filter that finds many; undefined where it is not. */
   async function findEarly(ctx: Ctx, query: Asked<F>, reach: Reach, slice: Slice): Promise<Key[] | undefined> {
+    if (!isNear(slice) || !isOwnById(query, reach) || isNarrowed(query)) return undefined;
     const asked = Object.entries(filters).filter(([name]) => query[name] !== undefined);
-    const [name, filter] = asked.find(([, { each }]) => each) ?? [];
-    if (name === undefined || !isOwnById(query, reach) || isNarrowed(query)) return undefined;
-    if (asked.some(([, { range }]) => range)) return undefined;
-    const each = await filter!.each!(query[name], ctx, query);
-    if (each === undefined) return undefined;
+    const [name, filter] = asked.find(([, { mayBeMany }]) => mayBeMany) ?? [];
+    if (name === undefined || asked.some(([, { range }]) => range)) return undefined;
+    if (!(await filter!.mayBeMany!(query[name], ctx, query))) return undefined;
+    const each = await filter!.where(query[name], ctx, query, true);
     const others = { ...query, [name]: undefined };
     return idsAmongFirst(ctx, table, where(ctx, others, reach, await conditionsOf(ctx, others)), each, slice);
   }

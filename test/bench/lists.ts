@@ -29,8 +29,8 @@ type Length = { rounds: number; seconds: number; limit?: boolean; floors?: strin
 
 /**
  * Each list as often as it can be answered from the database, in turns with pgbench and the same statements, and with the floor
- * where `floors` names the case; what is compared is of the same round. Those, which are judged, are measured in twice as many rounds,
- * the others in every sixth of these.
+ * where `floors` names the case; what is compared is of the same round. What `floors` names is judged, and measured in twice as many
+ * rounds; the others are in every sixth of those.
  */
 export async function measureLists(subject: Subject, dataset: Dataset, cases: Case[], length: Length) {
   const rounds = length.rounds === 1 ? 1 : 2 * length.rounds;

@@ -1,6 +1,6 @@
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { inTurns, median } from './figures.ts';
+import { inTurns } from './figures.ts';
 import { withServer } from './server.ts';
 import { secondsOf, secondsOfFamily } from './usage.ts';
 
@@ -15,7 +15,7 @@ type Walker = { pages: number; walk(count: number): Promise<number> };
 
 /**
  * How many pages a list of either size has, and milliseconds of one, asked for one after the other by `page`, and over again; some of
- * one size and some of the other in turns, and how much it grows is the median of those.
+ * one size and some of the other in turns.
  */
 export async function measureWalks(large: Side, small: Side, path: string) {
   return withWalker(large, path, (ofLarge) =>
@@ -30,10 +30,13 @@ export async function measureWalks(large: Side, small: Side, path: string) {
           ),
         );
       }
+      // Of all turns, since each is another part of the list.
+      const mean = (figures: number[]) => figures.reduce((sum, ms) => sum + ms, 0) / figures.length;
+      const [ms, before] = [mean(turns.map(([first]) => first)), mean(turns.map(([, second]) => second))];
       return {
-        large: { pages: ofLarge.pages, ms: median(turns.map(([ms]) => ms)) },
-        small: { pages: ofSmall.pages, ms: median(turns.map(([, ms]) => ms)) },
-        growth: median(turns.map(([ms, before]) => ms / before)),
+        large: { pages: ofLarge.pages, ms },
+        small: { pages: ofSmall.pages, ms: before },
+        growth: ms / before,
       };
     }),
   );

@@ -1,8 +1,7 @@
-import { and, asc, desc, eq, getTableColumns, isNull, or, sql, type Placeholder } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder } from 'drizzle-orm';
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../core/schema.ts';
-import { categories, courseCategories } from '../../database/tables/catalog.ts';
 import { columnsBut } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -14,7 +13,7 @@ import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../list
 import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses, courseDateStatusType } from '../../reference/statuses.ts';
 import type { EmbeddedCourseRow } from '../courses/schema.ts';
-import { embeddedCourseShape, fetchEmbeddedCourses, isPublicCourse } from '../courses/shape.ts';
+import { courseCategoriesOf, embeddedCourseShape, fetchEmbeddedCourses, isPublicCourse } from '../courses/shape.ts';
 import type { GatheringRow } from '../gatherings/schema.ts';
 import { fetchGatherings, gatheringShape } from '../gatherings/shape.ts';
 import { EmbeddedInstructor, toEmbeddedInstructor, type InstructorRow } from '../instructors/schema.ts';
@@ -47,21 +46,13 @@ const dateColumns = {
 };
 const itsCourse = and(eq(courses.providerId, courseDates.providerId), eq(courses.id, courseDates.courseId));
 
-const fetchCategories = byKeys((ctx, keys) =>
-  ctx.db
-    .select({ courseId: courseCategories.courseId, slug: categories.slug })
-    .from(courseCategories)
-    .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
-    .where(ofKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
-    .orderBy(desc(categories.id)),
-);
-
 /** The slug of the first category of a date's course, for its address in the catalog; not looked for where there is none. */
-const categoryOf: Loader<CourseDateRow, string | undefined> = async (ctx, rows) => {
+const categoryOf: Loader<CourseDateRow, string | undefined> = async (ctx, rows, query) => {
   if (ctx.settings.catalogUrl === null) return () => undefined;
-  const found = await fetchNamed(ctx, rows, (row) => row.courseId, fetchCategories);
-  const firsts = new Map(found.map(({ courseId, slug }) => [courseId, slug]));
-  return (row) => firsts.get(row.courseId);
+  const keyOf = ({ providerId, courseId }: CourseDateRow) => ({ providerId, id: courseId });
+  const courseKeys = new Map(rows.map((row) => [row.courseId, keyOf(row)]));
+  const categoriesOf = await courseCategoriesOf(ctx, [...courseKeys.values()], query);
+  return (row) => categoriesOf(keyOf(row))[0]?.slug;
 };
 
 const common = {

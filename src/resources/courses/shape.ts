@@ -33,7 +33,8 @@ export const isPublicCourse = and(
 
 const parentCategories = alias(categories, 'parent_categories');
 
-const courseCategoriesOf = many(
+/** The categories of courses, the first of them first. */
+export const courseCategoriesOf = many(
   byKeys((ctx, keys) =>
     ctx.db
       .select({

@@ -22,8 +22,7 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
         return own(ctx, table, condition);
       },
     ),
-    each: async (tagIds: number[], ctx: Ctx, { tag_match }: Record<string, unknown>) =>
-      (await areFew(ctx, tagIds)) ? undefined : own(ctx, table, carries(ctx, courseId, tagIds, tag_match)),
+    mayBeMany: (tagIds: number[], ctx: Ctx, { tag_match }: Record<string, unknown>) => areMore(ctx, tagIds, tag_match),
   },
   tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
 });
@@ -49,16 +48,21 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
 }
 
-/** Whether their courses are soon found, so that it does not matter how many others there are. */
-async function areFew(ctx: Ctx, tagIds: number[]) {
-  const carried = ctx.db
-    .select({ courseId: courseTags.courseId })
-    .from(courseTags)
-    .where(own(ctx, courseTags, inArray(courseTags.tagId, tagIds)))
-    .limit(few + 1);
-  return (await ctx.db.$count(sql`${carried} as carried`)) <= few;
+/** So many links of tags to courses are read in half a millisecond, so no page is looked for before. */
+const soonRead = 1_000;
+
+/** Whether there are more links than that to any of the tags, or to each where every one is asked for. */
+async function areMore(ctx: Ctx, tagIds: number[], match: unknown) {
+  const isMore = (ids: number[]) => {
+    const links = ctx.db
+      .select({ courseId: courseTags.courseId })
+      .from(courseTags)
+      .where(own(ctx, courseTags, inArray(courseTags.tagId, ids)));
+    return sql`exists ${links.limit(1).offset(soonRead)}`;
+  };
+  const all = match === 'all' ? tagIds.map((id) => [id]) : [tagIds];
+  return (await ctx.db.$count(sql`(select where ${and(...all.map(isMore))}) as more`)) > 0;
 }
-const few = 250;
 
 /**
  * Whether a fifth of all courses or more carry them: then a page is full soon on the way through the list, and where they are the
