@@ -30,12 +30,11 @@ async function school() {
       select ${me.id}, 'Course no. ' || n, 'c', 1, 1, 'en', ${at}, ${at}, case when n % 7 = 0 then ${at}::timestamptz end
       from generate_series(1, 3000) n order by n`);
     await tx.execute(sql`insert into course_tags (provider_id, course_id, tag_id)
-      select ${me.id}::bigint, id, unnest(array[
+      select ${me.id}::bigint, id, tag from ${numbered}, unnest(array[
         case when n % 3 = 0 or n > 2400 then ${red}::bigint end,
         case when n > 1500 then ${green}::bigint end,
         case when n > 2900 then ${blue}::bigint end
-      ]) as tag from ${numbered} where n > 0 and (n % 3 = 0 or n > 1500)
-      except select ${me.id}::bigint, id, null from ${numbered}`);
+      ]) tag where n > 0 and tag is not null`);
     await tx.execute(sql`insert into course_dates
       (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, status_id, created_at, updated_at)
       select ${me.id}, id, '2030-05-01', '2030-05-01', '2030-05-01', 'UTC', 'en', 1 + n % 2, ${at}, ${at} from ${numbered}
@@ -89,7 +88,7 @@ test('only a page that is likely full early is looked for so, and then nothing e
   const full = await ask(`courses?tag_ids=${red}`);
   expect(full.sent).toContain('looked_at');
   expect(full.sent).not.toContain('some_courses');
-  // Behind the first rows from the beginning, so looked for as ever.
+  // Too deep to be among the rows that are looked at.
   const deep = await ask(`courses?tag_ids=${red}&limit=5&page=40`);
   expect(deep.sent).not.toContain('looked_at');
   expect(deep.sent).toContain('some_courses');

@@ -133,15 +133,16 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     return { keys, rows: fetchInOrder(ctx, keys.slice(0, slice.limit)) };
   }
 
+  const [manyName, manyFilter] = Object.entries(filters).find(([, { mayBeMany }]) => mayBeMany) ?? [];
+
   /** The keys of a page that is full among the first rows of the list without a filter that finds many; undefined where it is not. */
   async function findEarly(ctx: Ctx, query: Asked<F>, reach: Reach, slice: Slice): Promise<Key[] | undefined> {
+    if (manyName === undefined || query[manyName] === undefined) return undefined;
     if (!isNear(slice) || !isOwnById(query, reach) || isNarrowed(query)) return undefined;
-    const asked = Object.entries(filters).filter(([name]) => query[name] !== undefined);
-    const [name, filter] = asked.find(([, { mayBeMany }]) => mayBeMany) ?? [];
-    if (name === undefined || asked.some(([, { range }]) => range)) return undefined;
-    if (!(await filter!.mayBeMany!(query[name], ctx, query))) return undefined;
-    const each = await filter!.where(query[name], ctx, query, true);
-    const others = { ...query, [name]: undefined };
+    if (Object.entries(filters).some(([name, { range }]) => range && query[name] !== undefined)) return undefined;
+    if (!(await manyFilter!.mayBeMany!(query[manyName], ctx, query))) return undefined;
+    const each = await manyFilter!.where(query[manyName], ctx, query, true);
+    const others = { ...query, [manyName]: undefined };
     return idsAmongFirst(ctx, table, where(ctx, others, reach, await conditionsOf(ctx, others)), each, slice);
   }
 

@@ -3,7 +3,6 @@ import { askedFor, listQuestions } from '../support/list-questions.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { inTurns } from './figures.ts';
 import { appOptions } from './server.ts';
 
 /**
@@ -32,8 +31,7 @@ export async function measureEveryQuestion(sides: Both<[Subject, Dataset]>): Pro
   try {
     const costs: Both<QuestionCost>[] = [];
     for (const [n, measure] of large.questions.entries()) {
-      const [ofLarge, ofSmall] = await inTurns(n, measure, small.questions[n]!);
-      costs.push({ large: ofLarge, small: ofSmall });
+      costs.push({ large: await measure(), small: await small.questions[n]!() });
     }
     return costs;
   } finally {

@@ -48,8 +48,8 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
 }
 
-/** So many links of tags to courses are read in half a millisecond, so no page is looked for before. */
-const soonRead = 1_000;
+/** Links of tags to courses: what so few select is gathered about as fast as a page is looked for in vain. */
+const fewLinks = 1_000;
 
 /** Whether there are more links than that to any of the tags, or to each where every one is asked for. */
 async function areMore(ctx: Ctx, tagIds: number[], match: unknown) {
@@ -58,7 +58,7 @@ async function areMore(ctx: Ctx, tagIds: number[], match: unknown) {
       .select({ courseId: courseTags.courseId })
       .from(courseTags)
       .where(own(ctx, courseTags, inArray(courseTags.tagId, ids)));
-    return sql`exists ${links.limit(1).offset(soonRead)}`;
+    return sql`exists ${links.limit(1).offset(fewLinks)}`;
   };
   const all = match === 'all' ? tagIds.map((id) => [id]) : [tagIds];
   return (await ctx.db.$count(sql`(select where ${and(...all.map(isMore))}) as more`)) > 0;
