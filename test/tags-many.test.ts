@@ -7,13 +7,13 @@ const { database, newProvider } = await sharedWorld();
 type Listed = { id: number; course_id?: number };
 
 /**
- * 3,000 courses with a date each, of which every second will run, and one before them that carries all. Every third is red, so are
- * the last 600; the last half is green, the last 100 are blue; every seventh is deleted.
+ * 6,000 courses with a date each, of which every second will run, and one before them that carries all. Every third is red, so are
+ * the last 1,200; the last half is green, the last 200 are blue; every seventh is deleted.
  */
 const carried: Record<string, (n: number) => boolean> = {
-  red: (n) => n === 0 || n % 3 === 0 || n > 2400,
-  green: (n) => n === 0 || n > 1500,
-  blue: (n) => n === 0 || n > 2900,
+  red: (n) => n === 0 || n % 3 === 0 || n > 4800,
+  green: (n) => n === 0 || n > 3000,
+  blue: (n) => n === 0 || n > 5800,
 };
 const isDeleted = (n: number) => n > 0 && n % 7 === 0;
 
@@ -28,12 +28,12 @@ async function school() {
     await tx.execute(sql`insert into courses
       (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at, deleted_at)
       select ${me.id}, 'Course no. ' || n, 'c', 1, 1, 'en', ${at}, ${at}, case when n % 7 = 0 then ${at}::timestamptz end
-      from generate_series(1, 3000) n order by n`);
+      from generate_series(1, 6000) n order by n`);
     await tx.execute(sql`insert into course_tags (provider_id, course_id, tag_id)
       select ${me.id}::bigint, id, tag from ${numbered}, unnest(array[
-        case when n % 3 = 0 or n > 2400 then ${red}::bigint end,
-        case when n > 1500 then ${green}::bigint end,
-        case when n > 2900 then ${blue}::bigint end
+        case when n % 3 = 0 or n > 4800 then ${red}::bigint end,
+        case when n > 3000 then ${green}::bigint end,
+        case when n > 5800 then ${blue}::bigint end
       ]) tag where n > 0 and tag is not null`);
     await tx.execute(sql`insert into course_dates
       (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, status_id, created_at, updated_at)

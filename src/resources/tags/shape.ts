@@ -49,7 +49,7 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
 }
 
 /** Links of tags to courses: what so few select is gathered about as fast as a page is looked for in vain. */
-const fewLinks = 1_000;
+const fewLinks = 2_000;
 
 /** Whether there are more links than that to any of the tags, or to each where every one is asked for. */
 async function areMore(ctx: Ctx, tagIds: number[], match: unknown) {
