@@ -24,6 +24,11 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
   const locker = new Client(connectionTo(name));
   await locker.connect();
   onTestFinished(() => locker.end());
+  // The first use of a key is noted behind its answer, and would wait for a lock of the keys as well.
+  await me.get('/v2/durations');
+  const isNoted = async () =>
+    (await locker.query('select from api_keys where last_used_at is not null')).rowCount === 1;
+  await expect.poll(isNoted).toBe(true);
   const waitingStatements = async () => {
     // Other tests wait for locks on the same server.
     const { rows } = await locker.query<{ n: number }>(
