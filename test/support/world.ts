@@ -21,7 +21,7 @@ export const limits: AppOptions['limits'] = {
   keepAliveMs: 10_000,
   wrongKeysPerMinute: 1_000_000,
   keptBytes: 8_388_608,
-  lists: { atOnce: 5, waitMs: 10_000 },
+  lists: { atOnce: 5, waitMs: 30_000 },
 };
 
 /** JSON of guards that differ, for a run that proves that tests need them. */
@@ -34,9 +34,9 @@ export const openTestDatabase = (name: string, options: Partial<DatabaseOptions>
     connection: connectionTo(name),
     timezone: settings.timezone,
     poolSize: 4,
-    acquireMs: 10_000,
-    statementMs: 10_000,
-    writeMs: 10_000,
+    acquireMs: 30_000,
+    statementMs: 30_000,
+    writeMs: 30_000,
     ...options,
   });
 
