@@ -86,7 +86,7 @@ const row: Row = {
   name: 'any request',
   quick: true,
   async run(run): Promise<Outcome> {
-    const count = run.quick ? 5_000 : 50_000;
+    const count = run.quick ? 3_000 : 50_000;
     const postgres = await startPostgres(run, { fsync: 'off', synchronous_commit: 'off' });
     const { apiKey, env, otherId } = await twoSchools(run, postgres, 'school');
     const server = await startServer(run, env);
