@@ -45,7 +45,6 @@ export async function listCases({ database }: Subject, { providerId }: Dataset, 
     { name: 'coursedates, has_participants', path: '/v2/coursedates?has_participants=true' },
     { name: 'participants, updated near now', path: `/v2/participants?updated_at_min=${encodeURIComponent(recent)}` },
     { name: 'coursedates, since_id deep', path: `/v2/coursedates?since_id=${deep}` },
-    // The deepest first: where a page ended stays known, and less lies between it and a later one.
     { name: `coursedates, page ${deepest}`, path: `/v2/coursedates?page=${deepest}` },
     { name: `coursedates, page ${middle}`, path: `/v2/coursedates?page=${middle}` },
   ];
