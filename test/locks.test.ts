@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
+import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { failureOf } from '../src/database/errors.ts';
 import { workQueue } from '../src/database/queue.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
-import { openTestDatabase, sharedWorld } from './support/world.ts';
+import { connectionTo, openTestDatabase, sharedWorld } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
 
@@ -153,4 +154,13 @@ test('a transaction that takes too long altogether is cut off, and leaves neithe
   const failed = await adding.catch((error: unknown) => error);
   expect(failureOf(failed)).toEqual({ kind: 'unavailable' });
   await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
+});
+
+test('a connection that is being closed is out of reach', async () => {
+  const client = new Client(connectionTo(inject('shared')));
+  await client.connect();
+  const ended = client.end();
+  const failed = await client.query('select 1').catch((error: unknown) => error);
+  expect(failureOf(failed)).toEqual({ kind: 'unavailable' });
+  await ended;
 });

@@ -37,7 +37,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (socketCodes.has((cause as NodeJS.ErrnoException).code ?? '')) return { kind: 'unavailable' };
   // The driver has no codes for these: a connection that broke, or none free in time.
   if (
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Query read timeout|Cannot use a pool after)/.test(
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after)/.test(
       cause.message,
     )
   ) {
