@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { succeeds } from '../support/programs.ts';
 import type { Outcome, Row, Run } from './row.ts';
-import { lookAtLogs, searchLogs } from './support/secrets.ts';
+import { errorsLogged, lookAtLogs, searchLogs } from './support/secrets.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +28,9 @@ for (const file of readdirSync(folder).sort()) {
   if (only && !only.includes(number)) continue;
   const { default: row } = (await import(join(folder, file))) as { default: Row };
   if (!only && ((values.quick && !row.quick) || row.onlyAlone)) continue;
-  say({ number, name: row.name, ...(await tried(row)) });
+  const result = await tried(row);
+  say({ number, name: row.name, ...result });
+  if (result.state === 'failed') for (const line of errorsLogged()) console.log(line);
   searchLogs();
 }
 const logs = lookAtLogs();

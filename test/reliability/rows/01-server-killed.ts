@@ -44,14 +44,18 @@ const row: Row = {
     missed.push(...overlookedBy(allFaultsOf(judge([2_001])), 'within 2 s'));
 
     // The negative control: clients without keys, and a server that answers when they have cut and sent again.
-    const keyless = startWriters(schools.all, { base: () => base, keys: false, patience: 300, name: 'keyless' });
-    await pause(500);
-    server.signal('SIGSTOP');
-    await pause(500);
-    server.signal('SIGCONT');
-    await pause(500);
-    await keyless.stop();
-    const { twice } = await compare(schools, keyless.written);
+    // On a busy machine the server may have nothing in hand when it is stopped, so it is looked at up to five times.
+    let twice = 0;
+    for (let n = 1; n <= 5 && twice === 0; n += 1) {
+      const keyless = startWriters(schools.all, { base: () => base, keys: false, patience: 300, name: `keyless${n}` });
+      await pause(500);
+      server.signal('SIGSTOP');
+      await pause(500);
+      server.signal('SIGCONT');
+      await pause(500);
+      await keyless.stop();
+      twice = (await compare(schools, keyless.written)).twice;
+    }
     if (twice === 0) missed.push('the look finds bookings made twice for want of a key');
     return {
       figures: `${kills} kills, ${count} writes, ${statuses.get(0)} cuts, ${kept.lost} lost, ready in ${Math.max(...starts)} ms at most; faults made on purpose found, ${twice} bookings twice without keys`,

@@ -13,6 +13,13 @@ export function keepSecret(secret: string) {
 /** To be searched at the end of the row. */
 export const searchLater = (printed: () => string) => void logs.push(printed);
 
+/** What the servers of the row under way have logged as errors, the first few. */
+export const errorsLogged = () =>
+  logs
+    .flatMap((printed) => printed().split('\n'))
+    .filter((line) => line.includes('"level":50'))
+    .slice(0, 5);
+
 /** Searches what was printed since the last time; also for as much of a secret as a parser quotes. */
 export function searchLogs() {
   for (const printed of logs) {
