@@ -171,6 +171,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 120_000 },
 
   test.each([
     ['en', 'light'],
+    ['en', 'dark'],
+    ['no', 'light'],
     ['no', 'dark'],
   ] as const)('nothing is in the way of anybody, nor beside the window: %s, %s', async (language, colorScheme) => {
     const { url, link } = await startSchool();
