@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { concernsNew } from '../src/database/audit.ts';
+import { Last, type Doing } from '../src/database/client.ts';
 import { failureOf } from '../src/database/errors.ts';
 import { workQueue } from '../src/database/queue.ts';
+import { inOrder } from '../src/database/statements.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
 import { connectionTo, openTestDatabase, sharedWorld } from './support/world.ts';
@@ -154,6 +157,58 @@ test('a transaction that takes too long altogether is cut off, and leaves neithe
   const failed = await adding.catch((error: unknown) => error);
   expect(failureOf(failed)).toEqual({ kind: 'unavailable' });
   await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
+});
+
+test('what is sent last is committed with its entry, or neither is, and tells why', async () => {
+  const me = await newProvider();
+  const doing: Doing = { actor: 'operator', actorId: null, action: `last of ${me.id}` };
+  const making = (...titles: string[]) =>
+    database.by(doing).write([me.id], async (tx, at) => {
+      const made = titles.map((title) =>
+        tx.insert(tags).values({ providerId: me.id, title, createdAt: at, updatedAt: at }).returning({ id: tags.id }),
+      );
+      concernsNew(tx, tags);
+      return new Last(inOrder(made).then(([rows]) => rows![0]!.id));
+    });
+  const kept = async () => {
+    const values = [me.id, doing.action];
+    const entries = 'select item_ids from audit_entries where provider_id = $1 and action = $2';
+    const { rows } = await database.pool.query<{ item_ids: string[] }>(entries, values);
+    const titles = await database.db.select({ title: tags.title }).from(tags).where(eq(tags.providerId, me.id));
+    return { entries: rows.map(({ item_ids }) => item_ids.map(Number)), titles: titles.map(({ title }) => title) };
+  };
+
+  const failed = await making('one', 'one').catch((error: unknown) => error);
+  expect(failureOf(failed)).toMatchObject({ kind: 'rule' });
+  expect(await kept()).toEqual({ entries: [], titles: [] });
+
+  const id = await making('two');
+  expect(await kept()).toEqual({ entries: [[id]], titles: ['two'] });
+});
+
+test('what is asked with the lock sees what was written before it, and can refuse', async () => {
+  const me = await newProvider();
+  const [before, asked, worked] = [(await me.ctx()).version, [] as number[], [] as string[]];
+  const add = (title: string, most: number) =>
+    database.write(
+      [me.id],
+      async (tx, at) => {
+        worked.push(title);
+        await tx.insert(tags).values({ providerId: me.id, title, createdAt: at, updatedAt: at });
+      },
+      async (tx) => {
+        asked.push(await tx.$count(tags, eq(tags.providerId, me.id)));
+        if (asked.at(-1)! > most) throw new Error('too many');
+      },
+    );
+  await Promise.all([add('one', 9), add('two', 9), add('three', 9)]);
+  expect(asked).toEqual([0, 1, 2]);
+  const { version } = await me.ctx();
+  expect(version > before).toBe(true);
+
+  await expect(add('four', 2)).rejects.toThrow('too many');
+  expect(worked).toEqual(['one', 'two', 'three']);
+  expect((await me.ctx()).version).toBe(version);
 });
 
 test('a connection that is being closed is out of reach', async () => {

@@ -1,3 +1,5 @@
+import { getTableName } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { PoolClient } from 'pg';
 import type { Actor } from './tables/audit.ts';
 
@@ -8,7 +10,12 @@ import type { Actor } from './tables/audit.ts';
 export type Doing = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
 
 /** What a transaction is to leave in the audit log. */
-export type Note = { changed: boolean; itemIds: number[] };
+export type Note = {
+  changed: boolean;
+  itemIds: number[];
+  /** The table whose new row is an item too, before its id is known. */
+  newIn?: string;
+};
 type Noting = { note: Note };
 /** Null among the providers is what all share. */
 type Change = Note & { at: string; providerIds: (number | null)[] };
@@ -27,10 +34,17 @@ export function concerns({ note }: Noting, itemId: number): number {
   return itemId;
 }
 
+/** The same for the row that is inserted last in that table, where nobody waits for the answer. */
+export function concernsNew({ note }: Noting, table: PgTable): void {
+  note.newIn = getTableName(table);
+}
+
 const recordChange = {
   name: 'record_change',
   text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
-    select provider_id, $2::timestamptz, $3, $4::bigint, $5, $6::bigint[] from unnest($1::bigint[]) provider_id`,
+    select provider_id, $2::timestamptz, $3, $4::bigint, $5,
+      case when $7::text is null then $6::bigint[] else $6::bigint[] || currval(pg_get_serial_sequence($7, 'id')) end
+    from unnest($1::bigint[]) provider_id`,
 };
 
 /** The audit log of one doing: it gets one entry for each provider, with the first change that is kept. */
@@ -38,10 +52,11 @@ export function auditOf({ actor, actorId, action, itemIds: named = [] }: Doing) 
   const told = new Set<number | null>();
   return {
     /** Writes the entries in the change's own transaction, so that there is neither without the other. */
-    async record(client: PoolClient, { at, providerIds, changed, itemIds }: Change) {
+    async record(client: PoolClient, { at, providerIds, changed, itemIds, newIn }: Change) {
       const untold = providerIds.filter((id) => !told.has(id));
       if (!changed || untold.length === 0) return;
-      await client.query({ ...recordChange, values: [untold, at, actor, actorId, action, [...named, ...itemIds]] });
+      const values = [untold, at, actor, actorId, action, [...named, ...itemIds], newIn];
+      await client.query({ ...recordChange, values });
     },
     /** Once the transaction is committed. */
     kept({ providerIds, changed }: Change) {

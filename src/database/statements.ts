@@ -16,6 +16,17 @@ export async function run<Row extends QueryResultRow>(on: Runner, { name, text }
 }
 
 /**
+ * The answers to what was sent without waiting in between. Where several fail, the error is that of the first: in a
+ * transaction all behind it fail because of it, and may be heard of earlier.
+ */
+export async function inOrder<All extends readonly unknown[] | []>(sent: All) {
+  // The query builder's are sent anew each time that they are waited for.
+  const once = sent.map((one: unknown) => Promise.resolve(one));
+  await Promise.allSettled(once);
+  return Promise.all(once) as Promise<{ -readonly [N in keyof All]: Awaited<All[N]> }>;
+}
+
+/**
  * Many rows as one parameter, for `json_to_recordset`: each an object with its `place` from 1 on. Unlike arrays it has one
  * size to the planner, which therefore plans the statement once and not anew for every number of rows.
  */

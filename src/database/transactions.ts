@@ -6,25 +6,42 @@ import { failureOf } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
 import { NoTurn, workQueue } from './queue.ts';
 import { builderOn } from './reading.ts';
+import { inOrder } from './statements.ts';
 
 /** A transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient; note: Note };
 /** `at` is the lock's clock: the created_at, updated_at and deleted_at of every row that the work writes. */
-type Work<T> = (tx: Tx, at: string) => Promise<T>;
+type Work<T> = (tx: Tx, at: string) => Promise<T | Last<T>>;
+/** What is to be found out before the work, and needs no clock: it is asked right behind the lock, without waiting for it. */
+type Ask = (tx: Tx) => Promise<unknown>;
 
 /** Runs work in a transaction that has taken the provider's lock as its first statement. */
-export type Write = <T>(work: Work<T>) => Promise<T>;
+export type Write = <T>(work: Work<T>, ask?: Ask) => Promise<T>;
 /** The same for work that makes a provider, whose id it answers. */
-export type WriteNewProvider = (work: Work<number>) => Promise<number>;
+export type WriteNewProvider = (work: NewWork) => Promise<number>;
+type NewWork = (tx: Tx, at: string) => Promise<number>;
+
+/**
+ * What a work answers whose last statements are sent and will be answered by this: the entry and the commit go right behind
+ * them, in one piece. It may not refuse for what they answer: where one fails nothing is committed, else everything is.
+ */
+export class Last<T> {
+  readonly answered: Promise<T>;
+
+  constructor(answered: Promise<T>) {
+    // Sent now, and once, by the query builder too.
+    this.answered = answered.then((answer) => answer);
+  }
+}
 
 /** The ways to write; there is no other. */
 export type Writers = {
   /** Rows of the given providers. */
-  write<T>(providerIds: number[], work: Work<T>): Promise<T>;
+  write<T>(providerIds: number[], work: Work<T>, ask?: Ask): Promise<T>;
   /** What all providers share. */
   writeShared<T>(work: Work<T>): Promise<T>;
   /** A provider that does not exist yet; inserting its `provider_state` first is its lock, after its parent's row. */
-  writeNewProvider(parentId: number | null, work: Work<number>): Promise<number>;
+  writeNewProvider(parentId: number | null, work: NewWork): Promise<number>;
 };
 
 /** Switched off by the negative control of race tests alone. */
@@ -41,28 +58,47 @@ function bindTo(client: PoolClient): Tx {
 }
 const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
 
-/** One piece of work: in whose turn and under which lock it is done, and in whose audit log its result is told. */
-type Task<T> = { keys: number[]; lock: Lock; work: Work<T>; concerned: (result: T) => (number | null)[] };
+/** What was done, or is being done, and in whose audit log it is told. */
+type Done<T> = { result: T | Last<T>; providerIds: (number | null)[] };
+/** One piece of work: in whose turn and under which lock it is done. */
+type Task<T> = { keys: number[]; lock: Lock; ask?: Ask | undefined; work: (tx: Tx, at: string) => Promise<Done<T>> };
 type Perform = <T>(task: Task<T>) => Promise<T>;
 
 const writersBy = (perform: Perform): Writers => ({
-  write(providerIds, work) {
+  write(providerIds, work, ask) {
     const ids = [...new Set(providerIds)];
-    return perform({ keys: ids, lock: lockProviders(ids), work, concerned: () => ids });
+    const lock = lockProviders(ids);
+    return perform({
+      keys: ids,
+      lock,
+      ask,
+      work: async (tx, at) => ({ result: await work(tx, at), providerIds: ids }),
+    });
   },
-  writeShared: (work) => perform({ keys: [0], lock: lockShared, work, concerned: () => [null] }),
+  writeShared: (work) =>
+    perform({
+      keys: [0],
+      lock: lockShared,
+      work: async (tx, at) => ({ result: await work(tx, at), providerIds: [null] }),
+    }),
   writeNewProvider(parentId, work) {
     const parents = parentId === null ? [] : [parentId];
-    return perform({ keys: parents, lock: parentLock(parentId), work, concerned: (made) => [...parents, made] });
+    const making = async (tx: Tx, at: string) => {
+      const made = await work(tx, at);
+      return { result: made, providerIds: [...parents, made] };
+    };
+    return perform({ keys: parents, lock: parentLock(parentId), work: making });
   },
 });
 
-async function doneWith<T>(client: PoolClient, { lock, work, concerned }: Task<T>) {
+async function doneWith<T>(client: PoolClient, { lock, ask, work }: Task<T>) {
   const tx = bindTo(client);
-  const at = await lock(client);
-  const result = await work(tx, at);
-  return { result, change: { at, providerIds: concerned(result), ...tx.note } };
+  const [at] = await inOrder([lock(client), ask?.(tx)]);
+  const { result, providerIds } = await work(tx, at);
+  return { result, change: { at, providerIds, ...tx.note } };
 }
+
+const answerOf = <T>(result: T | Last<T>) => (result instanceof Last ? result.answered : result);
 
 /**
  * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. `workMs` later its transaction is
@@ -97,14 +133,14 @@ export function openWriters(
       pool,
       times,
       (client) => doneWith(client, locked),
-      // The commit goes right behind the entry: where that is refused, nothing is committed.
-      (client, { change }) =>
+      // The commit goes right behind the entry, and both behind the work's last statements: where one fails, nothing is committed.
+      (client, { result, change }) =>
         change.changed
-          ? Promise.all([audit?.record(client, change), client.query('commit')])
+          ? inOrder([answerOf(result), audit?.record(client, change), commit(client)])
           : client.query('rollback'),
     );
     audit?.kept(change);
-    return result;
+    return answerOf(result);
   }
 
   return (audit?: Audit) => writersBy((task) => persistently(task, audit));
@@ -117,9 +153,9 @@ export function openWriters(
 export const writersWithin = (client: PoolClient, audit?: Audit): Writers =>
   writersBy(async (task) => {
     const { result, change } = await doneWith(client, task);
-    await audit?.record(client, change);
+    const [answer] = await inOrder([answerOf(result), audit?.record(client, change)]);
     audit?.kept(change);
-    return result;
+    return answer;
   });
 
 const commit = (client: PoolClient): Promise<unknown> => client.query('commit');

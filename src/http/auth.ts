@@ -51,7 +51,7 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       guards,
       db: database.db,
       doors: { $client: database.pool },
-      write: (work) => writers().write([found.provider_id], work),
+      write: (work, ask) => writers().write([found.provider_id], work, ask),
       writeNewProvider: (work) => writers().writeNewProvider(found.provider_id, work),
     };
   });

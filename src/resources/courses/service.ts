@@ -6,10 +6,10 @@ import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
 import { mergedProperties } from '../../core/custom-properties.ts';
 import { upholding } from '../../core/rules.ts';
-import { concerns, unchanged } from '../../database/audit.ts';
-import type { Tx } from '../../database/client.ts';
+import { concerns, concernsNew, unchanged } from '../../database/audit.ts';
+import { Last, type Tx } from '../../database/client.ts';
 import { inserting } from '../../database/inserting.ts';
-import { run, type Statement } from '../../database/statements.ts';
+import { inOrder, run, type Statement } from '../../database/statements.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
 import { foldedSql } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
@@ -63,24 +63,23 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     customProperties: mergedProperties(null, body.custom_properties),
   };
   checkTogether(columns);
+  const checkTitle = active ? (tx: Tx) => refuseEqualTitle(ctx, tx, title) : undefined;
   const work = ctx.write(async (tx, at) => {
     await refuseForeignCustomer(ctx, tx, body.customer_id);
     const tagIds = await resolveWords(ctx, tx, at, tags, 'tags', body.tags);
     const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
     const values = { ...columns, providerId, createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
-    // In this order, but none waits for another's answer: an equal title is refused by the check, and else by the index.
-    const [, id] = await Promise.all([
-      active ? refuseEqualTitle(ctx, tx, title) : undefined,
-      insertCourse(tx, values),
-      addMainProduct(ctx, tx, at, columns),
-    ]);
-    const courseId = concerns(tx, id);
+    const both = inOrder([insertCourse(tx, values), addMainProduct(ctx, tx, at, columns)]);
+    const made = both.then(([id]) => id);
+    concernsNew(tx, courses);
+    if (tagIds.length + labelIds.length === 0 && !body.translations) return new Last(made);
+    const courseId = await made;
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
     await changeTranslations(ctx, tx, courseId, body.translations);
     return courseId;
-  });
+  }, checkTitle);
   return upholding(rules, work);
 }
 

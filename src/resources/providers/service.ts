@@ -73,7 +73,7 @@ export async function contextOf(database: Database, settings: Settings, provider
     guards: allGuards,
     db: database.db,
     doors: { $client: database.pool },
-    write: (work) => database.write([providerId], work),
+    write: (work, ask) => database.write([providerId], work, ask),
     writeNewProvider: (work) => database.writeNewProvider(providerId, work),
   };
 }
