@@ -23,20 +23,18 @@ const bodyTemplate = JSON.stringify({
 /** Bookings a second over HTTP, on one date and spread over a thousand, beside pgbench with the transaction's statements. */
 export async function measureBooking(subject: Subject, { rounds, seconds }: { rounds: number; seconds: number }) {
   const { apiKey, dateIds } = await seed(subject);
+  const placeOf = async (where: string, ids: number[]) => ({ where, ids, ...(await scriptFor(subject, apiKey, ids)) });
   const places = [
-    { where: 'one course date', ids: dateIds.slice(0, 1) },
-    { where: 'a thousand course dates', ids: dateIds },
+    await placeOf('one course date', dateIds.slice(0, 1)),
+    await placeOf('a thousand course dates', dateIds),
   ];
   return withServer(subject, {}, async ({ base, pid }) => {
     const runs: Record<string, Omit<OtherFigures, 'name' | 'statements'>[]> = {};
-    let statements = 0;
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
     await settle({ ...ask, ids: dateIds }, { rounds });
     for (let round = 0; round < rounds; round += 1) {
-      for (const { where, ids } of places) {
-        const { script, sent } = await scriptFor(subject, apiKey, ids);
-        statements = sent;
+      for (const { where, ids, script } of places) {
         const cost = await costOf(subject, [pid], '201', { ...ask, ids, seconds });
         const { perSecond: limit } = await pgbench(subject, script, connections, seconds);
         (runs[where] ??= []).push({ ...cost, limit, share: cost.perSecond / limit });
@@ -44,7 +42,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
     }
     return Object.entries(runs).map(([where, all]): OtherFigures => ({
       name: `booking on ${where}`,
-      statements,
+      statements: places[0]!.sent,
       ...middleOf(all),
     }));
   });
