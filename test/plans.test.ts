@@ -71,8 +71,9 @@ test('no list scans or sorts a large school, and what has a name is planned once
       for (const statement of sent.filter(({ text }) => /^(with|select(?! count))/.test(text))) {
         const part = question.includes('page=20') ? 2 : 5;
         const mayBeRead = statement.text.startsWith('with "probe') ? few : 0;
-        // What a tag selects of them is known when they are read.
-        const mayBeDropped = question.includes('tag_') ? mayBeRead : 0;
+        // What a tag or another range selects of them is known when they are read.
+        const isRead = question.includes('tag_') || question.match(/_(min|max)=/g)?.length === 2;
+        const mayBeDropped = isRead ? mayBeRead : 0;
         const faults = faultsOf(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
         // What has a name is planned once for all providers, in the end.
         const forAll = statement.name ? await planForAllOf(statement) : undefined;
@@ -125,16 +126,31 @@ test('no list scans or sorts a large school, and what has a name is planned once
     const tagged = courses.filter(({ tags }) => tags.some(({ id }) => id === asking.ids.tag));
     expect(tagged.length).toBeGreaterThan(200);
     expect(await coursesBy(`tag_ids=${asking.ids.tag}`)).toEqual(tagged);
-    const datesBy = async (question: string) => {
-      const url = `/v2/coursedates?limit=250&page=3&${question}`;
+    const datesBy = async (question: string, page = 3) => {
+      const url = `/v2/coursedates?page=${page}&${question}${question.includes('limit=') ? '' : '&limit=250'}`;
       const { text } = await send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
-      return JSON.parse(text) as { items: { course_id: number }[]; pagination: { total_items: number } };
+      return JSON.parse(text) as { items: { coursedate_id: number }[]; pagination: { total_items: number } };
     };
     const carrying = tagged.map(({ id }) => id);
     const ofTagged = `course_id=${carrying.join()}`;
     const byTag = await datesBy(`tag_ids=${asking.ids.tag}&order_by=startdate`);
     expect(byTag.items).toHaveLength(250);
     expect(byTag).toEqual(await datesBy(`${ofTagged}&order_by=startdate`));
+    // In any order as well: the last ones were made last.
+    const madeLast = day.replace('updated', 'created');
+    const { items: firstOfDay } = await datesBy(`${madeLast}&limit=1`, 1);
+    const since = `since_id=${firstOfDay[0]!.coursedate_id - 1}`;
+    for (const order of [
+      'order_by=id',
+      'order_by=startdate',
+      'order_direction=desc',
+      'order_by=startdate&order_direction=desc',
+    ]) {
+      const paged = await datesBy(`${madeLast}&${order}`);
+      expect(paged.items).toHaveLength(250);
+      expect(paged).toEqual(await datesBy(`${since}&${order}`));
+      expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
+    }
     expect(await coursesBy(`tag_ids=${asking.ids.tag}&since_id=${tagged[0]!.id}`)).toEqual(tagged.slice(1));
     // One more than are read and sorted, and as many.
     for (const offset of [4_999, 5_000]) {

@@ -1,4 +1,4 @@
-import { and, asc, gt, not, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, asc, desc, gt, not, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { unionAll, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { anyValue, type Asking, type ByKeys, type Key } from './keys.ts';
@@ -6,6 +6,12 @@ import type { TenantTable } from './list.ts';
 
 /** Where a page lies among all that are found. */
 export type Slice = { limit: number; offset: number };
+
+/** By a column of the list's own table; rows with equal ones are by id, in the same direction. */
+export type Order = { column: PgColumn; descending?: boolean };
+
+export const inOrderOf = (table: TenantTable, { column, descending = false }: Order) =>
+  [column, table.id].map(descending ? desc : asc);
 
 /** Ids first: a page is found in an index alone, and its rows are fetched by them. */
 export const pageIds = (
@@ -81,37 +87,47 @@ const few = 5_000;
 type Range = { column: PgColumn; condition: SQL | undefined };
 
 /**
- * Finds the ids of a page in the order of ids, of what lies in ranges among other conditions. Where no more than a few lie in
- * one of them all of those are read and sorted, else the planner decides: it takes them to be spread among all ids, and would
- * walk through all that did not change to what a sync asks for, which changed last.
+ * Finds the ids of a page of what lies in ranges among other conditions. Where no more than a few lie in one of them all of
+ * those are read and sorted, else the planner decides: it takes them to be spread among all that there is in that order, and
+ * would walk through all that did not change to what a sync asks for, which changed last.
  */
 export function idsInRanges(
   { db }: Pick<Ctx, 'db'>,
   table: TenantTable,
   condition: SQL | undefined,
   ranges: Range[],
+  order: Order,
   { limit, offset }: Slice,
 ): Promise<Key[]> {
-  const inRange = ({ column }: Range, which: SQL | undefined, slice: Slice) =>
-    pageIds({ db }, table, which, [asc(column)], slice);
-  const probes = ranges.map((range, n) => {
-    const oneMore = inRange(range, range.condition, { limit: 1, offset: few });
+  const idsBy = (column: PgColumn, which: SQL | undefined) =>
+    db
+      .select({ providerId: table.providerId, id: table.id, place: sql`${order.column}`.as('place') })
+      .from(table)
+      .where(which)
+      .orderBy(...inOrderOf(table, column === order.column ? order : { column }));
+  const probes = ranges.map(({ column, condition }, n) => {
+    const oneMore = pageIds({ db }, table, condition, [asc(column)], { limit: 1, offset: few });
     return db.$with(`probe_${n}`, {}).as(sql`select exists ${oneMore} as is_many`);
   });
   const many = probes.map((probe) => sql`(select is_many from ${probe})`);
+  const directed = order.descending ? desc : asc;
 
-  const ofMany = pageIds({ db }, table, and(condition, ...many), [asc(table.id)], { limit, offset });
-  const [first, ...rest] = ranges.map((range, n) => {
-    const all = inRange(range, and(condition, ...many.slice(0, n), not(many[n]!)), { limit: few, offset: 0 }).as('few');
-    return db.select().from(all).orderBy(asc(all.id)).limit(limit).offset(offset);
+  const ofMany = idsBy(order.column, and(condition, ...many))
+    .limit(limit)
+    .offset(offset);
+  const [first, ...rest] = ranges.map(({ column }, n) => {
+    const all = idsBy(column, and(condition, ...many.slice(0, n), not(many[n]!)))
+      .limit(few)
+      .as('few');
+    return db.select().from(all).orderBy(directed(all.place), directed(all.id)).limit(limit).offset(offset);
   });
   const ids = unionAll(first!, ofMany, ...rest).as('ids');
   // Without a name it is planned for what is asked.
   return db
     .with(...probes)
-    .select()
+    .select({ providerId: ids.providerId, id: ids.id })
     .from(ids)
-    .orderBy(asc(ids.id))
+    .orderBy(directed(ids.place), directed(ids.id))
     .prepare('')
     .execute();
 }

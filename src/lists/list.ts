@@ -4,7 +4,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import type { Filter, Filters } from './filter.ts';
-import { idsAmongFirst, idsInRanges, isNear, pageIds, plainPages, type Slice } from './ids.ts';
+import { idsAmongFirst, idsInRanges, inOrderOf, isNear, pageIds, plainPages, type Order, type Slice } from './ids.ts';
 import { keysOf, type ByKeys, type Key } from './keys.ts';
 import { countOnce, nearestEnd, noKnowledge, noteEnd, noteMost } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
@@ -65,8 +65,8 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   /** For a resource that can be deleted: leaves deleted rows out, unless `include_deleted=true` asks for them. */
   notDeleted?: SQL;
   filters: F;
-  /** By id unless given; the columns must be the table's own and tell every two rows apart. */
-  order?(query: Asked<F>): SQL[] | undefined;
+  /** By id unless given. */
+  order?(query: Asked<F>): Order | undefined;
   /** Fetches rows by their ids, whatever their state, as what else refers to one does: exactly one for each, or the page ends too early. */
   fetch: ByKeys<Row>;
 }) {
@@ -148,22 +148,22 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
 
   /** Planned as it has to be: for a range as it needs, else for the values that are asked for. */
   function findIds(ctx: Ctx, query: Asked<F>, reach: Reach, found: Condition[], slice: Slice): Promise<Key[]> {
-    const ordered = spec.order?.(query);
+    const order = spec.order?.(query) ?? { column: table.id };
     const condition = where(ctx, query, reach, found);
-    const columns = new Set(found.flatMap(({ filter }) => filter.range ?? []));
-    if (isOwnById(query, reach) && columns.size > 0 && !isNarrowed(query)) {
+    // A range of what the page is ordered by is walked in that order.
+    const columns = new Set(found.flatMap(({ filter: { range } }) => (range && range !== order.column ? range : [])));
+    if (reach.own && reach.partnerIds.length === 0 && columns.size > 0 && !isNarrowed(query)) {
       const inReach = visible(ctx, { include_deleted: true }, reach);
-      const after = query.since_id === undefined ? [] : [{ column: table.id, bounds: gt(table.id, query.since_id) }];
+      const isWalked = query.since_id !== undefined && order.column === table.id;
+      const after = isWalked ? [{ column: table.id, bounds: gt(table.id, query.since_id!) }] : [];
       const bounded = [...columns].map((column) => {
         const bounds = found.filter(({ filter }) => filter.range === column);
         return { column, bounds: and(...bounds.map(({ condition }) => condition)) };
       });
       const ranges = [...after, ...bounded].map(({ column, bounds }) => ({ column, condition: and(inReach, bounds) }));
-      return idsInRanges(ctx, table, condition, ranges, slice);
+      return idsInRanges(ctx, table, condition, ranges, order, slice);
     }
-    return pageIds(ctx, table, condition, ordered ?? [asc(table.id)], slice)
-      .prepare('')
-      .execute();
+    return pageIds(ctx, table, condition, inOrderOf(table, order), slice).prepare('').execute();
   }
 
   /** With `counted` the total is told too: a count of its own, once it is known that this is not the last page. */

@@ -7,7 +7,8 @@ import type { Database } from '../../src/database/client.ts';
 export type ListQuestion = { path: string; question: string; url: string };
 
 type Values = Record<string, (string | number)[]>;
-type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'deep', number>;
+type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
+type Asking = { ids: Ids; values: Values; firstHours: Map<string, string> };
 type Parameter = { name: string; schema: { items?: { enum?: string[] } } };
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
 
@@ -20,30 +21,52 @@ export async function askedFor({ pool }: Database, providerId: number) {
     date: Number(await one('select min(id) + 7 as value from course_dates where provider_id = $1')),
     customer: Number(await one('select min(id) + 7 as value from customers where provider_id = $1')),
     tag: Number(await one('select min(id) as value from tags where provider_id = $1')),
+    // Every fourth course has both.
+    otherTag: Number(await one('select min(id) + 1 as value from tags where provider_id = $1')),
     deep: Number(await one('select max(id) - 200 as value from course_dates where provider_id = $1')),
   };
   const last = (span: string) =>
     one(
       `select to_char(max(updated_at) - interval '1 ${span}', 'YYYY-MM-DD HH24:MI:SS') as value from orders where provider_id = $1`,
     );
+  const first = (table: string) =>
+    one(
+      `select to_char(min(updated_at) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
+    );
+  const firstHours = await Promise.all(
+    Object.entries(tables).map(async ([path, table]) => [path, await first(table)] as const),
+  );
   // The last day is what a planner thinks to be spread among all ids.
-  return { ids, values: valuesFor(ids, await last('hour'), await last('day')) };
+  return { ids, values: valuesFor(ids, await last('hour'), await last('day')), firstHours: new Map(firstHours) };
 }
 
+/** Of the lists with ranges of when their rows came about; each table's first hour is another one. */
+const tables = {
+  '/v2/courses': 'courses',
+  '/v2/coursedates': 'course_dates',
+  '/v2/courses/{course_id}/coursedates': 'course_dates',
+  '/v2/batch/coursedates': 'course_dates',
+  '/v2/locations': 'locations',
+  '/v2/orders': 'orders',
+  '/v2/orders/products': 'products',
+  '/v2/participants': 'participants',
+  '/v2/customers': 'customers',
+};
+
+const stamps = ['created_at', 'updated_at', 'exported_at'];
+
 /** Those of which the data has nothing ask for nothing. */
-function valuesFor({ course, date, customer, tag, deep }: Ids, hour: string, day: string): Values {
-  const stamps = ['created_at', 'updated_at', 'exported_at'];
+function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: string, day: string): Values {
   return {
     ...{ limit: [75], page: [2, 20], since_id: [deep] },
     ...Object.fromEntries(stamps.map((name) => [`${name}_min`, [hour, day, '2000-01-01']])),
-    ...Object.fromEntries(stamps.map((name) => [`${name}_max`, ['2020-01-01']])),
     ...{ start_date_at_min: ['now'], start_date_at_max: ['2024-01-05'] },
     ...{ end_date_at_min: ['2027-12-27'], end_date_at_max: ['2024-01-05'] },
     ...{ course_id: [course], course_ids: [course], coursedate_id: [date] },
     ...{ customer_id: [customer], user_id: [course], tag_ids: [tag] },
     ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'], order_by: ['startdate'] },
     ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
-    ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag}`] },
+    ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
     // The school has no partners.
     ...{ include_partners: [], partner_id: [] },
     ...{ email: ['user17@company.example'], firstname: ['Ola'], lastname: ['Nordmann 12'], username: ['user12'] },
@@ -57,13 +80,19 @@ const required: Record<string, (ids: Ids) => string[]> = {
 };
 
 /** All questions, from the document: each parameter alone, beside an order, and beside a range. */
-export function listQuestions(app: App, { ids, values }: { ids: Ids; values: Values }): ListQuestion[] {
+export function listQuestions(app: App, { ids, values, firstHours }: Asking): ListQuestion[] {
   const document = (app as unknown as { swagger(): Document }).swagger();
   return Object.entries(document.paths).flatMap(([path, { get }]) => {
     if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];
+    const firstHour = firstHours.get(path);
+    const valuesOf = (name: string) => {
+      const found = stamps.some((stamp) => name === `${stamp}_max`) ? firstHour && [firstHour] : values[name];
+      if (!found) throw new Error(`${name} is documented, and has no value here`);
+      return found;
+    };
     const address = path.replace('{course_id}', String(ids.course));
     const each = get.parameters.flatMap(({ name, schema }) =>
-      (name === 'include[]' ? schema.items!.enum! : valuesOf(values, name.replace('[]', ''))).map(
+      (name === 'include[]' ? schema.items!.enum! : valuesOf(name.replace('[]', ''))).map(
         (value) => `${name}=${value}`,
       ),
     );
@@ -80,12 +109,6 @@ export function listQuestions(app: App, { ids, values }: { ids: Ids; values: Val
 }
 
 const pageOf = (question: string) => Number(/^page=(\d+)/.exec(question)?.[1] ?? 0);
-
-function valuesOf(values: Values, name: string) {
-  const found = values[name];
-  if (found === undefined) throw new Error(`${name} is documented, and has no value here`);
-  return found;
-}
 
 /** An order beside a filter is where plans go wrong. */
 const both = (each: string[]) =>

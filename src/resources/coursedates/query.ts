@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, List, OneOf } from '../../core/schema.ts';
@@ -47,9 +47,9 @@ const dates = {
   scope: within,
   notDeleted: isNull(courseDates.deletedAt),
   order({ order_by, order_direction }: { order_by?: unknown; order_direction?: unknown }) {
-    const directed = order_direction === 'desc' ? desc : asc;
-    if (order_by === 'startdate') return [directed(courseDates.startsAt), directed(courseDates.id)];
-    return order_direction === 'desc' ? [desc(courseDates.id)] : undefined;
+    const descending = order_direction === 'desc';
+    if (order_by === 'startdate') return { column: courseDates.startsAt, descending };
+    return descending ? { column: courseDates.id, descending } : undefined;
   },
   fetch: fetchCourseDates,
 };
@@ -105,7 +105,7 @@ const calendar = defineList({
   scope: (ctx, reach) => within(ctx, reach),
   notDeleted: upcoming,
   filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
-  order: () => [asc(courseDates.startsAt), asc(courseDates.id)],
+  order: () => ({ column: courseDates.startsAt }),
   fetch: fetchCourseDates,
 });
 
