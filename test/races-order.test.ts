@@ -98,8 +98,7 @@ test(
   'negative control: resuming from the largest updated_at leaves the copy stale',
   { timeout: 300_000, retry: 3 },
   async () => {
-    const { missed, stale } = await followWhileWriting({ rows: 1_200, resume: 'largest' });
-    expect(missed).toBe(0);
+    const { stale } = await followWhileWriting({ rows: 1_200, resume: 'largest' });
     expect(stale).toBeGreaterThan(0);
   },
 );

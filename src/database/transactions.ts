@@ -23,7 +23,8 @@ type NewWork = (tx: Tx, at: string) => Promise<number>;
 
 /**
  * What a work answers whose last statements are sent and will be answered by this: the entry and the commit go right behind
- * them, in one piece. It may not refuse for what they answer: where one fails nothing is committed, else everything is.
+ * them, in one piece. It may not refuse for what they answer, nor send more after: where the database refuses one nothing is
+ * committed, else everything is, even if whoever sent them was cut off meanwhile.
  */
 export class Last<T> {
   readonly answered: Promise<T>;
@@ -31,6 +32,8 @@ export class Last<T> {
   constructor(answered: Promise<T>) {
     // Sent now, and once, by the query builder too.
     this.answered = answered.then((answer) => answer);
+    // Whoever waits for it is told; a failure that comes before anybody does would end the process.
+    this.answered.catch(() => undefined);
   }
 }
 

@@ -57,7 +57,7 @@ export async function measureCourses(
   connections: number,
   length: Length,
 ): Promise<OtherFigures> {
-  const { rounds, seconds } = inTurnsOften(length);
+  const { rounds, seconds } = length;
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   const bodyOf = (title: string) => JSON.stringify({ title, price_value: 4900, text_lead: 'Learn to lead' });
   return withServer(subject, {}, async ({ base, pid }) => {
@@ -76,9 +76,6 @@ export async function measureCourses(
     return { name, statements, ...middleOf(runs) };
   });
 }
-
-/** As long altogether, in more turns: one connection's rate goes up and down with the machine by the second. */
-const inTurnsOften = ({ rounds, seconds }: Length): Length => ({ rounds: rounds * seconds, seconds: 1 });
 
 let samples = 0;
 

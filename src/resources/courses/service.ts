@@ -72,9 +72,11 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     const values = { ...columns, providerId, createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
     const both = inOrder([insertCourse(tx, values), addMainProduct(ctx, tx, at, columns)]);
     const made = both.then(([id]) => id);
-    concernsNew(tx, courses);
-    if (tagIds.length + labelIds.length === 0 && !body.translations) return new Last(made);
-    const courseId = await made;
+    if (tagIds.length + labelIds.length === 0 && !body.translations) {
+      concernsNew(tx, courses);
+      return new Last(made);
+    }
+    const courseId = concerns(tx, await made);
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
     await changeTranslations(ctx, tx, courseId, body.translations);
