@@ -67,23 +67,16 @@ type Done<T> = { result: T | Last<T>; providerIds: (number | null)[] };
 type Task<T> = { keys: number[]; lock: Lock; ask?: Ask | undefined; work: (tx: Tx, at: string) => Promise<Done<T>> };
 type Perform = <T>(task: Task<T>) => Promise<T>;
 
+const concerning =
+  <T>(providerIds: (number | null)[], work: Work<T>) =>
+  async (tx: Tx, at: string): Promise<Done<T>> => ({ result: await work(tx, at), providerIds });
+
 const writersBy = (perform: Perform): Writers => ({
   write(providerIds, work, ask) {
     const ids = [...new Set(providerIds)];
-    const lock = lockProviders(ids);
-    return perform({
-      keys: ids,
-      lock,
-      ask,
-      work: async (tx, at) => ({ result: await work(tx, at), providerIds: ids }),
-    });
+    return perform({ keys: ids, lock: lockProviders(ids), ask, work: concerning(ids, work) });
   },
-  writeShared: (work) =>
-    perform({
-      keys: [0],
-      lock: lockShared,
-      work: async (tx, at) => ({ result: await work(tx, at), providerIds: [null] }),
-    }),
+  writeShared: (work) => perform({ keys: [0], lock: lockShared, work: concerning([null], work) }),
   writeNewProvider(parentId, work) {
     const parents = parentId === null ? [] : [parentId];
     const making = async (tx: Tx, at: string) => {
