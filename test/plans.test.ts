@@ -149,6 +149,9 @@ test('no list scans or sorts a large school, and what has a name is planned once
       const paged = await datesBy(`${madeLast}&${order}`);
       expect(paged.items).toHaveLength(250);
       expect(paged).toEqual(await datesBy(`${since}&${order}`));
+      const later = `since_id=${firstOfDay[0]!.coursedate_id + 500}&${order}`;
+      expect(await datesBy(`${madeLast}&${later}`)).toEqual(await datesBy(later));
+      expect(await datesBy(`${madeLast}&start_date_at_min=2000-01-01&${order}`)).toEqual(paged);
       expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
     }
     expect(await coursesBy(`tag_ids=${asking.ids.tag}&since_id=${tagged[0]!.id}`)).toEqual(tagged.slice(1));

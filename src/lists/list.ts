@@ -53,6 +53,8 @@ export type Page<T> = {
   total?: number;
 };
 
+const isOwn = ({ own, partnerIds }: Reach) => own && partnerIds.length === 0;
+
 /**
  * A resource as a list: who may see it, how it may be filtered and ordered. Validation, types, SQL, the response schema
  * and the OpenAPI document follow from it. One query for a page's rows, one for each relation.
@@ -110,8 +112,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       ...found.map(({ condition }) => condition),
     );
 
-  const isOwnById = (query: Asked<F>, reach: Reach) =>
-    spec.order?.(query) === undefined && reach.own && reach.partnerIds.length === 0;
+  const isOwnById = (query: Asked<F>, reach: Reach) => spec.order?.(query) === undefined && isOwn(reach);
 
   const plainPage = plainPages(table, spec.fetch);
 
@@ -152,10 +153,9 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     const condition = where(ctx, query, reach, found);
     // A range of what the page is ordered by is walked in that order.
     const columns = new Set(found.flatMap(({ filter: { range } }) => (range && range !== order.column ? range : [])));
-    if (reach.own && reach.partnerIds.length === 0 && columns.size > 0 && !isNarrowed(query)) {
+    if (isOwn(reach) && columns.size > 0 && !isNarrowed(query)) {
       const inReach = visible(ctx, { include_deleted: true }, reach);
-      const isWalked = query.since_id !== undefined && order.column === table.id;
-      const after = isWalked ? [{ column: table.id, bounds: gt(table.id, query.since_id!) }] : [];
+      const after = query.since_id === undefined ? [] : [{ column: table.id, bounds: gt(table.id, query.since_id) }];
       const bounded = [...columns].map((column) => {
         const bounds = found.filter(({ filter }) => filter.range === column);
         return { column, bounds: and(...bounds.map(({ condition }) => condition)) };
