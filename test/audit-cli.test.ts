@@ -205,7 +205,7 @@ test('the demo data is one entry for each of its providers', async () => {
 
 test('a school that is busy keeps no other from having its mails sent anew', async () => {
   const name = await ownDatabase();
-  const own = await openWorld(openTestDatabase(name, { writeMs: 300 }));
+  const own = await openWorld(openTestDatabase(name, { writeMs: 2_000 }));
   const lock = new Client(connectionTo(name));
   await lock.connect();
   onTestFinished(async () => {

@@ -440,7 +440,7 @@ test('every failure of the booking endpoints is worded so', async () => {
 });
 
 test('too many wrong keys, and a service that is busy, are worded so too', async () => {
-  const database = openTestDatabase(await ownDatabase(), { writeMs: 200, poolSize: 2 });
+  const database = openTestDatabase(await ownDatabase(), { writeMs: 1_000, poolSize: 2 });
   const world = await openWorld(database, {
     guards: allGuards,
     limits: { bodyBytes: 1_000_000, headersMs: 1_000, requestMs: 1_000, keepAliveMs: 1_000, wrongKeysPerMinute: 1 },

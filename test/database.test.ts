@@ -70,7 +70,7 @@ test("a sub-school moves its parent's clock, and begins its own there", async ()
 });
 
 test('writers take at most half of the connections, and reads answer beside them', async () => {
-  const world = await worldOn(inject('shared'), { poolSize: 4, acquireMs: 500 });
+  const world = await worldOn(inject('shared'), { poolSize: 4, acquireMs: 10_000 });
   const providers = await Promise.all(Array.from({ length: 5 }, () => world.newProvider()));
   let release: () => void = () => undefined;
   const held = new Promise<void>((done) => (release = done));
@@ -110,13 +110,13 @@ test('a transaction that crossed another is tried again and leaves one row', asy
 });
 
 test('a transaction that crosses each time ends as 503 when its wait is over', async () => {
-  const { me, database: own } = await crossing("nextval('attempts') > 0", { writeMs: 400 });
+  const { me, database: own } = await crossing("nextval('attempts') > 0", { writeMs: 1_500 });
   const since = performance.now();
   const answer = await me.post('/v2/courses', { title: 'Never' });
   expect(answer.status).toBe(503);
   expect(answer.headers['retry-after']).toBeDefined();
-  expect(performance.now() - since).toBeGreaterThan(300);
-  expect(performance.now() - since).toBeLessThan(2_500);
+  expect(performance.now() - since).toBeGreaterThan(1_400);
+  expect(performance.now() - since).toBeLessThan(10_000);
   const { rows } = await own.pool.query<{ attempts: number }>('select last_value as attempts from attempts');
   expect(rows[0]!.attempts).toBeGreaterThan(2);
   expect((await me.get('/v2/courses')).json()).toEqual([]);
@@ -171,7 +171,7 @@ async function openProxy() {
 
 test('a database that falls silent is 503 in time, and served again once it speaks', async () => {
   const proxy = await openProxy();
-  const world = await worldOn('', { connection: proxy.connection, statementMs: 500, acquireMs: 1_000 });
+  const world = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await world.newProvider();
   expect((await me.get('/v2/schools')).status).toBe(200);
 
@@ -179,16 +179,16 @@ test('a database that falls silent is 503 in time, and served again once it spea
   const since = performance.now();
   const answers = await Promise.all(Array.from({ length: 6 }, () => me.get('/v2/schools')));
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 503]);
-  expect(performance.now() - since).toBeLessThan(500 + 2_000);
+  expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
 
   proxy.speak();
-  await expect.poll(async () => (await me.get('/v2/schools')).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await me.get('/v2/schools')).status).toBe(200);
   expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);
 });
 
 test('a writer whose database falls silent gives up after its statement', async () => {
   const proxy = await openProxy();
-  const world = await worldOn('', { connection: proxy.connection, statementMs: 500, acquireMs: 1_000 });
+  const world = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await world.newProvider();
   const since = performance.now();
   const writing = world.database.write([me.id], async (tx) => {
@@ -196,7 +196,7 @@ test('a writer whose database falls silent gives up after its statement', async 
     await tx.execute(sql`select 1`);
   });
   await expect(writing).rejects.toSatisfy((error) => failureOf(error)?.kind === 'unavailable');
-  expect(performance.now() - since).toBeLessThan(500 + 1_000 + 1_000);
+  expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
   proxy.speak();
   expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);
 });

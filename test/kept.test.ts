@@ -297,7 +297,7 @@ test('what many ask at once is read once, and no other provider gets it', async 
 
 test('who waits for an answer that fails shares the failure, and the next question is asked anew', async () => {
   const name = await ownDatabase();
-  const own = await openWorld(openTestDatabase(name, { statementMs: 400 }));
+  const own = await openWorld(openTestDatabase(name, { statementMs: 2_000 }));
   const lock = new Client(connectionTo(name));
   await lock.connect();
   try {

@@ -34,7 +34,8 @@ test('requests that come at once share the look-up of their key; who comes when 
   let answers: number[] = [];
   const together = await statementsOf(async () => void (answers = await Promise.all(keys.map(status))));
   expect(answers).toEqual([200, 200, 200, 200, 401]);
-  expect(together.filter(isLookUp).map(({ values }) => values[0])).toEqual([...new Set(keys)].map(hashApiKey));
+  const lookedUp = together.filter(isLookUp).map(({ values }) => values[0]);
+  expect(lookedUp.sort()).toEqual([...new Set(keys)].map(hashApiKey).sort());
 
   const { keyId, apiKey } = await createKey(await me.ctx(), {});
   const pool = database.pool as unknown as { query: (...asked: unknown[]) => Promise<unknown> };

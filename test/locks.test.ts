@@ -58,7 +58,7 @@ test('several providers are locked in one order, so crossing writers never deadl
 
 test('a writer that waits too long is turned away, and its wait holds no connection', async () => {
   const me = await newProvider();
-  const own = openTestDatabase(await nameOf(database), { writeMs: 300, poolSize: 2 });
+  const own = openTestDatabase(await nameOf(database), { writeMs: 1_000, poolSize: 2 });
   try {
     let release: () => void = () => undefined;
     const holding = own.write([me.id], () => new Promise<void>((done) => (release = done)));
@@ -74,7 +74,7 @@ test('a writer that waits too long is turned away, and its wait holds no connect
 });
 
 test('the queue lets in one writer a provider, and a limited number altogether, in order', async () => {
-  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 1_000 });
+  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
   const running: string[] = [];
   const most = { all: 0, ofOne: 0 };
   const work = (key: number, name: string) => () =>
@@ -95,7 +95,7 @@ test('the queue lets in one writer a provider, and a limited number altogether, 
 });
 
 test('a writer of two providers is not passed for ever by writers of one', async () => {
-  const queued = workQueue({ slots: 4, waiting: 50, waitMs: 2_000 });
+  const queued = workQueue({ slots: 4, waiting: 50, waitMs: 10_000 });
   const order: string[] = [];
   const work = (name: string) => () => sleep(3).then(() => void order.push(name));
   const first = [queued([1], work('1')), queued([2], work('2'))];
@@ -106,7 +106,7 @@ test('a writer of two providers is not passed for ever by writers of one', async
 });
 
 test('a full queue turns away at once', async () => {
-  const queued = workQueue({ slots: 1, waiting: 1, waitMs: 1_000 });
+  const queued = workQueue({ slots: 1, waiting: 1, waitMs: 10_000 });
   const first = queued([1], () => new Promise((done) => setTimeout(done, 30)));
   const second = queued([1], async () => 'second');
   await expect(queued([1], async () => 'third')).rejects.toThrow('full');
@@ -115,7 +115,7 @@ test('a full queue turns away at once', async () => {
 });
 
 test('of those who are named, who has least at work is let in first', async () => {
-  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 1_000 });
+  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
   const order: string[] = [];
   const work = (name: string) => () => sleep(order.push(name) === 1 ? 3 : 30);
   await Promise.all([
@@ -127,7 +127,7 @@ test('of those who are named, who has least at work is let in first', async () =
 });
 
 test('who gives up leaves its place to others, and its keys', async () => {
-  const queued = workQueue({ slots: 2, waiting: 1, waitMs: 1_000 });
+  const queued = workQueue({ slots: 2, waiting: 1, waitMs: 10_000 });
   const first = queued([1], () => sleep(30));
   let giveUp: () => void = () => undefined;
   const second = queued([1, 2], async () => 'second', { onWait: (give) => (giveUp = give) });
@@ -148,7 +148,7 @@ async function nameOf({ pool }: typeof database) {
 
 test('a transaction that takes too long altogether is cut off, and leaves neither rows nor its lock', async () => {
   const me = await newProvider();
-  const hasty = openTestDatabase(inject('shared'), { statementMs: 400, writeMs: 100 });
+  const hasty = openTestDatabase(inject('shared'), { statementMs: 2_000, writeMs: 1_000 });
   onTestFinished(() => hasty.close());
   const adding = hasty.write([me.id], async (tx, at) => {
     await tx.insert(tags).values({ providerId: me.id, title: 'late', createdAt: at, updatedAt: at });

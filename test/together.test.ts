@@ -23,11 +23,11 @@ test('what is asked in one turn goes over one connection, and one that fails tak
 });
 
 test('all that is asked together is told when there is no connection, or it breaks', async () => {
-  const { name, database } = await opened({ poolSize: 2, acquireMs: 200 });
+  const { name, database } = await opened({ poolSize: 2, acquireMs: 2_000 });
   const other = new Client(connectionTo(name));
   await other.connect();
   onTestFinished(() => other.end());
-  const three = () => Promise.allSettled([1, 2, 3].map((n) => database.pool.query(`select pg_sleep(1), ${n}`)));
+  const three = () => Promise.allSettled([1, 2, 3].map((n) => database.pool.query(`select pg_sleep(9), ${n}`)));
   const [first] = [three(), await turn(), three(), await turn()];
   const without = await three();
   expect(without.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -39,7 +39,7 @@ test('all that is asked together is told when there is no connection, or it brea
 });
 
 test('what cannot be asked at all is told to who asked, and keeps no connection', async () => {
-  const { database } = await opened({ poolSize: 2, acquireMs: 500 });
+  const { database } = await opened({ poolSize: 2, acquireMs: 10_000 });
   for (let n = 0; n < 4; n += 1) {
     const answers = await Promise.allSettled([
       database.pool.query(null as unknown as string),

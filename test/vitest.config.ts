@@ -27,5 +27,6 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });
