@@ -105,7 +105,7 @@ async function furnish(me: Provider, userId: number) {
 
 const heading = (page: Page) => page.locator('h1').innerText();
 
-describe.skipIf(chromiumPath === undefined)('in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   test('a person on a phone, without scripts: in, around, a calendar file, another password, out', async () => {
     const { url, link } = await startSchool();
     const { page, complaints, requested } = await (await openBrowser()).open({ ...phone, javaScriptEnabled: false });

@@ -506,7 +506,7 @@ test('of several loads at once one loads', async () => {
   expect(starts.rows[0]!.coming).toBeGreaterThan(10);
 });
 
-test('the demo school goes out and comes back the same, bookings and all', { timeout: 120_000 }, async () => {
+test('the demo school goes out and comes back the same, bookings and all', async () => {
   const [{ provider_id: id } = { provider_id: 0 }] = await listProviders(world.database);
   const demo = { get: (url: string) => send(world.app, { url, headers: { 'x-api-key': key } }) };
   const copy = await world.newProvider();

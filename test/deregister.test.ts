@@ -293,4 +293,4 @@ test('any history of bookings, deregistrations and changed statuses ends as the 
     }
   };
   await fc.assert(fc.asyncProperty(history, check), { numRuns: 60 });
-}, 120_000);
+});

@@ -398,7 +398,7 @@ async function everythingOf({ me, ids }: support.Owner, where: typeof world) {
   return { answers, rows: await support.rowsOf(where, me.id) };
 }
 
-test('the writes of others change nothing, and tell nothing', { timeout: 120_000 }, async () => {
+test('the writes of others change nothing, and tell nothing', async () => {
   const before = await everythingOf(owner, world);
   for (const [who, actor] of Object.entries(actors)) {
     for (const { name, method, path } of writes) {

@@ -46,7 +46,7 @@ test('a walk by since_id with any limits visits each course once', async () => {
     expect(visited).toEqual(all);
   };
   await fc.assert(fc.asyncProperty(sizes, walk), { numRuns });
-}, 60_000);
+});
 
 test('a walk by Link with any limit visits each course once', async () => {
   const walk = async (size: number) => {
@@ -60,7 +60,7 @@ test('a walk by Link with any limit visits each course once', async () => {
     expect(visited).toEqual(all);
   };
   await fc.assert(fc.asyncProperty(limit, walk), { numRuns: 100 });
-}, 60_000);
+});
 
 type Envelope = { pagination: Record<string, number | null>; items: { id: number }[] };
 test('pages of any size are the whole list', async () => {
@@ -80,7 +80,7 @@ test('pages of any size are the whole list', async () => {
     });
   };
   await fc.assert(fc.asyncProperty(limit, fc.integer({ min: 1, max: 20 }), check), { numRuns });
-}, 60_000);
+});
 
 const zones = { Z: 0, '+00:00': 0, ' 02:00': 2, '+02:00': 2, '-11:30': -11.5, '+0545': 5.75, '-05': -5 };
 const spellings = fc.record({ zone: fc.constantFrom(...Object.entries(zones)), separator: fc.constantFrom('T', ' ') });
@@ -140,7 +140,7 @@ test('tag_ids finds the courses with any or all of the tags', async () => {
   const chosen = fc.array(fc.constantFrom(...tagTitles), { minLength: 1, maxLength: 5 });
   const match = fc.constantFrom(undefined, 'any', 'all');
   await fc.assert(fc.asyncProperty(chosen, match, fc.constantFrom(...listSpellings), check), { numRuns });
-}, 60_000);
+});
 
 test('filters together keep what each of them keeps', async () => {
   const check = async (title: string, instant: bigint, since: number, size: number) => {
@@ -152,4 +152,4 @@ test('filters together keep what each of them keeps', async () => {
   await fc.assert(fc.asyncProperty(fc.constantFrom(...tagTitles), cut, since, fc.integer({ min: 1, max: 50 }), check), {
     numRuns,
   });
-}, 60_000);
+});

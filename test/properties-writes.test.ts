@@ -213,19 +213,19 @@ describe.each(rooms)('%s refuses', (_name, room) => {
         for (const value of inJson) await refused(alone(value), ['json']);
       }
     });
-  }, 60_000);
+  });
 
   test('several that are not valid or missing, by name, and writes nothing', async () => {
     const check = (faulty: Faulty) => writingNothing(() => refused(faulty));
     await fc.assert(fc.asyncProperty(faultyTo(room), check), { numRuns });
-  }, 60_000);
+  });
 
   test('ids of others and of nobody, and writes nothing', async () => {
     const check = (sent: Fields, [name, value]: Pair) =>
       writingNothing(() => refused({ sent: { ...sent, [name]: value }, notValid: [name] }));
     const foreign = fc.constantFrom(...room.foreign);
     await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), foreign, check), { numRuns: 25 });
-  }, 60_000);
+  });
 });
 
 test.each(creations)(

@@ -229,4 +229,4 @@ test('any header is borne', async () => {
     expect(answer.headers['x-request-id']).toMatch(/^[\w.-]{1,64}$/);
   };
   await fc.assert(fc.asyncProperty(headers, url, ask), { numRuns });
-}, 60_000);
+});

@@ -27,12 +27,17 @@ async function churn(unlocked: boolean) {
   // On these some ask to wait, and then they may wait beside free places; on the others nobody may.
   const asked = ids.slice(0, dates / 2);
 
-  const until = performance.now() + seconds * 1_000;
   const faults: unknown[] = [];
   const bookings: { id: string; dateId: number; participants: number[] }[] = [];
   const done = { booked: 0, refused: 0, deregistered: 0, moved: 0 };
+  const since = performance.now();
+  /** On a busy machine it goes on until everything has happened. */
+  const goesOn = () => {
+    const passed = (performance.now() - since) / 1_000;
+    return passed < seconds || (passed < 10 * seconds && Object.values(done).includes(0));
+  };
   const work = async (worker: number) => {
-    for (let n = worker; performance.now() < until; n += 7) {
+    for (let n = worker; goesOn(); n += 7) {
       const some = bookings[n % Math.max(1, bookings.length)];
       if (n % 3 === 0 && some) {
         const { status, body } = await call('PUT', `/v2/booking/${some.id}/deregister`, {});
@@ -73,7 +78,7 @@ async function churn(unlocked: boolean) {
   let samples = 0;
   const wrong: unknown[] = [];
   const watch = async () => {
-    while (performance.now() < until) {
+    while (goesOn()) {
       const { rows } = await pool.query(recount, [me.id, asked]);
       samples += 1;
       wrong.push(...(rows as unknown[]));
@@ -115,22 +120,14 @@ const recount = `
     or (c.overbooked > 0 and c.confirmed + c.unconfirmed < d.capacity_max)
   )`;
 
-test(
-  `${workers} workers over ${dates} dates: counters equal a recount at every sample, each is promoted once`,
-  { timeout: 180_000 },
-  async () => {
-    const { samples, done, ...faulty } = await churn(false);
-    expect(faulty).toEqual({ faults: [], wrong: [], twice: [], demoted: [] });
-    expect(samples).toBeGreaterThan(seconds);
-    for (const [what, count] of Object.entries(done)) expect(count, what).toBeGreaterThan(0);
-  },
-);
+test(`${workers} workers over ${dates} dates: counters equal a recount at every sample, each is promoted once`, async () => {
+  const { samples, done, ...faulty } = await churn(false);
+  expect(faulty).toEqual({ faults: [], wrong: [], twice: [], demoted: [] });
+  expect(samples).toBeGreaterThan(seconds);
+  for (const [what, count] of Object.entries(done)) expect(count, what).toBeGreaterThan(0);
+});
 
-test(
-  'negative control: without the lock, its queue and its trigger seats are given twice',
-  { timeout: 180_000 },
-  async () => {
-    const { wrong, twice, demoted } = await churn(true);
-    expect(wrong.length + twice.length + demoted.length).toBeGreaterThan(0);
-  },
-);
+test('negative control: without the lock, its queue and its trigger seats are given twice', async () => {
+  const { wrong, twice, demoted } = await churn(true);
+  expect(wrong.length + twice.length + demoted.length).toBeGreaterThan(0);
+});

@@ -27,23 +27,19 @@ async function race(call: Caller, dateId: number, callers: number, config: objec
 
 const count = (statuses: number[], status: number) => statuses.filter((one) => one === status).length;
 
-test(
-  '500 callers for 10 seats on two servers: exactly 10 each round, the rest refused cleanly',
-  { timeout: 240_000 },
-  async () => {
-    const servers = await startServers();
-    const me = await servers.newProvider();
-    const call = servers.callerOf(me.apiKey);
-    const courseId = await me.course();
-    for (let round = 1; round <= 20; round += 1) {
-      const dateId = await addDate(me, courseId, { capacityMax: 10 });
-      const { booked, refused, others } = await race(call, dateId, 500);
-      expect([round, booked, refused, others]).toEqual([round, Array(10).fill(1), 490, []]);
-    }
-  },
-);
+test('500 callers for 10 seats on two servers: exactly 10 each round, the rest refused cleanly', async () => {
+  const servers = await startServers();
+  const me = await servers.newProvider();
+  const call = servers.callerOf(me.apiKey);
+  const courseId = await me.course();
+  for (let round = 1; round <= 20; round += 1) {
+    const dateId = await addDate(me, courseId, { capacityMax: 10 });
+    const { booked, refused, others } = await race(call, dateId, 500);
+    expect([round, booked, refused, others]).toEqual([round, Array(10).fill(1), 490, []]);
+  }
+});
 
-test('with overbook places and a waiting list, each fills and no more', { timeout: 120_000 }, async () => {
+test('with overbook places and a waiting list, each fills and no more', async () => {
   const servers = await startServers();
   const me = await servers.newProvider();
   const call = servers.callerOf(me.apiKey);
@@ -59,19 +55,15 @@ test('with overbook places and a waiting list, each fills and no more', { timeou
   expect([without.refused, without.others]).toEqual([488, []]);
 });
 
-test(
-  'negative control: without the lock, its queue and its trigger the date is oversold',
-  { timeout: 120_000 },
-  async () => {
-    const servers = await startServers({ unlocked: true });
-    const me = await servers.newProvider();
-    const call = servers.callerOf(me.apiKey);
-    const courseId = await me.course();
-    let oversold = 0;
-    for (let round = 1; round <= 15 && oversold === 0; round += 1) {
-      const { booked } = await race(call, await addDate(me, courseId, { capacityMax: 10 }), 200);
-      oversold = Math.max(0, booked.length - 10);
-    }
-    expect(oversold).toBeGreaterThan(0);
-  },
-);
+test('negative control: without the lock, its queue and its trigger the date is oversold', async () => {
+  const servers = await startServers({ unlocked: true });
+  const me = await servers.newProvider();
+  const call = servers.callerOf(me.apiKey);
+  const courseId = await me.course();
+  let oversold = 0;
+  for (let round = 1; round <= 15 && oversold === 0; round += 1) {
+    const { booked } = await race(call, await addDate(me, courseId, { capacityMax: 10 }), 200);
+    oversold = Math.max(0, booked.length - 10);
+  }
+  expect(oversold).toBeGreaterThan(0);
+});

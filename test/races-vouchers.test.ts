@@ -97,43 +97,31 @@ const amount = whole * place.hundredths + part;
 const callers = 200;
 const sizes = Array<number>(callers).fill(1);
 
-test(
-  `${callers} callers with a voucher for ${whole} bookings and a part, on two servers: it pays that and no more`,
-  { timeout: 240_000 },
-  async () => {
-    const rush = await openRush({ sizes, amount });
-    for (let round = 1; round <= 3; round += 1) {
-      const { wrong, booked, paid, inTurn, end, told } = await rush();
-      expect([round, wrong, booked.length]).toEqual([round, [], callers]);
-      const nothing = Array<number>(callers - whole - 1).fill(0);
-      expect(paid.map(({ pays }) => pays)).toEqual([...Array<number>(whole).fill(place.hundredths), part, ...nothing]);
-      expect(paid).toEqual(inTurn);
-      expect([end, told]).toEqual([{ amount, balance: 0, spent: amount }, ['0.00', '0.00']]);
-    }
-  },
-);
-
-test(
-  'bookings of several sizes, each sent to both servers at once, take from a voucher in turn and once',
-  { timeout: 120_000 },
-  async () => {
-    const sizes = Array.from({ length: 100 }, (_, n) => 1 + (n % 3));
-    const rush = await openRush({ sizes, amount: 300_000, copies: 2 });
+test(`${callers} callers with a voucher for ${whole} bookings and a part, on two servers: it pays that and no more`, async () => {
+  const rush = await openRush({ sizes, amount });
+  for (let round = 1; round <= 3; round += 1) {
     const { wrong, booked, paid, inTurn, end, told } = await rush();
-    expect([wrong, booked.length, paid.length]).toEqual([[], 200, 100]);
-    for (let n = 0; n < booked.length; n += 2) expect(booked[n]).toEqual(booked[n + 1]);
+    expect([round, wrong, booked.length]).toEqual([round, [], callers]);
+    const nothing = Array<number>(callers - whole - 1).fill(0);
+    expect(paid.map(({ pays }) => pays)).toEqual([...Array<number>(whole).fill(place.hundredths), part, ...nothing]);
     expect(paid).toEqual(inTurn);
-    expect([end, told]).toEqual([{ amount: 300_000, balance: 0, spent: 300_000 }, ['0.00', '0.00']]);
-  },
-);
+    expect([end, told]).toEqual([{ amount, balance: 0, spent: amount }, ['0.00', '0.00']]);
+  }
+});
 
-test(
-  'negative control: without the lock, its queue and the guard of the balance a voucher is overspent',
-  { timeout: 120_000 },
-  async () => {
-    const rush = await openRush({ sizes, amount, unlocked: true });
-    let overspent = 0;
-    for (let round = 1; round <= 15 && overspent === 0; round += 1) overspent = (await rush()).end.spent - amount;
-    expect(overspent).toBeGreaterThan(0);
-  },
-);
+test('bookings of several sizes, each sent to both servers at once, take from a voucher in turn and once', async () => {
+  const sizes = Array.from({ length: 100 }, (_, n) => 1 + (n % 3));
+  const rush = await openRush({ sizes, amount: 300_000, copies: 2 });
+  const { wrong, booked, paid, inTurn, end, told } = await rush();
+  expect([wrong, booked.length, paid.length]).toEqual([[], 200, 100]);
+  for (let n = 0; n < booked.length; n += 2) expect(booked[n]).toEqual(booked[n + 1]);
+  expect(paid).toEqual(inTurn);
+  expect([end, told]).toEqual([{ amount: 300_000, balance: 0, spent: 300_000 }, ['0.00', '0.00']]);
+});
+
+test('negative control: without the lock, its queue and the guard of the balance a voucher is overspent', async () => {
+  const rush = await openRush({ sizes, amount, unlocked: true });
+  let overspent = 0;
+  for (let round = 1; round <= 15 && overspent === 0; round += 1) overspent = (await rush()).end.spent - amount;
+  expect(overspent).toBeGreaterThan(0);
+});

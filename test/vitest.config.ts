@@ -25,7 +25,7 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     sequence: { sequencer: SlowFirst },
-    testTimeout: 120_000,
+    testTimeout: 240_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
   },
