@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { bigint, pgTable, timestamp } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
-import { inserting } from '../src/database/inserting.ts';
+import { insert, inserting } from '../src/database/inserting.ts';
 import { courses } from '../src/database/tables/courses.ts';
 import { statementsOf } from './support/statements.ts';
 import { sharedWorld } from './support/world.ts';
@@ -17,9 +17,11 @@ test('a row is inserted with what is given, null where that is given, and its de
   const sent = await statementsOf(() =>
     database.write([providerId], async (tx, at) => {
       const stamps = { providerId, createdAt: at, updatedAt: at };
-      made.push(await insertCourse(tx, { ...required, ...stamps, title: 'Defaults' }));
+      made.push(await insert(tx, insertCourse({ ...required, ...stamps, title: 'Defaults' })));
       const given = { reference: null, isFullTime: false, priceValue: '12.5', customProperties: { color: null } };
-      made.push(await insertCourse(tx, { ...required, ...stamps, ...given, title: 'Given', priceCurrency: 'EUR' }));
+      made.push(
+        await insert(tx, insertCourse({ ...required, ...stamps, ...given, title: 'Given', priceCurrency: 'EUR' })),
+      );
     }),
   );
   const [byDefault, given] = await Promise.all(

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
-import { Client } from 'pg';
+import { Client, type PoolClient } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { concernsNew } from '../src/database/audit.ts';
-import { Last, type Doing } from '../src/database/client.ts';
+import type { Database, Doing } from '../src/database/client.ts';
 import { failureOf } from '../src/database/errors.ts';
+import { inserting, stampedAtLock } from '../src/database/inserting.ts';
+import { lockedAt, lockProviders } from '../src/database/locks.ts';
 import { workQueue } from '../src/database/queue.ts';
-import { inOrder } from '../src/database/statements.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
 import { connectionTo, openTestDatabase, sharedWorld } from './support/world.ts';
@@ -159,58 +159,103 @@ test('a transaction that takes too long altogether is cut off, and leaves neithe
   await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
 });
 
-test('what is sent last is committed with its entry, or neither is, and tells why', async () => {
-  const me = await newProvider();
-  const doing: Doing = { actor: 'operator', actorId: null, action: `last of ${me.id}` };
-  const making = (...titles: string[]) =>
-    database.by(doing).write([me.id], async (tx, at) => {
-      const made = titles.map((title) =>
-        tx.insert(tags).values({ providerId: me.id, title, createdAt: at, updatedAt: at }).returning({ id: tags.id }),
-      );
-      concernsNew(tx, tags);
-      return new Last(inOrder(made).then(([rows]) => rows![0]!.id));
-    });
+const insertTag = inserting(tags, stampedAtLock);
+
+/** Tags that are sent at once by this doing, and what is there of them. */
+function tagsAtOnce({ id: providerId }: { id: number }) {
+  const doing: Doing = { actor: 'operator', actorId: null, action: `at once for ${providerId}` };
+  const add = (on: Database, ...titles: string[]) =>
+    on.by(doing).writeAtOnce(
+      providerId,
+      titles.map((title) => insertTag({ providerId, title })),
+      tags,
+    );
   const kept = async () => {
-    const values = [me.id, doing.action];
-    const entries = 'select item_ids from audit_entries where provider_id = $1 and action = $2';
-    const { rows } = await database.pool.query<{ item_ids: string[] }>(entries, values);
-    const titles = await database.db.select({ title: tags.title }).from(tags).where(eq(tags.providerId, me.id));
-    return { entries: rows.map(({ item_ids }) => item_ids.map(Number)), titles: titles.map(({ title }) => title) };
+    const of = 'where provider_id = $1 and action = $2 order by at';
+    const entries = await database.pool.query<{ item_ids: string[]; at: string }>(
+      `select item_ids, at::text from audit_entries ${of}`,
+      [providerId, doing.action],
+    );
+    const rows = await database.db
+      .select({ id: tags.id, title: tags.title, createdAt: tags.createdAt, updatedAt: tags.updatedAt })
+      .from(tags)
+      .where(eq(tags.providerId, providerId))
+      .orderBy(tags.id);
+    return { entries: entries.rows.map(({ item_ids, at }) => ({ ids: item_ids.map(Number), at })), rows };
   };
+  return { add, kept };
+}
 
-  const failed = await making('one', 'one').catch((error: unknown) => error);
+test('what is sent at once is committed with its entry, or neither is, and tells why', async () => {
+  const me = await newProvider();
+  const { add, kept } = tagsAtOnce(me);
+  const failed = await add(database, 'one', 'one', 'two').catch((error: unknown) => error);
   expect(failureOf(failed)).toMatchObject({ kind: 'rule' });
-  expect(await kept()).toEqual({ entries: [], titles: [] });
+  expect(await kept()).toEqual({ entries: [], rows: [] });
 
-  const id = await making('two');
-  expect(await kept()).toEqual({ entries: [[id]], titles: ['two'] });
+  const [[one], [two]] = (await add(database, 'one', 'two')) as [{ id: number }[], { id: number }[]];
+  const { version: at } = await me.ctx();
+  const stamps = { createdAt: at, updatedAt: at };
+  expect(await kept()).toEqual({
+    entries: [{ ids: [two!.id], at }],
+    rows: [
+      { id: one!.id, title: 'one', ...stamps },
+      { id: two!.id, title: 'two', ...stamps },
+    ],
+  });
 });
 
-test('what is asked with the lock sees what was written before it, and can refuse', async () => {
+test('what is sent at once as a part of a larger change is there with it, or not at all', async () => {
   const me = await newProvider();
-  const [before, asked, worked] = [(await me.ctx()).version, [] as number[], [] as string[]];
+  const { add, kept } = tagsAtOnce(me);
+  const parts = (end: () => void) =>
+    database.atomically(async (within) => {
+      await add(within, 'one');
+      await add(within, 'two');
+      end();
+    });
+  const undone = parts(() => {
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  expect(await kept()).toEqual({ entries: [], rows: [] });
+  await parts(() => undefined);
+  const { entries, rows } = await kept();
+  expect([entries.length, rows.map(({ title }) => title)]).toEqual([2, ['one', 'two']]);
+});
+
+test('what is sent at once takes the lock first: it sees what was written before it, and its clock is later', async () => {
+  const me = await newProvider();
+  const { kept } = tagsAtOnce(me);
   const unqueued = openTestDatabase(inject('shared'), { locking: { lock: true, queue: false }, poolSize: 8 });
   onTestFinished(() => unqueued.close());
-  const add = (title: string, most: number) =>
-    unqueued.write(
-      [me.id],
-      async (tx, at) => {
-        worked.push(title);
-        await tx.insert(tags).values({ providerId: me.id, title, createdAt: at, updatedAt: at });
-      },
-      async (tx) => {
-        asked.push(await tx.$count(tags, eq(tags.providerId, me.id)));
-        if (asked.at(-1)! > most) throw new Error('too many');
-      },
-    );
-  await Promise.all([add('one', 9), add('two', 9), add('three', 9)]);
-  expect(asked).toEqual([0, 1, 2]);
-  const { version } = await me.ctx();
-  expect(version > before).toBe(true);
+  const counting = {
+    name: 'count_tags',
+    text: 'select count(*) as n from tags where provider_id = $1',
+    values: [me.id],
+  };
+  const titles = Array.from({ length: 12 }, (_, n) => `tag ${n}`);
+  const answers = await Promise.all(
+    titles.map((title) => unqueued.writeAtOnce(me.id, [counting, insertTag({ providerId: me.id, title })], tags)),
+  );
+  const seen = answers.map(([counted]) => counted![0]!['n'] as number);
+  expect([...seen].sort((a, b) => a - b)).toEqual(titles.map((_, n) => n));
+  const { rows } = await kept();
+  expect(rows.map(({ createdAt }) => createdAt)).toEqual(rows.map(({ createdAt }) => createdAt).sort());
+  expect(new Set(rows.map(({ createdAt }) => createdAt)).size).toBe(titles.length);
+});
 
-  await expect(add('four', 2)).rejects.toThrow('too many');
-  expect([...worked].sort()).toEqual(['one', 'three', 'two']);
-  expect((await me.ctx()).version).toBe(version);
+test("without a lock there is no lock's clock", async () => {
+  const client = new Client(connectionTo(inject('shared')));
+  await client.connect();
+  onTestFinished(() => client.end());
+  const telling = () => client.query(`select ${lockedAt}`);
+  await expect(telling()).rejects.toThrow();
+  await client.query('begin');
+  await lockProviders([(await newProvider()).id])(client as unknown as PoolClient);
+  expect((await telling()).rowCount).toBe(1);
+  await client.query('commit');
+  await expect(telling()).rejects.toThrow();
 });
 
 test('a connection that is being closed is out of reach', async () => {

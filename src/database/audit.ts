@@ -1,6 +1,7 @@
 import { getTableName } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { PoolClient } from 'pg';
+import { lockedAt } from './locks.ts';
 import type { Actor } from './tables/audit.ts';
 
 /**
@@ -10,15 +11,13 @@ import type { Actor } from './tables/audit.ts';
 export type Doing = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
 
 /** What a transaction is to leave in the audit log. */
-export type Note = {
-  changed: boolean;
-  itemIds: number[];
-  /** The table whose new row is an item too, before its id is known. */
-  newIn?: string;
-};
+export type Note = { changed: boolean; itemIds: number[] };
 type Noting = { note: Note };
-/** Null among the providers is what all share. */
-type Change = Note & { at: string; providerIds: (number | null)[] };
+/**
+ * Null among the providers is what all share. `newIn` is the table whose new row is an item too, where the entry is sent
+ * before its id is heard.
+ */
+type Change = Note & { providerIds: (number | null)[]; newIn?: PgTable | undefined };
 
 /** For work that turned out to change nothing: it is undone, lock and all, and leaves no entry. Answers what it is given. */
 export function unchanged(tx: Noting): void;
@@ -34,16 +33,11 @@ export function concerns({ note }: Noting, itemId: number): number {
   return itemId;
 }
 
-/** The same for the row that is inserted last in that table, where nobody waits for the answer. */
-export function concernsNew({ note }: Noting, table: PgTable): void {
-  note.newIn = getTableName(table);
-}
-
 const recordChange = {
   name: 'record_change',
   text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
-    select provider_id, $2::timestamptz, $3, $4::bigint, $5,
-      case when $7::text is null then $6::bigint[] else $6::bigint[] || currval(pg_get_serial_sequence($7, 'id')) end
+    select provider_id, ${lockedAt}, $2, $3::bigint, $4,
+      case when $6::text is null then $5::bigint[] else $5::bigint[] || currval(pg_get_serial_sequence($6, 'id')) end
     from unnest($1::bigint[]) provider_id`,
 };
 
@@ -52,10 +46,10 @@ export function auditOf({ actor, actorId, action, itemIds: named = [] }: Doing) 
   const told = new Set<number | null>();
   return {
     /** Writes the entries in the change's own transaction, so that there is neither without the other. */
-    async record(client: PoolClient, { at, providerIds, changed, itemIds, newIn }: Change) {
+    async record(client: PoolClient, { providerIds, changed, itemIds, newIn }: Change) {
       const untold = providerIds.filter((id) => !told.has(id));
       if (!changed || untold.length === 0) return;
-      const values = [untold, at, actor, actorId, action, [...named, ...itemIds], newIn];
+      const values = [untold, actor, actorId, action, [...named, ...itemIds], newIn && getTableName(newIn)];
       await client.query({ ...recordChange, values });
     },
     /** Once the transaction is committed. */

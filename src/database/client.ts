@@ -7,8 +7,7 @@ import { askingTogether } from './together.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Doing } from './audit.ts';
-export { Last } from './transactions.ts';
-export type { Tx, Write, WriteNewProvider } from './transactions.ts';
+export type { Tx, Write, WriteAtOnce, WriteNewProvider } from './transactions.ts';
 
 // int8: an id between 2^31 and 2^53 is legal, and a string would be wrong everywhere.
 types.setTypeParser(types.builtins.INT8, Number);

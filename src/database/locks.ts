@@ -4,6 +4,11 @@ import type { PoolClient } from 'pg';
 export type Lock = (client: PoolClient) => Promise<string>;
 
 type Instant = { at: string };
+const lockedAtName = 'booking.locked_at';
+const told = (instant: string) => `set_config('${lockedAtName}', ${instant}::text, true) as at`;
+/** The same clock for a statement that is sent before it is heard. An error where the transaction has taken no lock. */
+export const lockedAt = `current_setting('${lockedAtName}')::timestamptz`;
+
 const later = "greatest(clock_timestamp(), changed_at + interval '1 microsecond')";
 
 /**
@@ -22,7 +27,7 @@ export const lockProviders =
 
 const lockOne = (values: number[]) => ({
   name: 'lock_provider',
-  text: `update provider_state set changed_at = ${later} where provider_id = $1 returning changed_at::text as at`,
+  text: `update provider_state set changed_at = ${later} where provider_id = $1 returning ${told('changed_at')}`,
   values,
 });
 
@@ -32,14 +37,14 @@ const lockSeveral = (providerIds: number[]) => ({
     clock as materialized
       (select greatest(clock_timestamp(), max(changed_at) + interval '1 microsecond') as at from locked)
     update provider_state s set changed_at = clock.at from locked, clock
-    where s.provider_id = locked.provider_id returning s.changed_at::text as at`,
+    where s.provider_id = locked.provider_id returning ${told('s.changed_at')}`,
   values: [providerIds],
 });
 
 /** The one row for what all providers share. */
 export const lockShared: Lock = async (client) => {
   const { rows } = await client.query<Instant>(
-    `update service_state set changed_at = ${later} returning changed_at::text as at`,
+    `update service_state set changed_at = ${later} returning ${told('changed_at')}`,
   );
   if (!rows[0]) throw new Error('service_state has no row');
   return rows[0].at;
@@ -47,6 +52,6 @@ export const lockShared: Lock = async (client) => {
 
 /** For a provider that does not exist yet (inserting its row is its lock), and for the negative control of race tests. */
 export const noLock: Lock = async (client) => {
-  const { rows } = await client.query<Instant>('select clock_timestamp()::text as at');
+  const { rows } = await client.query<Instant>(`select ${told('clock_timestamp()')}`);
   return rows[0]!.at;
 };

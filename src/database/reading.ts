@@ -18,12 +18,15 @@ type Session = { prepareQuery: Prepare };
 /** How the name of a statement begins whose rows are to come as records: read at once they take a fraction of cell by cell. */
 export const asRecords = 'r_';
 
+/** How columns are named that have no other name. */
+export const casing = 'snake_case';
+
 /**
  * The query builder over a connection or a pool. It reads rows as it always does, but for a statement with a name it decides
  * once how each column is read, and not anew for each value of each row.
  */
 export function builderOn(client: Pool | PoolClient): NodePgDatabase {
-  const builder = drizzle({ client, casing: 'snake_case' });
+  const builder = drizzle({ client, casing });
   const { session } = builder as unknown as { session: Session };
   const { prepareQuery } = session;
   session.prepareQuery = (query, fields, name, ...rest) => {

@@ -7,12 +7,21 @@ export type Statement = { name: string; text: string };
 /** A name that only this text has, for a statement that is planned once a connection; `kind` tells who put it into words. */
 export const namedBy = (kind: string, text: string) => `${kind}${hash('sha256', text, 'base64url').slice(0, 27)}`;
 
+/** A statement with its values, ready to be sent. */
+export type Bound = Statement & { values: unknown[] };
+
 /** Where a statement runs: in a transaction, or alone on any free connection. */
 export type Runner = { $client: Pick<Pool, 'query'> };
 
 /** Runs it; int8 is a number, what else is no number or text is best cast to text. */
 export async function run<Row extends QueryResultRow>(on: Runner, { name, text }: Statement, values: unknown[]) {
   return (await on.$client.query<Row>({ name, text, values })).rows;
+}
+
+/** Sends all of them in one piece; answers the rows of each. */
+export async function runAll(on: Runner, statements: Bound[]): Promise<QueryResultRow[][]> {
+  const answers = await inOrder(statements.map((one) => on.$client.query<QueryResultRow>(one)));
+  return answers.map(({ rows }) => rows);
 }
 
 /**

@@ -1,46 +1,37 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Socket } from 'node:net';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Audit, Note } from './audit.ts';
 import { failureOf } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
 import { NoTurn, workQueue } from './queue.ts';
 import { builderOn } from './reading.ts';
-import { inOrder } from './statements.ts';
+import { inOrder, runAll, type Bound } from './statements.ts';
 
 /** A transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient; note: Note };
 /** `at` is the lock's clock: the created_at, updated_at and deleted_at of every row that the work writes. */
-type Work<T> = (tx: Tx, at: string) => Promise<T | Last<T>>;
-/** What is to be found out before the work, and needs no clock: it is asked right behind the lock, without waiting for it. */
-type Ask = (tx: Tx) => Promise<unknown>;
+type Work<T> = (tx: Tx, at: string) => Promise<T>;
 
 /** Runs work in a transaction that has taken the provider's lock as its first statement. */
-export type Write = <T>(work: Work<T>, ask?: Ask) => Promise<T>;
+export type Write = <T>(work: Work<T>) => Promise<T>;
+/**
+ * The same for statements of which none needs another's answer; their clock is `lockedAt`. The lock, they, the entry and the
+ * commit go in one piece: where the database refuses one nothing is committed, else everything is, even if whoever sent them
+ * was cut off meanwhile. `newIn` is the table whose new row the entry tells, the last one inserted. Answers the rows of each.
+ */
+export type WriteAtOnce = (statements: Bound[], newIn: PgTable) => Promise<QueryResultRow[][]>;
 /** The same for work that makes a provider, whose id it answers. */
 export type WriteNewProvider = (work: NewWork) => Promise<number>;
 type NewWork = (tx: Tx, at: string) => Promise<number>;
 
-/**
- * What a work answers whose last statements are sent and will be answered by this: the entry and the commit go right behind
- * them, in one piece. It may not refuse for what they answer, nor send more after: where the database refuses one nothing is
- * committed, else everything is, even if whoever sent them was cut off meanwhile.
- */
-export class Last<T> {
-  readonly answered: Promise<T>;
-
-  constructor(answered: Promise<T>) {
-    // Sent now, and once, by the query builder too.
-    this.answered = answered.then((answer) => answer);
-    // Whoever waits for it is told; a failure that comes before anybody does would end the process.
-    this.answered.catch(() => undefined);
-  }
-}
-
 /** The ways to write; there is no other. */
 export type Writers = {
   /** Rows of the given providers. */
-  write<T>(providerIds: number[], work: Work<T>, ask?: Ask): Promise<T>;
+  write<T>(providerIds: number[], work: Work<T>): Promise<T>;
+  /** Rows of one provider. */
+  writeAtOnce(providerId: number, ...piece: Parameters<WriteAtOnce>): ReturnType<WriteAtOnce>;
   /** What all providers share. */
   writeShared<T>(work: Work<T>): Promise<T>;
   /** A provider that does not exist yet; inserting its `provider_state` first is its lock, after its parent's row. */
@@ -61,20 +52,26 @@ function bindTo(client: PoolClient): Tx {
 }
 const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
 
-/** What was done, or is being done, and in whose audit log it is told. */
-type Done<T> = { result: T | Last<T>; providerIds: (number | null)[] };
-/** One piece of work: in whose turn and under which lock it is done. */
-type Task<T> = { keys: number[]; lock: Lock; ask?: Ask | undefined; work: (tx: Tx, at: string) => Promise<Done<T>> };
-type Perform = <T>(task: Task<T>) => Promise<T>;
+/** In whose turn and under which lock something is done. */
+type Turn = { keys: number[]; lock: Lock };
+/** What was done, and in whose audit log it is told. */
+type Done<T> = { result: T; providerIds: (number | null)[] };
+type Task<T> = Turn & { work: (tx: Tx, at: string) => Promise<Done<T>> };
+type Piece = Turn & { providerIds: number[]; statements: Bound[]; newIn: PgTable };
+type Performing = { perform<T>(task: Task<T>): Promise<T>; send(piece: Piece): Promise<QueryResultRow[][]> };
 
 const concerning =
   <T>(providerIds: (number | null)[], work: Work<T>) =>
   async (tx: Tx, at: string): Promise<Done<T>> => ({ result: await work(tx, at), providerIds });
 
-const writersBy = (perform: Perform): Writers => ({
-  write(providerIds, work, ask) {
+const writersBy = ({ perform, send }: Performing): Writers => ({
+  write(providerIds, work) {
     const ids = [...new Set(providerIds)];
-    return perform({ keys: ids, lock: lockProviders(ids), ask, work: concerning(ids, work) });
+    return perform({ keys: ids, lock: lockProviders(ids), work: concerning(ids, work) });
+  },
+  writeAtOnce(providerId, statements, newIn) {
+    const ids = [providerId];
+    return send({ keys: ids, lock: lockProviders(ids), providerIds: ids, statements, newIn });
   },
   writeShared: (work) => perform({ keys: [0], lock: lockShared, work: concerning([null], work) }),
   writeNewProvider(parentId, work) {
@@ -87,14 +84,24 @@ const writersBy = (perform: Perform): Writers => ({
   },
 });
 
-async function doneWith<T>(client: PoolClient, { lock, ask, work }: Task<T>) {
+async function doneWith<T>(client: PoolClient, { lock, work }: Task<T>) {
   const tx = bindTo(client);
-  const [at] = await inOrder([lock(client), ask?.(tx)]);
-  const { result, providerIds } = await work(tx, at);
-  return { result, change: { at, providerIds, ...tx.note } };
+  const { result, providerIds } = await work(tx, await lock(client));
+  return { result, change: { providerIds, ...tx.note } };
 }
 
-const answerOf = <T>(result: T | Last<T>) => (result instanceof Last ? result.answered : result);
+/** Everything is sent before the first wait, `end` last. */
+async function sentOver(client: PoolClient, { lock, statements, ...told }: Piece, audit?: Audit, end?: typeof commit) {
+  const change = { ...told, changed: true, itemIds: [] };
+  const sent = [
+    lock(client),
+    runAll({ $client: client }, statements),
+    audit?.record(client, change),
+    end?.(client),
+  ] as const;
+  const [, rows] = await inOrder(sent);
+  return { result: rows, change };
+}
 
 /**
  * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. `workMs` later its transaction is
@@ -107,39 +114,49 @@ export function openWriters(
 ) {
   const queued = workQueue({ slots, waiting: 1_000, waitMs });
 
+  const unlocked = <T extends Turn>(turn: T): T => (locking.lock ? turn : { ...turn, lock: noLock });
+
   /** Serialization failures, deadlocks and lock time-outs are tried again while the time lasts. */
-  async function persistently<T>(task: Task<T>, audit?: Audit): Promise<T> {
+  async function persistently<T>(keys: number[], once: (times: Times) => Promise<T>): Promise<T> {
     const until = performance.now() + waitMs;
     const attempt = async (): Promise<T> => {
       for (;;) {
         try {
-          return await once(task, { until, end: until + workMs }, audit);
+          return await once({ until, end: until + workMs });
         } catch (error) {
           if (failureOf(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
           await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
         }
       }
     };
-    return locking.queue ? queued(task.keys, attempt) : attempt();
+    return locking.queue ? queued(keys, attempt) : attempt();
   }
 
-  async function once<T>(task: Task<T>, times: Times, audit?: Audit): Promise<T> {
-    const locked = locking.lock ? task : { ...task, lock: noLock };
+  async function perform<T>(task: Task<T>, times: Times, audit?: Audit): Promise<T> {
     const { result, change } = await transaction(
       pool,
       times,
-      (client) => doneWith(client, locked),
-      // The commit goes right behind the entry, and both behind the work's last statements: where one fails, nothing is committed.
-      (client, { result, change }) =>
-        change.changed
-          ? inOrder([answerOf(result), audit?.record(client, change), commit(client)])
-          : client.query('rollback'),
+      (client) => doneWith(client, unlocked(task)),
+      // The commit goes right behind the entry, and where one fails, nothing is committed.
+      (client, { change }) =>
+        change.changed ? inOrder([audit?.record(client, change), commit(client)]) : client.query('rollback'),
     );
     audit?.kept(change);
-    return answerOf(result);
+    return result;
   }
 
-  return (audit?: Audit) => writersBy((task) => persistently(task, audit));
+  async function send(piece: Piece, times: Times, audit?: Audit) {
+    const sending = (client: PoolClient) => sentOver(client, unlocked(piece), audit, commit);
+    const { result, change } = await transaction(pool, times, sending, async () => undefined);
+    audit?.kept(change);
+    return result;
+  }
+
+  return (audit?: Audit) =>
+    writersBy({
+      perform: (task) => persistently(task.keys, (times) => perform(task, times, audit)),
+      send: (piece) => persistently(piece.keys, (times) => send(piece, times, audit)),
+    });
 }
 
 /**
@@ -147,11 +164,18 @@ export function openWriters(
  * out to change nothing leaves no entry, but is not undone alone: its provider's clock has moved.
  */
 export const writersWithin = (client: PoolClient, audit?: Audit): Writers =>
-  writersBy(async (task) => {
-    const { result, change } = await doneWith(client, task);
-    const [answer] = await inOrder([answerOf(result), audit?.record(client, change)]);
-    audit?.kept(change);
-    return answer;
+  writersBy({
+    async perform(task) {
+      const { result, change } = await doneWith(client, task);
+      await audit?.record(client, change);
+      audit?.kept(change);
+      return result;
+    },
+    async send(piece) {
+      const { result, change } = await sentOver(client, piece, audit);
+      audit?.kept(change);
+      return result;
+    },
   });
 
 const commit = (client: PoolClient): Promise<unknown> => client.query('commit');

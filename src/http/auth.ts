@@ -51,7 +51,8 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       guards,
       db: database.db,
       doors: { $client: database.pool },
-      write: (work, ask) => writers().write([found.provider_id], work, ask),
+      write: (work) => writers().write([found.provider_id], work),
+      writeAtOnce: (...piece) => writers().writeAtOnce(found.provider_id, ...piece),
       writeNewProvider: (work) => writers().writeNewProvider(found.provider_id, work),
     };
   });

@@ -6,7 +6,7 @@ import { upholding } from '../../core/rules.ts';
 import { isZone } from '../../core/zones.ts';
 import { concerns } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
-import { inserting } from '../../database/inserting.ts';
+import { insert, inserting } from '../../database/inserting.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
@@ -92,7 +92,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     await refuseUnknown(ctx, tx, courseId, null, body);
     const location = await findLocation(ctx, tx, body.location_id);
     const zone = body.timezone ?? settings.timezone;
-    const date = await insertCourseDate(tx, {
+    const row = insertCourseDate({
       ...toColumns(body),
       ...(await findPlaceOf(tx, body)),
       ...days,
@@ -104,7 +104,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityWait: body.capacity_wait ?? location?.capacityWait,
       customProperties: mergedProperties(null, body.custom_properties),
     });
-    const id = concerns(tx, date);
+    const id = concerns(tx, await insert(tx, row));
     await addInstructors(ctx, tx, id, body.instructors ?? []);
     await addGatherings(ctx, tx, at, { id, zone }, gatherings);
     await stampCourse(ctx, tx, at, courseId);

@@ -6,10 +6,10 @@ import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
 import { mergedProperties } from '../../core/custom-properties.ts';
 import { upholding } from '../../core/rules.ts';
-import { concerns, concernsNew, unchanged } from '../../database/audit.ts';
-import { Last, type Tx } from '../../database/client.ts';
-import { inserting } from '../../database/inserting.ts';
-import { inOrder, run, type Statement } from '../../database/statements.ts';
+import { concerns, unchanged } from '../../database/audit.ts';
+import type { Tx } from '../../database/client.ts';
+import { inserting, madeId, stampedAtLock } from '../../database/inserting.ts';
+import { runAll, type Bound, type Statement } from '../../database/statements.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
 import { foldedSql } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
@@ -19,7 +19,7 @@ import { own } from '../../lists/reach.ts';
 import { canceled } from '../../reference/statuses.ts';
 import type { PartnerQuery } from '../partners/schema.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
-import { addMainProduct, moveMainProduct } from '../products/service.ts';
+import { mainProduct, moveMainProduct } from '../products/service.ts';
 import { refuseForeignTags, resolveWords, setLabels, setTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body.ts';
 import { courseItem, courseList } from './query.ts';
@@ -47,9 +47,11 @@ const withProvider = <Q extends PartnerQuery & { include?: string[] }>(query: Q)
   asksForPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query;
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
-const rules = { courses_active_title: equalTitle };
+const titleRule = 'courses_active_title';
+const rules = { [titleRule]: equalTitle };
 
-const insertCourse = inserting(courses);
+const { createdAt } = stampedAtLock;
+const insertCourse = inserting(courses, { ...stampedAtLock, relatedItemsUpdatedAt: createdAt });
 
 /** Makes a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
@@ -63,27 +65,31 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     customProperties: mergedProperties(null, body.custom_properties),
   };
   checkTogether(columns);
-  const checkTitle = active ? (tx: Tx) => refuseEqualTitle(ctx, tx, title) : undefined;
+  const check = noEqualTitle(ctx, { title, isActive: active });
+  const making = [insertCourse({ ...columns, providerId }), mainProduct(ctx, columns)];
+  if (!refersToMore(body)) {
+    const [, made] = await upholding(rules, ctx.writeAtOnce([check, ...making], courses));
+    return madeId(made);
+  }
   const work = ctx.write(async (tx, at) => {
+    await runAll(tx, [check]);
     await refuseForeignCustomer(ctx, tx, body.customer_id);
     const tagIds = await resolveWords(ctx, tx, at, tags, 'tags', body.tags);
     const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
-    const values = { ...columns, providerId, createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
-    const both = inOrder([insertCourse(tx, values), addMainProduct(ctx, tx, at, columns)]);
-    const made = both.then(([id]) => id);
-    if (tagIds.length + labelIds.length === 0 && !body.translations) {
-      concernsNew(tx, courses);
-      return new Last(made);
-    }
-    const courseId = concerns(tx, await made);
+    const [made] = await runAll(tx, making);
+    const courseId = concerns(tx, madeId(made));
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
     await changeTranslations(ctx, tx, courseId, body.translations);
     return courseId;
-  }, checkTitle);
+  });
   return upholding(rules, work);
 }
+
+/** Whether anything of a new course depends on what the database answers. */
+const refersToMore = ({ tags = [], labels = [], translations, customer_id }: CourseBody) =>
+  tags.length + labels.length > 0 || translations !== undefined || customer_id !== undefined;
 
 /** What is not sent keeps its value, what is sent empty is cleared; the main product moves along. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
@@ -94,7 +100,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const columns = { ...toColumns(body), ...customerOf(body) };
     const after = { ...before, ...sent(columns) };
     checkTogether(after);
-    if (after.isActive) await refuseEqualTitle(ctx, tx, after.title, id);
+    await runAll(tx, [noEqualTitle(ctx, after, id)]);
     await refuseForeignCustomer(ctx, tx, body.customer_id);
 
     const tagIds = body.tags && (await resolveWords(ctx, tx, at, tags, 'tags', body.tags));
@@ -188,19 +194,19 @@ export function checkTogether({ durationValue = null, durationUnitId = null, typ
   if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
 }
 
-const countEqualTitles: Statement = {
-  name: 'count_equal_titles',
-  text: `select count(*)::int as others from courses
+const refuseEqualTitle: Statement = {
+  name: 'refuse_equal_title',
+  text: `select refuse('${titleRule}') where $4::boolean and exists (select from courses
     where provider_id = $1 and ${foldedSql('title')} = ${foldedSql('$2::text')} and is_active and deleted_at is null
-      and id is distinct from $3::bigint`,
+      and id is distinct from $3::bigint)`,
 };
 
-/** Another active course of that title; the one that is to have it does not count. */
-async function refuseEqualTitle(ctx: Ctx, tx: Tx, title: string, id?: number) {
-  if (!ctx.guards.equalTitle) return;
-  const [found] = await run<{ others: number }>(tx, countEqualTitles, [ctx.providerId, title, id ?? null]);
-  if (found!.others > 0) throw equalTitle();
-}
+/** Refuses where another active course has the title that this one is to have; the index would, but later. */
+const noEqualTitle = (
+  { providerId, guards }: Ctx,
+  { title, isActive }: { title: string; isActive: boolean },
+  id: number | null = null,
+): Bound => ({ ...refuseEqualTitle, values: [providerId, title, id, isActive && guards.equalTitle] });
 
 async function refuseForeignCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {
   if (customerId === undefined || customerId === null) return;

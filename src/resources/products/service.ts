@@ -1,7 +1,7 @@
 import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { inserting, lastIdOf } from '../../database/inserting.ts';
+import { inserting, lastIdOf, stampedAtLock } from '../../database/inserting.ts';
 import { courses, products } from '../../database/tables/courses.ts';
 import { own } from '../../lists/reach.ts';
 
@@ -14,13 +14,12 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<Sold>) => ({
   currency: priceCurrency,
 });
 
-const insertOfNewCourse = inserting(products, { courseId: lastIdOf(courses) });
+const insertOfNewCourse = inserting(products, { courseId: lastIdOf(courses), ...stampedAtLock });
 
 /** The main product that a course has from its creation, for the course that the transaction inserts right before. */
-export async function addMainProduct({ providerId }: Ctx, tx: Tx, at: string, sold: Sold) {
+export function mainProduct({ providerId }: Ctx, sold: Sold) {
   const { title, price, currency } = toColumns(sold);
-  const main = { title: title!, price, currency, isMainProduct: true };
-  await insertOfNewCourse(tx, { ...main, providerId, createdAt: at, updatedAt: at });
+  return insertOfNewCourse({ providerId, title: title!, price, currency, isMainProduct: true });
 }
 
 /** The main product moves along with what changes of its course; tells whether that changed it. */

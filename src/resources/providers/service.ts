@@ -73,7 +73,8 @@ export async function contextOf(database: Database, settings: Settings, provider
     guards: allGuards,
     db: database.db,
     doors: { $client: database.pool },
-    write: (work, ask) => database.write([providerId], work, ask),
+    write: (work) => database.write([providerId], work),
+    writeAtOnce: (...piece) => database.writeAtOnce(providerId, ...piece),
     writeNewProvider: (work) => database.writeNewProvider(providerId, work),
   };
 }
