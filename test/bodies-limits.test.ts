@@ -249,7 +249,7 @@ test.each(['form', 'json'] as const)('a field named like a method is just unknow
 test('a far too long title is refused before it is normalized, which would take minutes', async () => {
   const me = await newProvider();
   const started = performance.now();
-  const answer = await me.post('/v2/courses', { title: '\u0301\u0327'.repeat(100_000) });
+  const answer = await me.post('/v2/courses', { title: '\u0301\u0327'.repeat(200_000) });
   expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: title' }]);
   expect(performance.now() - started).toBeLessThan(10_000);
 });

@@ -9,7 +9,7 @@ import { lockedAt, lockProviders } from '../src/database/locks.ts';
 import { workQueue } from '../src/database/queue.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
-import { connectionTo, openTestDatabase, sharedWorld } from './support/world.ts';
+import { connectionTo, openTestDatabase, openWorld, ownDatabase, sharedWorld } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
 
@@ -162,21 +162,21 @@ test('a transaction that takes too long altogether is cut off, and leaves neithe
 const insertTag = inserting(tags, stampedAtLock);
 
 /** Tags that are sent at once by this doing, and what is there of them. */
-function tagsAtOnce({ id: providerId }: { id: number }) {
+function tagsAtOnce({ id: providerId }: { id: number }, on = database) {
   const doing: Doing = { actor: 'operator', actorId: null, action: `at once for ${providerId}` };
-  const add = (on: Database, ...titles: string[]) =>
-    on.by(doing).writeAtOnce(
+  const add = (by: Database, ...titles: string[]) =>
+    by.by(doing).writeAtOnce(
       providerId,
       titles.map((title) => insertTag({ providerId, title })),
       tags,
     );
   const kept = async () => {
     const of = 'where provider_id = $1 and action = $2 order by at';
-    const entries = await database.pool.query<{ item_ids: string[]; at: string }>(
+    const entries = await on.pool.query<{ item_ids: string[]; at: string }>(
       `select item_ids, at::text from audit_entries ${of}`,
       [providerId, doing.action],
     );
-    const rows = await database.db
+    const rows = await on.db
       .select({ id: tags.id, title: tags.title, createdAt: tags.createdAt, updatedAt: tags.updatedAt })
       .from(tags)
       .where(eq(tags.providerId, providerId))
@@ -243,6 +243,31 @@ test('what is sent at once takes the lock first: it sees what was written before
   const { rows } = await kept();
   expect(rows.map(({ createdAt }) => createdAt)).toEqual(rows.map(({ createdAt }) => createdAt).sort());
   expect(new Set(rows.map(({ createdAt }) => createdAt)).size).toBe(titles.length);
+});
+
+test('where no transaction begins, nothing of what is sent at once is stored', async () => {
+  const world = await openWorld(openTestDatabase(await ownDatabase()));
+  onTestFinished(world.close);
+  const own = world.database;
+  // It would refuse the same, and only exists in tests.
+  await own.pool.query('drop function refuse_unlocked cascade');
+  const { add, kept } = tagsAtOnce(await world.newProvider(), own);
+  const prototype = Client.prototype as unknown as { query: (asked: unknown, ...rest: unknown[]) => unknown };
+  const { query } = prototype;
+  let begun = 0;
+  prototype.query = function failing(asked, ...rest) {
+    const isBegin = typeof asked === 'string' && asked.startsWith('begin');
+    if (isBegin) begun += 1;
+    return query.call(this, isBegin ? 'begin wrongly' : asked, ...rest);
+  };
+  const failed = await add(own, 'one')
+    .catch((error: unknown) => error)
+    .finally(() => (prototype.query = query));
+  expect(failed).toMatchObject({ code: '42601' });
+  expect(begun).toBe(1);
+  expect(await kept()).toEqual({ entries: [], rows: [] });
+  await add(own, 'two');
+  expect((await kept()).rows).toMatchObject([{ title: 'two' }]);
 });
 
 test("without a lock there is no lock's clock", async () => {

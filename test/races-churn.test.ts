@@ -34,7 +34,7 @@ async function churn(unlocked: boolean) {
   /** On a busy machine it goes on until everything has happened. */
   const goesOn = () => {
     const passed = (performance.now() - since) / 1_000;
-    return passed < seconds || (passed < 10 * seconds && Object.values(done).includes(0));
+    return passed < seconds || (passed < seconds + 90 && Object.values(done).includes(0));
   };
   const work = async (worker: number) => {
     for (let n = worker; goesOn(); n += 7) {

@@ -10,9 +10,20 @@ export type Failure =
   | { kind: 'unavailable' }
   | { kind: 'fault' };
 
-// 26000: the same statement was sent right before, and not planned. The last four: the database does not exist, is not
+// 26000: the same statement was sent right before, and not planned. The last five: the database does not exist, is not
 // migrated yet, or lets nobody in.
-const unavailableCodes = new Set(['57014', '25006', '25P03', '25P04', '26000', '3D000', '42P01', '28P01', '28000']);
+const unavailableCodes = new Set([
+  '57014',
+  '25006',
+  '25P03',
+  '25P04',
+  '26000',
+  '3D000',
+  '42P01',
+  '42883',
+  '28P01',
+  '28000',
+]);
 const retryCodes = new Set(['40001', '40P01', '55P03']);
 const socketCodes = new Set([
   'ECONNREFUSED',

@@ -4,7 +4,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { QueryResultRow } from 'pg';
 import { lockedAt } from './locks.ts';
 import { casing } from './reading.ts';
-import { namedBy, runAll, type Bound, type Runner, type Statement } from './statements.ts';
+import { namedBy, runAll, type Bound, type Runner, type Statement, type Value } from './statements.ts';
 
 type Made = PgTable & { id: PgColumn };
 
@@ -61,4 +61,4 @@ export const lastIdOf = (table: Made) =>
 export const stampedAtLock = { createdAt: sql.raw(lockedAt), updatedAt: sql.raw(lockedAt) };
 
 const encoded = (column: Column, value: unknown) =>
-  value === undefined || value === null ? null : column.mapToDriverValue(value);
+  value === undefined || value === null ? null : (column.mapToDriverValue(value) as Value);

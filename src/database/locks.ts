@@ -5,7 +5,7 @@ export type Lock = (client: PoolClient) => Promise<string>;
 
 type Instant = { at: string };
 const lockedAtName = 'booking.locked_at';
-const told = (instant: string) => `set_config('${lockedAtName}', ${instant}::text, true) as at`;
+const setLockedAt = (instant: string) => `set_config('${lockedAtName}', ${instant}::text, true) as at`;
 /** The same clock for a statement that is sent before it is heard. An error where the transaction has taken no lock. */
 export const lockedAt = `current_setting('${lockedAtName}')::timestamptz`;
 
@@ -27,7 +27,7 @@ export const lockProviders =
 
 const lockOne = (values: number[]) => ({
   name: 'lock_provider',
-  text: `update provider_state set changed_at = ${later} where provider_id = $1 returning ${told('changed_at')}`,
+  text: `update provider_state set changed_at = ${later} where provider_id = $1 returning ${setLockedAt('changed_at')}`,
   values,
 });
 
@@ -37,14 +37,14 @@ const lockSeveral = (providerIds: number[]) => ({
     clock as materialized
       (select greatest(clock_timestamp(), max(changed_at) + interval '1 microsecond') as at from locked)
     update provider_state s set changed_at = clock.at from locked, clock
-    where s.provider_id = locked.provider_id returning ${told('s.changed_at')}`,
+    where s.provider_id = locked.provider_id returning ${setLockedAt('s.changed_at')}`,
   values: [providerIds],
 });
 
 /** The one row for what all providers share. */
 export const lockShared: Lock = async (client) => {
   const { rows } = await client.query<Instant>(
-    `update service_state set changed_at = ${later} returning ${told('changed_at')}`,
+    `update service_state set changed_at = ${later} returning ${setLockedAt('changed_at')}`,
   );
   if (!rows[0]) throw new Error('service_state has no row');
   return rows[0].at;
@@ -52,6 +52,6 @@ export const lockShared: Lock = async (client) => {
 
 /** For a provider that does not exist yet (inserting its row is its lock), and for the negative control of race tests. */
 export const noLock: Lock = async (client) => {
-  const { rows } = await client.query<Instant>(`select ${told('clock_timestamp()')}`);
+  const { rows } = await client.query<Instant>(`select ${setLockedAt('clock_timestamp()')}`);
   return rows[0]!.at;
 };

@@ -7,8 +7,10 @@ export type Statement = { name: string; text: string };
 /** A name that only this text has, for a statement that is planned once a connection; `kind` tells who put it into words. */
 export const namedBy = (kind: string, text: string) => `${kind}${hash('sha256', text, 'base64url').slice(0, 27)}`;
 
+/** What the driver sends as it is: a value that it could not put into words would be left out of a piece whose commit is sent. */
+export type Value = string | number | boolean | null | undefined;
 /** A statement with its values, ready to be sent. */
-export type Bound = Statement & { values: unknown[] };
+export type Bound = Statement & { values: Value[] };
 
 /** Where a statement runs: in a transaction, or alone on any free connection. */
 export type Runner = { $client: Pick<Pool, 'query'> };

@@ -17,7 +17,7 @@ type Work<T> = (tx: Tx, at: string) => Promise<T>;
 /** Runs work in a transaction that has taken the provider's lock as its first statement. */
 export type Write = <T>(work: Work<T>) => Promise<T>;
 /**
- * The same for statements of which none needs another's answer; their clock is `lockedAt`. The lock, they, the entry and the
+ * The same for statements of which none needs another's answer; each stamps what it writes with `lockedAt`. The lock, they, the entry and the
  * commit go in one piece: where the database refuses one nothing is committed, else everything is, even if whoever sent them
  * was cut off meanwhile. `newIn` is the table whose new row the entry tells, the last one inserted. Answers the rows of each.
  */
@@ -208,7 +208,7 @@ export async function transaction<T>(
   try {
     const wait = Math.max(1, Math.round(until - performance.now()));
     const begun = client.query(`begin isolation level read committed; set local lock_timeout = ${wait}`);
-    // The lock is sent right behind it; where a transaction cannot begin, nothing else can either.
+    // The lock is sent right behind it: a begin fails with its connection.
     const [, result] = await Promise.all([begun, work(client)]);
     await conclude(client, result);
     return result;

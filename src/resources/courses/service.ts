@@ -9,7 +9,7 @@ import { upholding } from '../../core/rules.ts';
 import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { inserting, madeId, stampedAtLock } from '../../database/inserting.ts';
-import { runAll, type Bound, type Statement } from '../../database/statements.ts';
+import { inOrder, runAll, type Bound, type Statement } from '../../database/statements.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
 import { foldedSql } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
@@ -48,7 +48,8 @@ const withProvider = <Q extends PartnerQuery & { include?: string[] }>(query: Q)
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
-const rules = { [titleRule]: equalTitle };
+const foreignCustomer = () => invalidFields({ notValid: ['customer_id'] });
+const rules = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
 
 const { createdAt } = stampedAtLock;
 const insertCourse = inserting(courses, { ...stampedAtLock, relatedItemsUpdatedAt: createdAt });
@@ -65,15 +66,14 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     customProperties: mergedProperties(null, body.custom_properties),
   };
   checkTogether(columns);
-  const check = noEqualTitle(ctx, { title, isActive: active });
+  const check = titleCheck(ctx, { title, isActive: active });
   const making = [insertCourse({ ...columns, providerId }), mainProduct(ctx, columns)];
   if (!refersToMore(body)) {
     const [, made] = await upholding(rules, ctx.writeAtOnce([check, ...making], courses));
     return madeId(made);
   }
   const work = ctx.write(async (tx, at) => {
-    await runAll(tx, [check]);
-    await refuseForeignCustomer(ctx, tx, body.customer_id);
+    await inOrder([runAll(tx, [check]), refuseForeignCustomer(ctx, tx, body.customer_id)]);
     const tagIds = await resolveWords(ctx, tx, at, tags, 'tags', body.tags);
     const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
@@ -88,8 +88,8 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
 }
 
 /** Whether anything of a new course depends on what the database answers. */
-const refersToMore = ({ tags = [], labels = [], translations, customer_id }: CourseBody) =>
-  tags.length + labels.length > 0 || translations !== undefined || customer_id !== undefined;
+const refersToMore = ({ tags = [], labels = [], translations }: CourseBody) =>
+  tags.length + labels.length > 0 || translations !== undefined;
 
 /** What is not sent keeps its value, what is sent empty is cleared; the main product moves along. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
@@ -100,7 +100,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const columns = { ...toColumns(body), ...customerOf(body) };
     const after = { ...before, ...sent(columns) };
     checkTogether(after);
-    await runAll(tx, [noEqualTitle(ctx, after, id)]);
+    if (after.isActive) await runAll(tx, [titleCheck(ctx, after, id)]);
     await refuseForeignCustomer(ctx, tx, body.customer_id);
 
     const tagIds = body.tags && (await resolveWords(ctx, tx, at, tags, 'tags', body.tags));
@@ -202,7 +202,7 @@ const refuseEqualTitle: Statement = {
 };
 
 /** Refuses where another active course has the title that this one is to have; the index would, but later. */
-const noEqualTitle = (
+const titleCheck = (
   { providerId, guards }: Ctx,
   { title, isActive }: { title: string; isActive: boolean },
   id: number | null = null,
@@ -210,8 +210,7 @@ const noEqualTitle = (
 
 async function refuseForeignCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {
   if (customerId === undefined || customerId === null) return;
-  if ((await tx.$count(customers, own(ctx, customers, eq(customers.id, customerId)))) === 0)
-    throw invalidFields({ notValid: ['customer_id'] });
+  if ((await tx.$count(customers, own(ctx, customers, eq(customers.id, customerId)))) === 0) throw foreignCustomer();
 }
 
 /** In each language sent: what is not sent keeps its value, what is sent empty is cleared. A translation is one once it has a text. */
