@@ -79,6 +79,12 @@ export const Environment = Type.Object({
 
 export type Config = ReturnType<typeof readConfig>;
 
+/** As Ajv tells it. */
+type Fault = { instancePath: string; message?: string; params: { allowedValues?: string[] } };
+type Refused = Error & { errors: Fault[] };
+const inWords = ({ instancePath, message, params: { allowedValues } }: Fault) =>
+  `${instancePath.slice(1)} ${message}${allowedValues ? `: ${allowedValues.join(', ')}` : ''}`;
+
 /** Reads and checks the environment once; nothing else looks at it. Throws one sentence that names variables, never values. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const given = Object.fromEntries(
@@ -93,7 +99,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       dotenv: false,
     });
   } catch (error) {
-    throw new Error(`The environment is not valid: ${(error as Error).message.replaceAll('env/', '')}`, {
+    throw new Error(`The environment is not valid: ${(error as Refused).errors.map(inWords).join(', ')}`, {
       cause: error,
     });
   }

@@ -213,4 +213,20 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(found).toEqual(clean);
     expect(complaints).toEqual([]);
   });
+
+  test('on the page of the reference a course is made with the example as it stands', async () => {
+    const { me, url } = await startSchool();
+    const { page } = await (await openBrowser()).open();
+    await page.goto(`${url}/docs`);
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    await page.getByLabel('Value:').fill(me.apiKey);
+    await page.getByRole('button', { name: 'Apply credentials' }).click();
+    await page.getByRole('button', { name: 'Close' }).click();
+    const operation = page.locator('.opblock-post').filter({ hasText: '/v2/courses' }).first();
+    await operation.locator('.opblock-summary').click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table .response');
+    expect(await answer.locator('.response-col_status').first().innerText()).toContain('201');
+    await keepScreenshot(page, 'reference');
+  });
 });

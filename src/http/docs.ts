@@ -82,7 +82,10 @@ function limited<D extends { paths?: object }>(document: D): D {
   return document;
 }
 
-/** Writes take three dialects; list parameters are named with brackets, as clients send them. */
+/**
+ * Writes take three dialects, JSON first: of that the page shows the example, of forms a word for each field. List parameters are
+ * named with brackets, as clients send them.
+ */
 function documented(schema: FastifySchema): FastifySchema {
   if (schema.hide) return schema;
   const { querystring, body, ...rest } = schema as FastifySchema & { querystring?: TSchema };
@@ -90,7 +93,7 @@ function documented(schema: FastifySchema): FastifySchema {
     ...rest,
     ...(querystring ? { querystring: withBrackets(querystring) } : {}),
     ...(body
-      ? { body, consumes: ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'] }
+      ? { body, consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] }
       : {}),
   };
 }

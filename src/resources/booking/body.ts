@@ -68,7 +68,7 @@ export const BookingBody = Type.Object(
   {
     examples: [
       {
-        coursedate_id: 1,
+        coursedate_id: 76,
         payment_method: 'invoice',
         participants: [{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari@fjordenergy.example' }],
       },
