@@ -191,7 +191,7 @@ test.each([
   const before = await countOf(me);
   const started = performance.now();
   const answer = await writeRaw(me, postCourse, type, body);
-  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(performance.now() - started).toBeLessThan(3_000);
   expect(answer.status, answer.text.slice(0, 200)).toBe(400);
   expect(await countOf(me)).toBe(before);
 });
@@ -251,5 +251,5 @@ test('a far too long title is refused before it is normalized, which would take 
   const started = performance.now();
   const answer = await me.post('/v2/courses', { title: '\u0301\u0327'.repeat(200_000) });
   expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: title' }]);
-  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(performance.now() - started).toBeLessThan(2_000);
 });
