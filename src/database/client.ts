@@ -4,6 +4,7 @@ import { auditOf, type Doing } from './audit.ts';
 import { clientThat } from './preparing.ts';
 import { builderOn } from './reading.ts';
 import { askingTogether } from './together.ts';
+import type { LockKey } from './locks.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Doing } from './audit.ts';
@@ -36,8 +37,8 @@ export type DatabaseOptions = {
 export type Database = Writers & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
-  /** The same database; what is changed through it is told in the audit log. */
-  by(doing: Doing): Database;
+  /** The same database; what is changed through it is told in the audit log. With a key nothing is while that opens nothing. */
+  by(doing: Doing, key?: LockKey): Database;
   /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -87,8 +88,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
   const together = askingTogether(pool);
   const db = builderOn(together as Pool);
-  const told = (doing?: Doing): Database => ({
-    ...writers(doing && auditOf(doing)),
+  const told = (doing?: Doing, key?: LockKey): Database => ({
+    ...writers(doing && auditOf(doing), key),
     pool: together,
     db,
     by: told,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Audit, Note } from './audit.ts';
 import { failureOf } from './errors.ts';
-import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
+import { lockProviders, lockShared, noLock, type Lock, type LockKey } from './locks.ts';
 import { NoTurn, workQueue } from './queue.ts';
 import { builderOn } from './reading.ts';
 import { inOrder, runAll, type Bound } from './statements.ts';
@@ -50,7 +50,8 @@ function bindTo(client: PoolClient): Tx {
   const bound = Object.create(builder) as NodePgDatabase;
   return Object.assign(bound, { $client: client, note: { changed: true, itemIds: [] } });
 }
-const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
+const parentLock = (parentId: number | null, key?: LockKey) =>
+  parentId === null ? noLock : lockProviders([parentId], key);
 
 /** In whose turn and under which lock something is done. */
 type Turn = { keys: number[]; lock: Lock };
@@ -64,14 +65,14 @@ const concerning =
   <T>(providerIds: (number | null)[], work: Work<T>) =>
   async (tx: Tx, at: string): Promise<Done<T>> => ({ result: await work(tx, at), providerIds });
 
-const writersBy = ({ perform, send }: Performing): Writers => ({
+const writersBy = ({ perform, send }: Performing, key?: LockKey): Writers => ({
   write(providerIds, work) {
     const ids = [...new Set(providerIds)];
-    return perform({ keys: ids, lock: lockProviders(ids), work: concerning(ids, work) });
+    return perform({ keys: ids, lock: lockProviders(ids, key), work: concerning(ids, work) });
   },
   writeAtOnce(providerId, statements, newIn) {
     const ids = [providerId];
-    return send({ keys: ids, lock: lockProviders(ids), providerIds: ids, statements, newIn });
+    return send({ keys: ids, lock: lockProviders(ids, key), providerIds: ids, statements, newIn });
   },
   writeShared: (work) => perform({ keys: [0], lock: lockShared, work: concerning([null], work) }),
   writeNewProvider(parentId, work) {
@@ -80,7 +81,7 @@ const writersBy = ({ perform, send }: Performing): Writers => ({
       const made = await work(tx, at);
       return { result: made, providerIds: [...parents, made] };
     };
-    return perform({ keys: parents, lock: parentLock(parentId), work: making });
+    return perform({ keys: parents, lock: parentLock(parentId, key), work: making });
   },
 });
 
@@ -106,7 +107,7 @@ async function sentOver(client: PoolClient, { lock, statements, ...told }: Piece
 /**
  * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. `workMs` later its transaction is
  * ended, however many statements it takes: with a slow way to the database they add up, and others wait for the lock.
- * Answers the ways to write whose changes are told to an audit log, or to none.
+ * Answers the ways to write whose changes are told to an audit log, or to none; with a key its provider is only locked while it opens that.
  */
 export function openWriters(
   pool: Pool,
@@ -152,11 +153,14 @@ export function openWriters(
     return result;
   }
 
-  return (audit?: Audit) =>
-    writersBy({
-      perform: (task) => persistently(task.keys, (times) => perform(task, times, audit)),
-      send: (piece) => persistently(piece.keys, (times) => send(piece, times, audit)),
-    });
+  return (audit?: Audit, key?: LockKey) =>
+    writersBy(
+      {
+        perform: (task) => persistently(task.keys, (times) => perform(task, times, audit)),
+        send: (piece) => persistently(piece.keys, (times) => send(piece, times, audit)),
+      },
+      key,
+    );
 }
 
 /**

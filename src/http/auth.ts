@@ -1,15 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hashApiKey } from '../core/api-key.ts';
 import type { Ctx, Guards, Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
 import type { Database, Doing } from '../database/client.ts';
+import { KeyRefused } from '../database/locks.ts';
 import { preferredLanguage } from '../reference/language.ts';
-import { findingKeys, type Found } from './keys.ts';
+import { findingKeys, rememberingKeys, type Found } from './keys.ts';
 import { routeOf } from './problems.ts';
 import { limitRate, type Buckets } from './rate.ts';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** See `keyCheckedByLock`. */
+    isKeyCheckedByLock?: true;
+  }
   interface FastifyRequest {
     ctx: Ctx;
+    /** Looks the key up where nothing has checked it since the request came, or throws what else is to be answered; else null. */
+    checkKey: (() => Promise<void>) | null;
     /**
      * Names the state of the provider's data and of what all share. With the rows' transactions and the server's start
      * beside their clocks, so that a restored database never names another state by the same words.
@@ -28,22 +36,37 @@ export type Services = {
   buckets?: Buckets | undefined;
 };
 
+/**
+ * Route options of what writes in one transaction: who was let in by the same key seconds ago is let in by what is
+ * remembered of it, and the lock checks the key. So the database is not waited for once more. Nothing is answered, no error
+ * either, before the key has been checked by that or by a look-up.
+ */
+export const keyCheckedByLock = {
+  config: { isKeyCheckedByLock: true as const },
+  preSerialization: async ({ checkKey }: FastifyRequest, _reply: unknown, payload: unknown) => {
+    await checkKey?.();
+    return payload;
+  },
+};
+
 /** Lets in who has a key, as often as the provider may ask. In `preParsing`: after anything cheap, and before anybody's body is read. */
 export function authenticate(app: FastifyInstance, { database, settings, guards, countWrongKey, buckets }: Services) {
   const findKey = findingKeys(database);
+  const remembering = rememberingKeys(findKey);
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
-    const found = await findKey(request.headers['x-api-key']);
-    if (!found) {
-      await refuse(request);
-      throw new Problem('unauthenticated', 'Wrong API Key');
-    }
+    const key = request.headers['x-api-key'];
+    const isByLock = request.routeOptions.config.isKeyCheckedByLock === true;
+    const recent = isByLock ? remembering.recent(key) : undefined;
+    const found = recent ?? (await (isByLock ? remembering.find : findKey)(key));
+    if (!found) throw await refusal(request);
     // In a turn of its own: what is asked in this one is answered together.
     if (found.stale) setImmediate(noteUse, database, found, request);
     request.dataVersion = found.data_version;
     let told: Database | undefined;
-    const writers = () => (told ??= database.by(doingOf(request, found.key_id)));
-    request.ctx = {
+    const lockKey = () => (isByLock ? { id: found.key_id, hash: hashApiKey(String(key)) } : undefined);
+    const writers = () => (told ??= database.by(doingOf(request, found.key_id), lockKey()));
+    const ctx: Ctx = {
       providerId: found.provider_id,
       version: found.version,
       language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
@@ -55,15 +78,39 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       writeAtOnce: (...piece) => writers().writeAtOnce(found.provider_id, ...piece),
       writeNewProvider: (work) => writers().writeNewProvider(found.provider_id, work),
     };
+    request.ctx = recent ? checkedLate(request, ctx) : ctx;
   });
   if (buckets) limitRate(app, buckets);
 
+  /** Its key is checked by the first lock that is taken, or by `checkKey`. */
+  function checkedLate(request: FastifyRequest, ctx: Ctx): Ctx {
+    request.checkKey = async () => {
+      request.checkKey = null;
+      const found = await remembering.find(request.headers['x-api-key']);
+      if (found?.provider_id === ctx.providerId) return;
+      // It is not that provider's request any more.
+      (request as Partial<FastifyRequest>).ctx = undefined;
+      throw found ? new KeyRefused('the key opens another provider') : await refusal(request);
+    };
+    const locked = async <T>(written: Promise<T>) => {
+      const answer = await written;
+      request.checkKey = null;
+      return answer;
+    };
+    return {
+      ...ctx,
+      write: (work) => locked(ctx.write(work)),
+      writeAtOnce: (...piece) => locked(ctx.writeAtOnce(...piece)),
+      writeNewProvider: (work) => locked(ctx.writeNewProvider(work)),
+    };
+  }
+
   /** Only wrong keys are counted, so a right one always passes. */
-  async function refuse(request: FastifyRequest) {
+  async function refusal(request: FastifyRequest) {
     const limit = await countWrongKey(request);
-    if (!limit.isAllowed && limit.isExceeded) {
-      throw new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter: limit.ttlInSeconds });
-    }
+    return !limit.isAllowed && limit.isExceeded
+      ? new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter: limit.ttlInSeconds })
+      : new Problem('unauthenticated', 'Wrong API Key');
   }
 }
 

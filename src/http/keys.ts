@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
 import type { Database } from '../database/client.ts';
+import { opensSql } from '../database/locks.ts';
 
 /** Whose key it is, and the state of all that it may read. */
 export type Found = {
@@ -43,8 +45,27 @@ export function findingKeys({ pool }: Database): FindKey {
   };
 }
 
+/**
+ * The same, and whose a key was when it was looked up here, ten seconds ago at most. Who goes on with that has the key
+ * checked before anything comes of it, by the lock that its transaction takes or by looking it up.
+ */
+export function rememberingKeys(findKey: FindKey) {
+  const remembered = new LRUCache<string, Found>({ max: 1_000, ttl: 10_000 });
+  return {
+    recent: (key: string | string[] | undefined) =>
+      typeof key === 'string' ? remembered.get(hashApiKey(key)) : undefined,
+    async find(key: string | string[] | undefined) {
+      const found = await findKey(key);
+      // Its use is noted by who looks it up.
+      if (found) remembered.set(hashApiKey(String(key)), { ...found, stale: false });
+      else if (typeof key === 'string') remembered.delete(hashApiKey(key));
+      return found;
+    },
+  };
+}
+
 const text = `select k.provider_id, k.id as key_id, p.changed_at::text as version,
     concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,
     k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
   from api_keys k join provider_state p on p.provider_id = k.provider_id cross join service_state s
-  where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+  where k.hash = $1 and ${opensSql('k')}`;

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { faultyFields } from '../core/check.ts';
 import { Problem, unavailable, type ProblemKind } from '../core/problem.ts';
 import { describe, failureOf } from '../database/errors.ts';
+import { KeyRefused } from '../database/locks.ts';
 import { closeGently } from './closing.ts';
 
 /** How an interface words what went wrong. */
@@ -12,7 +13,7 @@ export type PageWording = (problem: Problem, request: FastifyRequest, reply: Fas
 
 /** One classification of what went wrong for all interfaces; each only says how it reads. */
 export function answerProblems(app: FastifyInstance, word: Wording | PageWording) {
-  app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
+  const answer = (error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply) => {
     const problem = withRequestId(toProblem(error, request), request.id);
     if (problem.kind === 'internal') request.log.error({ err: describe(error) }, `${routeOf(request)} failed`);
     if (problem.kind === 'unavailable')
@@ -26,6 +27,15 @@ export function answerProblems(app: FastifyInstance, word: Wording | PageWording
     }
     reply.removeHeader('etag').removeHeader('x-updated-through').code(problem.status);
     return reply.send(word(problem, request, reply));
+  };
+  app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
+    if (!request.checkKey) return answer(error, request, reply);
+    // Whose key is wrong is told of nothing else.
+    const told = request.checkKey().then(
+      () => error,
+      (wrong: unknown) => wrong as FastifyError | Problem,
+    );
+    return told.then((one) => answer(one, request, reply));
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
@@ -66,6 +76,8 @@ const codeOf: Record<ProblemKind, string> = {
 export function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (error.validation) return fieldsAtFault(error, request);
+  // It opens something again, or somebody else's: a database was put back.
+  if (error instanceof KeyRefused) return unavailable('The API key has just been changed, please try again', error);
 
   const failure = failureOf(error);
   if (failure?.kind === 'input') return new Problem('invalid', 'A value is out of range', { cause: error });

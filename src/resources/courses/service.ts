@@ -60,7 +60,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   const { title, active = true, level = 6, form_of_teaching = 1, teaching_language = 'no' } = body;
   const given = toColumns(body);
   const columns = {
-    ...{ ...given, title, slug: slugOf(title), isActive: active },
+    ...{ ...given, title, slug: given.slug ?? slugOf(title), isActive: active },
     ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
     ...{ priceValue: given.priceValue ?? null, priceCurrency: given.priceCurrency ?? 'NOK' },
     customProperties: mergedProperties(null, body.custom_properties),
