@@ -10,6 +10,7 @@ import {
   limits,
   openTestDatabase,
   openWorld,
+  ownDatabase,
   send,
   settings,
   sharedWorld,
@@ -172,4 +173,63 @@ test('what answers without a lock looks the key up before', async () => {
   ]);
   await revokeKey(database, keyId);
   expect(await ask()).toEqual([401, { error: 'Wrong API Key' }]);
+});
+
+test('who has a key no more takes nothing of what the school may ask', async () => {
+  const rate = { perSecond: 0.001, burst: 20 };
+  const world = await openWorld(openTestDatabase(inject('shared')), { limits: { ...limits, rate } });
+  onTestFinished(world.close);
+  const me = await world.newProvider();
+  const { keyId, apiKey } = await keyLetIn(me, '/v2/courses', world.app);
+  await revokeKey(database, keyId);
+  const late = Array.from({ length: 15 }, () => create('/v2/courses', apiKey, { title: 'Late' }, world.app));
+  expect(new Set((await Promise.all(late)).map(({ status }) => status))).toEqual(new Set([401]));
+  const asked = await create('/v2/courses', me.apiKey, { title: 'Second' }, world.app);
+  expect([asked.status, asked.headers['ratelimit-remaining']]).toEqual([201, '18']);
+});
+
+test('a key that is only used for what is refused has its use noted', async () => {
+  const me = await newProvider();
+  const { keyId, apiKey } = await keyLetIn(me, '/v2/courses');
+  const secondsSinceUse = async () => {
+    const { rows } = await database.pool.query<{ seconds: number | null }>(
+      'select extract(epoch from now() - last_used_at)::float8 as seconds from api_keys where id = $1',
+      [keyId],
+    );
+    return rows[0]!.seconds;
+  };
+  await expect.poll(secondsSinceUse).not.toBeNull();
+  await database.pool.query("update api_keys set last_used_at = now() - interval '2 hours' where id = $1", [keyId]);
+  expect((await create('/v2/courses', apiKey, { title: 'Let in' })).status).toBe(400);
+  await expect.poll(secondsSinceUse).toBeLessThan(3_600);
+});
+
+test('a key that was looked up just now is not checked by the lock, too', async () => {
+  const me = await newProvider();
+  const sent = await statementsOf(() => create('/v2/courses', me.apiKey, { title: 'First' }));
+  const names = sent.flatMap(({ name = '' }) => (/^(authenticate|lock_)/.test(name) ? [name] : []));
+  expect(names).toEqual(['authenticate', 'lock_provider']);
+});
+
+test('where the database is out of reach, who was let in just now is told so, and nothing of the school', async () => {
+  const own = openTestDatabase(await ownDatabase());
+  const world = await openWorld(own, { limits: { ...limits, rate: { perSecond: 10, burst: 20 } } });
+  onTestFinished(() => world.app.close());
+  const me = await world.newProvider();
+  expect((await me.post('/v2/courses', { title: 'First' })).status).toBe(201);
+  await own.close();
+  for (const body of [{ title: 'Second' }, { title: 'Second', level: 'high' }]) {
+    const answer = await me.post('/v2/courses', body);
+    expect([answer.status, answer.headers['ratelimit-limit']]).toEqual([503, undefined]);
+  }
+});
+
+test('a key is checked by no lock of a larger change, of which the first would do for all', async () => {
+  const me = await newProvider();
+  const doing = { actor: 'operator', actorId: null, action: 'test' } as const;
+  const key = { id: 1, hash: hashApiKey(me.apiKey) };
+  const work = async () => undefined;
+  await expect(database.by(doing, key).atomically(work)).rejects.toThrow('the one lock');
+  await expect(database.atomically(async (within) => void within.by(doing, key))).rejects.toThrow('the one lock');
+  expect(() => database.by(doing, key).writeShared(work)).toThrow('opens one provider');
 });

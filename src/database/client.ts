@@ -37,7 +37,7 @@ export type DatabaseOptions = {
 export type Database = Writers & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
-  /** The same database; what is changed through it is told in the audit log. With a key nothing is while that opens nothing. */
+  /** The same database; what is changed through it is told in the audit log. With a key nothing is changed while that does not open the one provider. */
   by(doing: Doing, key?: LockKey): Database;
   /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
@@ -98,13 +98,17 @@ export function openDatabase(options: DatabaseOptions): Database {
         await client.query('set local statement_timeout = 60000');
         await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
         const inside = builderOn(client);
-        const toldWithin = (one?: Doing): Database => ({
-          ...told(one),
-          ...writersWithin(client, one && auditOf(one)),
-          by: toldWithin,
-          pool: client,
-          db: inside,
-        });
+        const toldWithin = (one?: Doing, oneKey?: LockKey): Database => {
+          // An earlier lock of the same transaction would stand in for the one that is refused.
+          if (key ?? oneKey) throw new Error('a key is checked by the one lock of its transaction');
+          return {
+            ...told(one),
+            ...writersWithin(client, one && auditOf(one)),
+            by: toldWithin,
+            pool: client,
+            db: inside,
+          };
+        };
         return work(toldWithin(doing));
       }),
     close: () => pool.end(),

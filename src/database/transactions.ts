@@ -74,7 +74,10 @@ const writersBy = ({ perform, send }: Performing, key?: LockKey): Writers => ({
     const ids = [providerId];
     return send({ keys: ids, lock: lockProviders(ids, key), providerIds: ids, statements, newIn });
   },
-  writeShared: (work) => perform({ keys: [0], lock: lockShared, work: concerning([null], work) }),
+  writeShared(work) {
+    if (key) throw new Error('a key opens one provider');
+    return perform({ keys: [0], lock: lockShared, work: concerning([null], work) });
+  },
   writeNewProvider(parentId, work) {
     const parents = parentId === null ? [] : [parentId];
     const making = async (tx: Tx, at: string) => {

@@ -5,7 +5,7 @@ import { Problem } from '../core/problem.ts';
 import type { Database, Doing } from '../database/client.ts';
 import { KeyRefused } from '../database/locks.ts';
 import { preferredLanguage } from '../reference/language.ts';
-import { findingKeys, rememberingKeys, type Found } from './keys.ts';
+import { findingKeys, forgetContext, rememberingKeys, type Found } from './keys.ts';
 import { routeOf } from './problems.ts';
 import { limitRate, type Buckets } from './rate.ts';
 
@@ -37,9 +37,10 @@ export type Services = {
 };
 
 /**
- * Route options of what writes in one transaction: who was let in by the same key seconds ago is let in by what is
- * remembered of it, and the lock checks the key. So the database is not waited for once more. Nothing is answered, no error
- * either, before the key has been checked by that or by a look-up.
+ * Route options of what writes in one transaction: who was let in here by the same key seconds ago is let in by what is
+ * remembered of it, and the lock checks the key. So the database is not waited for once more. Nothing is answered before the key
+ * has been checked by that or by a look-up; of errors only that the service is busy. For routes that answer an object, write
+ * through no door, and use no version, which is as old as what is remembered.
  */
 export const keyCheckedByLock = {
   config: { isKeyCheckedByLock: true as const },
@@ -49,7 +50,7 @@ export const keyCheckedByLock = {
   },
 };
 
-/** Lets in who has a key, as often as the provider may ask. In `preParsing`: after anything cheap, and before anybody's body is read. */
+/** Lets in who has a key, as often as the provider may ask. In `preParsing`: after anything cheap, and before a stranger's body is read. */
 export function authenticate(app: FastifyInstance, { database, settings, guards, countWrongKey, buckets }: Services) {
   const findKey = findingKeys(database);
   const remembering = rememberingKeys(findKey);
@@ -64,7 +65,7 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
     if (found.stale) setImmediate(noteUse, database, found, request);
     request.dataVersion = found.data_version;
     let told: Database | undefined;
-    const lockKey = () => (isByLock ? { id: found.key_id, hash: hashApiKey(String(key)) } : undefined);
+    const lockKey = () => (recent ? { id: found.key_id, hash: hashApiKey(String(key)) } : undefined);
     const writers = () => (told ??= database.by(doingOf(request, found.key_id), lockKey()));
     const ctx: Ctx = {
       providerId: found.provider_id,
@@ -84,14 +85,22 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
 
   /** Its key is checked by the first lock that is taken, or by `checkKey`. */
   function checkedLate(request: FastifyRequest, ctx: Ctx): Ctx {
-    request.checkKey = async () => {
-      request.checkKey = null;
-      const found = await remembering.find(request.headers['x-api-key']);
-      if (found?.provider_id === ctx.providerId) return;
-      // It is not that provider's request any more.
-      (request as Partial<FastifyRequest>).ctx = undefined;
-      throw found ? new KeyRefused('the key opens another provider') : await refusal(request);
-    };
+    async function check() {
+      // Nobody's request until then.
+      const asked = request.ctx;
+      forgetContext(request);
+      try {
+        const found = await remembering.find(request.headers['x-api-key']);
+        if (found?.stale) setImmediate(noteUse, database, found, request);
+        if (found && found.provider_id !== ctx.providerId) throw new KeyRefused('the key opens another provider');
+        if (!found) throw await refusal(request);
+        request.ctx = asked;
+      } finally {
+        request.checkKey = null;
+      }
+    }
+    let checking: Promise<void> | undefined;
+    request.checkKey = () => (checking ??= check());
     const locked = async <T>(written: Promise<T>) => {
       const answer = await written;
       request.checkKey = null;

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
 import type { Database } from '../database/client.ts';
@@ -56,13 +57,16 @@ export function rememberingKeys(findKey: FindKey) {
       typeof key === 'string' ? remembered.get(hashApiKey(key)) : undefined,
     async find(key: string | string[] | undefined) {
       const found = await findKey(key);
-      // Its use is noted by who looks it up.
+      // Who is told by this look-up notes its use, and who is told by what is remembered of it does not.
       if (found) remembered.set(hashApiKey(String(key)), { ...found, stale: false });
       else if (typeof key === 'string') remembered.delete(hashApiKey(key));
       return found;
     },
   };
 }
+
+/** Of a request of which nobody knows whose it is. */
+export const forgetContext = (request: Partial<FastifyRequest>) => (request.ctx = undefined);
 
 const text = `select k.provider_id, k.id as key_id, p.changed_at::text as version,
     concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,

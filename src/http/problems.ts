@@ -5,6 +5,7 @@ import { Problem, unavailable, type ProblemKind } from '../core/problem.ts';
 import { describe, failureOf } from '../database/errors.ts';
 import { KeyRefused } from '../database/locks.ts';
 import { closeGently } from './closing.ts';
+import { forgetContext } from './keys.ts';
 
 /** How an interface words what went wrong. */
 export type Wording = (problem: Problem) => Record<string, unknown>;
@@ -13,13 +14,10 @@ export type PageWording = (problem: Problem, request: FastifyRequest, reply: Fas
 
 /** One classification of what went wrong for all interfaces; each only says how it reads. */
 export function answerProblems(app: FastifyInstance, word: Wording | PageWording) {
-  const answer = (error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply) => {
-    const problem = withRequestId(toProblem(error, request), request.id);
-    if (problem.kind === 'internal') request.log.error({ err: describe(error) }, `${routeOf(request)} failed`);
-    if (problem.kind === 'unavailable')
-      request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} is unavailable`);
-    if (failureOf(problem.cause)?.kind === 'input')
-      request.log.warn({ err: describe(problem.cause) }, `${routeOf(request)} was refused by the database`);
+  const problemOf = (error: unknown, request: FastifyRequest) =>
+    withRequestId(toProblem(error as FastifyError | Problem, request), request.id);
+  const answer = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => {
+    tell(problem, request);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') {
       reply.header('connection', 'close');
@@ -29,17 +27,35 @@ export function answerProblems(app: FastifyInstance, word: Wording | PageWording
     return reply.send(word(problem, request, reply));
   };
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
-    if (!request.checkKey) return answer(error, request, reply);
-    // Whose key is wrong is told of nothing else.
-    const told = request.checkKey().then(
-      () => error,
-      (wrong: unknown) => wrong as FastifyError | Problem,
+    const problem = problemOf(error, request);
+    if (!request.checkKey) return answer(problem, request, reply);
+    // Who finds the database busy is not kept waiting for it once more.
+    if (problem.kind === 'unavailable' && !(error instanceof KeyRefused)) {
+      request.checkKey = null;
+      forgetContext(request);
+      return answer(problem, request, reply);
+    }
+    return request.checkKey().then(
+      () => answer(problem, request, reply),
+      (wrong: unknown) => {
+        // Whose key is wrong is told of nothing else; we are.
+        if (problem.kind === 'internal') tell(problem, request);
+        return answer(problemOf(wrong, request), request, reply);
+      },
     );
-    return told.then((one) => answer(one, request, reply));
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
   });
+}
+
+/** Logs what is to be looked into. */
+function tell(problem: Problem, request: FastifyRequest) {
+  const { kind, cause } = problem;
+  if (kind === 'internal') request.log.error({ err: describe(cause ?? problem) }, `${routeOf(request)} failed`);
+  if (kind === 'unavailable') request.log.warn({ err: describe(cause) }, `${routeOf(request)} is unavailable`);
+  if (failureOf(cause)?.kind === 'input')
+    request.log.warn({ err: describe(cause) }, `${routeOf(request)} was refused by the database`);
 }
 
 /** Logs name the route, never the address: it may hold a token. */
@@ -76,7 +92,7 @@ const codeOf: Record<ProblemKind, string> = {
 export function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (error.validation) return fieldsAtFault(error, request);
-  // It opens something again, or somebody else's: a database was put back.
+  // It opens something all the same, such as another provider: a database was put back.
   if (error instanceof KeyRefused) return unavailable('The API key has just been changed, please try again', error);
 
   const failure = failureOf(error);

@@ -22,18 +22,32 @@ export function bucketsFor({ perSecond, burst }: Rate): Buckets {
   };
 }
 
-/** Each request takes one from its provider's bucket, and is refused where there is none. Only after the key was checked. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What it took one from; none for who is refused. */
+    tookFrom: TokenBucket | null;
+  }
+}
+
+/** Each request takes one from its provider's bucket, and is refused where there is none; whose key turns out to be wrong gives it back. */
 export function limitRate(app: FastifyInstance, buckets: Buckets) {
-  app.addHook('preParsing', async ({ ctx }) => {
-    const bucket = buckets(ctx.providerId);
-    if (bucket.tryRemoveTokens(1)) return;
+  app.decorateRequest('tookFrom', null);
+  app.addHook('preParsing', async (request) => {
+    const bucket = buckets(request.ctx.providerId);
+    if (bucket.tryRemoveTokens(1)) {
+      request.tookFrom = bucket;
+      return;
+    }
     const retryAfter = Math.ceil(bucket.getWaitTime(1) / 1_000);
     throw new Problem('too_many_requests', 'Too many requests', { retryAfter });
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
     const ctx = contextIn(request);
-    if (ctx === undefined) return payload;
+    if (ctx === undefined) {
+      if (request.tookFrom) request.tookFrom.content += 1;
+      return payload;
+    }
     const bucket = buckets(ctx.providerId);
     if (reply.statusCode === 304) bucket.content += 1;
     bucket.drip();
