@@ -60,7 +60,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   const { title, active = true, level = 6, form_of_teaching = 1, teaching_language = 'no' } = body;
   const given = toColumns(body);
   const columns = {
-    ...{ ...given, title, slug: given.slug ?? slugOf(title), isActive: active },
+    ...{ ...given, title, slug: slugOf(title), isActive: active },
     ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
     ...{ priceValue: given.priceValue ?? null, priceCurrency: given.priceCurrency ?? 'NOK' },
     customProperties: mergedProperties(null, body.custom_properties),
@@ -97,7 +97,8 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
   const work = ctx.write(async (tx, at) => {
     const [before] = await tx.select().from(courses).where(course);
     if (!before) throw notFound('Course');
-    const columns = { ...toColumns(body), ...customerOf(body) };
+    const slug = body.title === undefined ? undefined : slugOf(body.title);
+    const columns = { ...toColumns(body), ...customerOf(body), slug };
     const after = { ...before, ...sent(columns) };
     checkTogether(after);
     if (after.isActive) await runAll(tx, [titleCheck(ctx, after, id)]);
@@ -251,7 +252,6 @@ const sent = <T extends object>(columns: T) =>
 const toColumns = (body: CourseChange) => ({
   customerId: body.customer_id,
   title: body.title,
-  slug: body.title === undefined ? undefined : slugOf(body.title),
   reference: body.reference,
   isActive: body.active,
   isFullTime: body.is_full_time,
