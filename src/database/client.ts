@@ -1,10 +1,10 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { auditOf, type Doing } from './audit.ts';
+import type { LockKey } from './locks.ts';
 import { clientThat } from './preparing.ts';
 import { builderOn } from './reading.ts';
 import { askingTogether } from './together.ts';
-import type { LockKey } from './locks.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Doing } from './audit.ts';

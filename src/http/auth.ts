@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { hashApiKey } from '../core/api-key.ts';
 import type { Ctx, Guards, Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
 import type { Database, Doing } from '../database/client.ts';
@@ -65,8 +64,8 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
     if (found.stale) setImmediate(noteUse, database, found, request);
     request.dataVersion = found.data_version;
     let told: Database | undefined;
-    const lockKey = () => (recent ? { id: found.key_id, hash: hashApiKey(String(key)) } : undefined);
-    const writers = () => (told ??= database.by(doingOf(request, found.key_id), lockKey()));
+    const lockKey = recent && { id: recent.key_id, hash: recent.hash };
+    const writers = () => (told ??= database.by(doingOf(request, found.key_id), lockKey));
     const ctx: Ctx = {
       providerId: found.provider_id,
       version: found.version,

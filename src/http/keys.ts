@@ -51,15 +51,16 @@ export function findingKeys({ pool }: Database): FindKey {
  * checked before anything comes of it, by the lock that its transaction takes or by looking it up.
  */
 export function rememberingKeys(findKey: FindKey) {
-  const remembered = new LRUCache<string, Found>({ max: 1_000, ttl: 10_000 });
+  const remembered = new LRUCache<string, Found & { hash: string }>({ max: 1_000, ttl: 10_000 });
   return {
     recent: (key: string | string[] | undefined) =>
       typeof key === 'string' ? remembered.get(hashApiKey(key)) : undefined,
     async find(key: string | string[] | undefined) {
       const found = await findKey(key);
       // Who is told by this look-up notes its use, and who is told by what is remembered of it does not.
-      if (found) remembered.set(hashApiKey(String(key)), { ...found, stale: false });
-      else if (typeof key === 'string') remembered.delete(hashApiKey(key));
+      const hash = hashApiKey(String(key));
+      if (found) remembered.set(hash, { ...found, stale: false, hash });
+      else remembered.delete(hash);
       return found;
     },
   };
