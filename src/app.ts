@@ -101,7 +101,6 @@ export async function buildApp({
   const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
   app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
   app.decorate('known', knownLists());
-  app.decorateRequest('checkKey', null);
   app.decorateRequest('answerName', null);
   app.decorateRequest('answered', null);
   app.decorate('turns', turnsOf(limits.lists));

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type, type TProperties } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { authenticate, keyCheckedByLock, type Services } from './http/auth.ts';
+import { authenticate, type Services } from './http/auth.ts';
 import { watchMethods } from './http/methods.ts';
 import { answerProblems, legacyWording } from './http/problems.ts';
 import { readRequests } from './http/requests.ts';
@@ -75,7 +75,6 @@ export const legacyCourses: FastifyPluginAsyncTypebox<Services> = async (app, se
         body: LegacyCourseBody,
         response: said({ course_id: Type.String() }),
       },
-      ...keyCheckedByLock,
     },
     async ({ ctx, body }) => success({ course_id: String(await createCourse(ctx, body)) }),
   );

@@ -3,11 +3,9 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { allGuards } from '../src/core/context.ts';
-import type { DatabaseOptions, Doing } from '../src/database/client.ts';
+import type { DatabaseOptions } from '../src/database/client.ts';
 import { failureOf } from '../src/database/errors.ts';
-import { inserting, stampedAtLock } from '../src/database/inserting.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
-import { tags } from '../src/database/tables/catalog.ts';
 import { addCategory } from '../src/resources/categories/service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../src/resources/partners/service.ts';
@@ -207,24 +205,6 @@ test('a writer whose database falls silent gives up after its statement', async 
   expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
   proxy.speak();
   expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);
-});
-
-test('a writer whose answers get lost gives up; what was sent at once is there with its entry', async () => {
-  const proxy = await openProxy();
-  const world = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
-  const me = await world.newProvider();
-  const insertTag = inserting(tags, stampedAtLock);
-  const doing: Doing = { actor: 'operator', actorId: null, action: 'unheard' };
-  proxy.swallowAnswers();
-  const sent = world.database.by(doing).writeAtOnce(me.id, [insertTag({ providerId: me.id, title: 'there' })], tags);
-  await expect(sent).rejects.toSatisfy((error) => failureOf(error)?.kind === 'unavailable');
-  proxy.speak();
-  const { rows } = await world.database.pool.query(
-    `select t.title, e.action from tags t join audit_entries e using (provider_id)
-      where t.provider_id = $1 and e.item_ids = array[t.id]`,
-    [me.id],
-  );
-  expect(rows).toEqual([{ title: 'there', action: 'unheard' }]);
 });
 
 test('a category moves the stamps of its course', async () => {

@@ -44,12 +44,11 @@ test('a row is inserted with what is given, null where that is given, and its de
   expect(inserts[0]!.name).toMatch(/^i_/);
 });
 
-test('a default that is no value is refused, unless there is an expression instead', () => {
+test('a default that is an SQL expression is rejected', () => {
   const table = pgTable('entries', {
     providerId: bigint({ mode: 'number' }).notNull(),
     id: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     madeAt: timestamp({ mode: 'string' }).default(sql`now()`),
   });
   expect(() => inserting(table)).toThrow('entries.madeAt has a default that is no value');
-  expect(() => inserting(table, { madeAt: sql`now()` })).not.toThrow();
 });

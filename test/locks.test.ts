@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
-import { Client, type PoolClient } from 'pg';
+import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import type { Database, Doing } from '../src/database/client.ts';
 import { failureOf } from '../src/database/errors.ts';
-import { inserting, stampedAtLock } from '../src/database/inserting.ts';
-import { lockedAt, lockProviders } from '../src/database/locks.ts';
 import { workQueue } from '../src/database/queue.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
-import { connectionTo, openTestDatabase, openWorld, ownDatabase, sharedWorld } from './support/world.ts';
+import { connectionTo, openTestDatabase, sharedWorld } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
 
@@ -157,130 +154,6 @@ test('a transaction that takes too long altogether is cut off, and leaves neithe
   const failed = await adding.catch((error: unknown) => error);
   expect(failureOf(failed)).toEqual({ kind: 'unavailable' });
   await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
-});
-
-const insertTag = inserting(tags, stampedAtLock);
-
-/** Tags that are sent at once by this doing, and what is there of them. */
-function tagsAtOnce({ id: providerId }: { id: number }, on = database) {
-  const doing: Doing = { actor: 'operator', actorId: null, action: `at once for ${providerId}` };
-  const add = (by: Database, ...titles: string[]) =>
-    by.by(doing).writeAtOnce(
-      providerId,
-      titles.map((title) => insertTag({ providerId, title })),
-      tags,
-    );
-  const kept = async () => {
-    const of = 'where provider_id = $1 and action = $2 order by at';
-    const entries = await on.pool.query<{ item_ids: string[]; at: string }>(
-      `select item_ids, at::text from audit_entries ${of}`,
-      [providerId, doing.action],
-    );
-    const rows = await on.db
-      .select({ id: tags.id, title: tags.title, createdAt: tags.createdAt, updatedAt: tags.updatedAt })
-      .from(tags)
-      .where(eq(tags.providerId, providerId))
-      .orderBy(tags.id);
-    return { entries: entries.rows.map(({ item_ids, at }) => ({ ids: item_ids.map(Number), at })), rows };
-  };
-  return { add, kept };
-}
-
-test('what is sent at once is committed with its entry, or neither is, and tells why', async () => {
-  const me = await newProvider();
-  const { add, kept } = tagsAtOnce(me);
-  const failed = await add(database, 'one', 'one', 'two').catch((error: unknown) => error);
-  expect(failureOf(failed)).toMatchObject({ kind: 'rule' });
-  expect(await kept()).toEqual({ entries: [], rows: [] });
-
-  const [[one], [two]] = (await add(database, 'one', 'two')) as [{ id: number }[], { id: number }[]];
-  const { version: at } = await me.ctx();
-  const stamps = { createdAt: at, updatedAt: at };
-  expect(await kept()).toEqual({
-    entries: [{ ids: [two!.id], at }],
-    rows: [
-      { id: one!.id, title: 'one', ...stamps },
-      { id: two!.id, title: 'two', ...stamps },
-    ],
-  });
-});
-
-test('what is sent at once as a part of a larger change is there with it, or not at all', async () => {
-  const me = await newProvider();
-  const { add, kept } = tagsAtOnce(me);
-  const parts = (end: () => void) =>
-    database.atomically(async (within) => {
-      await add(within, 'one');
-      await add(within, 'two');
-      end();
-    });
-  const undone = parts(() => {
-    throw new Error('undone');
-  });
-  await expect(undone).rejects.toThrow('undone');
-  expect(await kept()).toEqual({ entries: [], rows: [] });
-  await parts(() => undefined);
-  const { entries, rows } = await kept();
-  expect([entries.length, rows.map(({ title }) => title)]).toEqual([2, ['one', 'two']]);
-});
-
-test('what is sent at once takes the lock first: it sees what was written before it, and its clock is later', async () => {
-  const me = await newProvider();
-  const { kept } = tagsAtOnce(me);
-  const unqueued = openTestDatabase(inject('shared'), { locking: { lock: true, queue: false }, poolSize: 8 });
-  onTestFinished(() => unqueued.close());
-  const counting = {
-    name: 'count_tags',
-    text: 'select count(*) as n from tags where provider_id = $1',
-    values: [me.id],
-  };
-  const titles = Array.from({ length: 12 }, (_, n) => `tag ${n}`);
-  const answers = await Promise.all(
-    titles.map((title) => unqueued.writeAtOnce(me.id, [counting, insertTag({ providerId: me.id, title })], tags)),
-  );
-  const seen = answers.map(([counted]) => counted![0]!['n'] as number);
-  expect([...seen].sort((a, b) => a - b)).toEqual(titles.map((_, n) => n));
-  const { rows } = await kept();
-  expect(rows.map(({ createdAt }) => createdAt)).toEqual(rows.map(({ createdAt }) => createdAt).sort());
-  expect(new Set(rows.map(({ createdAt }) => createdAt)).size).toBe(titles.length);
-});
-
-test('where no transaction begins, nothing of what is sent at once is stored', async () => {
-  const world = await openWorld(openTestDatabase(await ownDatabase()));
-  onTestFinished(world.close);
-  const own = world.database;
-  // It would refuse the same, and only exists in tests.
-  await own.pool.query('drop function refuse_unlocked cascade');
-  const { add, kept } = tagsAtOnce(await world.newProvider(), own);
-  const prototype = Client.prototype as unknown as { query: (asked: unknown, ...rest: unknown[]) => unknown };
-  const { query } = prototype;
-  let begun = 0;
-  prototype.query = function failing(asked, ...rest) {
-    const isBegin = typeof asked === 'string' && asked.startsWith('begin');
-    if (isBegin) begun += 1;
-    return query.call(this, isBegin ? 'begin wrongly' : asked, ...rest);
-  };
-  const failed = await add(own, 'one')
-    .catch((error: unknown) => error)
-    .finally(() => (prototype.query = query));
-  expect(failed).toMatchObject({ code: '42601' });
-  expect(begun).toBe(1);
-  expect(await kept()).toEqual({ entries: [], rows: [] });
-  await add(own, 'two');
-  expect((await kept()).rows).toMatchObject([{ title: 'two' }]);
-});
-
-test("without a lock there is no lock's clock", async () => {
-  const client = new Client(connectionTo(inject('shared')));
-  await client.connect();
-  onTestFinished(() => client.end());
-  const telling = () => client.query(`select ${lockedAt}`);
-  await expect(telling()).rejects.toThrow();
-  await client.query('begin');
-  await lockProviders([(await newProvider()).id])(client as unknown as PoolClient);
-  expect((await telling()).rowCount).toBe(1);
-  await client.query('commit');
-  await expect(telling()).rejects.toThrow();
 });
 
 test('a connection that is being closed is out of reach', async () => {

@@ -1,4 +1,4 @@
-import type { Reader, Write, WriteAtOnce, WriteNewProvider } from '../database/client.ts';
+import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
 import type { Runner } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
 
@@ -54,8 +54,6 @@ export type Ctx = {
   doors: Runner;
   /** Writes only through this: it takes the provider's lock first. */
   write: Write;
-  /** The same for statements of which none needs another's answer. */
-  writeAtOnce: WriteAtOnce;
   /** Makes a provider below this one. */
   writeNewProvider: WriteNewProvider;
   /** Absent where the answer depends on more than the provider's data. */

@@ -1,7 +1,4 @@
-import { getTableName } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import type { PoolClient } from 'pg';
-import { lockedAt } from './locks.ts';
 import type { Actor } from './tables/audit.ts';
 
 /**
@@ -13,11 +10,8 @@ export type Doing = { actor: Actor; actorId: number | null; action: string; item
 /** What a transaction is to leave in the audit log. */
 export type Note = { changed: boolean; itemIds: number[] };
 type Noting = { note: Note };
-/**
- * Null among the providers is what all share. `newIn` is the table whose new row is an item too, where the entry is sent
- * before its id is heard.
- */
-type Change = Note & { providerIds: (number | null)[]; newIn?: PgTable | undefined };
+/** A provider id of null stands for data that all providers share; `at` is the lock's clock. */
+type Change = Note & { providerIds: (number | null)[]; at: string };
 
 /** For work that turned out to change nothing: it is undone, lock and all, and leaves no entry. Answers what it is given. */
 export function unchanged(tx: Noting): void;
@@ -36,9 +30,7 @@ export function concerns({ note }: Noting, itemId: number): number {
 const recordChange = {
   name: 'record_change',
   text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
-    select provider_id, ${lockedAt}, $2, $3::bigint, $4,
-      case when $6::text is null then $5::bigint[] else $5::bigint[] || currval(pg_get_serial_sequence($6, 'id')) end
-    from unnest($1::bigint[]) provider_id`,
+    select provider_id, $6::timestamptz, $2, $3::bigint, $4, $5::bigint[] from unnest($1::bigint[]) provider_id`,
 };
 
 /** The audit log of one doing: it gets one entry for each provider, with the first change that is kept. */
@@ -46,10 +38,10 @@ export function auditOf({ actor, actorId, action, itemIds: named = [] }: Doing) 
   const told = new Set<number | null>();
   return {
     /** Writes the entries in the change's own transaction, so that there is neither without the other. */
-    async record(client: PoolClient, { providerIds, changed, itemIds, newIn }: Change) {
+    async record(client: PoolClient, { providerIds, changed, itemIds, at }: Change) {
       const untold = providerIds.filter((id) => !told.has(id));
       if (!changed || untold.length === 0) return;
-      const values = [untold, actor, actorId, action, [...named, ...itemIds], newIn && getTableName(newIn)];
+      const values = [untold, actor, actorId, action, [...named, ...itemIds], at];
       await client.query({ ...recordChange, values });
     },
     /** Once the transaction is committed. */

@@ -1,14 +1,13 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { auditOf, type Doing } from './audit.ts';
-import type { LockKey } from './locks.ts';
 import { clientThat } from './preparing.ts';
 import { builderOn } from './reading.ts';
 import { askingTogether } from './together.ts';
 import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
 
 export type { Doing } from './audit.ts';
-export type { Tx, Write, WriteAtOnce, WriteNewProvider } from './transactions.ts';
+export type { Tx, Write, WriteNewProvider } from './transactions.ts';
 
 // int8: an id between 2^31 and 2^53 is legal, and a string would be wrong everywhere.
 types.setTypeParser(types.builtins.INT8, Number);
@@ -37,8 +36,8 @@ export type DatabaseOptions = {
 export type Database = Writers & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
-  /** The same database; what is changed through it is told in the audit log. With a key nothing is changed while that does not open the one provider. */
-  by(doing: Doing, key?: LockKey): Database;
+  /** The same database, whose changes go to the audit log. */
+  by(doing: Doing): Database;
   /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -88,8 +87,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
   const together = askingTogether(pool);
   const db = builderOn(together as Pool);
-  const told = (doing?: Doing, key?: LockKey): Database => ({
-    ...writers(doing && auditOf(doing), key),
+  const told = (doing?: Doing): Database => ({
+    ...writers(doing && auditOf(doing)),
     pool: together,
     db,
     by: told,
@@ -98,17 +97,13 @@ export function openDatabase(options: DatabaseOptions): Database {
         await client.query('set local statement_timeout = 60000');
         await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
         const inside = builderOn(client);
-        const toldWithin = (one?: Doing, oneKey?: LockKey): Database => {
-          // An earlier lock of the same transaction would stand in for the one that is refused.
-          if (key ?? oneKey) throw new Error('a key is checked by the one lock of its transaction');
-          return {
-            ...told(one),
-            ...writersWithin(client, one && auditOf(one)),
-            by: toldWithin,
-            pool: client,
-            db: inside,
-          };
-        };
+        const toldWithin = (one?: Doing): Database => ({
+          ...told(one),
+          ...writersWithin(client, one && auditOf(one)),
+          by: toldWithin,
+          pool: client,
+          db: inside,
+        });
         return work(toldWithin(doing));
       }),
     close: () => pool.end(),

@@ -1,13 +1,12 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Socket } from 'node:net';
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Audit, Note } from './audit.ts';
 import { failureOf } from './errors.ts';
-import { lockProviders, lockShared, noLock, type Lock, type LockKey } from './locks.ts';
+import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
 import { NoTurn, workQueue } from './queue.ts';
 import { builderOn } from './reading.ts';
-import { inOrder, runAll, type Bound } from './statements.ts';
+import { inOrder } from './statements.ts';
 
 /** A transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient; note: Note };
@@ -16,12 +15,6 @@ type Work<T> = (tx: Tx, at: string) => Promise<T>;
 
 /** Runs work in a transaction that has taken the provider's lock as its first statement. */
 export type Write = <T>(work: Work<T>) => Promise<T>;
-/**
- * The same for statements of which none needs another's answer; each stamps what it writes with `lockedAt`. The lock, they, the entry and the
- * commit go in one piece: where the database refuses one nothing is committed, else everything is, even if whoever sent them
- * was cut off meanwhile. `newIn` is the table whose new row the entry tells, the last one inserted. Answers the rows of each.
- */
-export type WriteAtOnce = (statements: Bound[], newIn: PgTable) => Promise<QueryResultRow[][]>;
 /** The same for work that makes a provider, whose id it answers. */
 export type WriteNewProvider = (work: NewWork) => Promise<number>;
 type NewWork = (tx: Tx, at: string) => Promise<number>;
@@ -30,8 +23,6 @@ type NewWork = (tx: Tx, at: string) => Promise<number>;
 export type Writers = {
   /** Rows of the given providers. */
   write<T>(providerIds: number[], work: Work<T>): Promise<T>;
-  /** Rows of one provider. */
-  writeAtOnce(providerId: number, ...piece: Parameters<WriteAtOnce>): ReturnType<WriteAtOnce>;
   /** What all providers share. */
   writeShared<T>(work: Work<T>): Promise<T>;
   /** A provider that does not exist yet; inserting its `provider_state` first is its lock, after its parent's row. */
@@ -50,32 +41,25 @@ function bindTo(client: PoolClient): Tx {
   const bound = Object.create(builder) as NodePgDatabase;
   return Object.assign(bound, { $client: client, note: { changed: true, itemIds: [] } });
 }
-const parentLock = (parentId: number | null, key?: LockKey) =>
-  parentId === null ? noLock : lockProviders([parentId], key);
+const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
 
 /** In whose turn and under which lock something is done. */
 type Turn = { keys: number[]; lock: Lock };
 /** What was done, and in whose audit log it is told. */
 type Done<T> = { result: T; providerIds: (number | null)[] };
 type Task<T> = Turn & { work: (tx: Tx, at: string) => Promise<Done<T>> };
-type Piece = Turn & { providerIds: number[]; statements: Bound[]; newIn: PgTable };
-type Performing = { perform<T>(task: Task<T>): Promise<T>; send(piece: Piece): Promise<QueryResultRow[][]> };
+type Perform = <T>(task: Task<T>) => Promise<T>;
 
 const concerning =
   <T>(providerIds: (number | null)[], work: Work<T>) =>
   async (tx: Tx, at: string): Promise<Done<T>> => ({ result: await work(tx, at), providerIds });
 
-const writersBy = ({ perform, send }: Performing, key?: LockKey): Writers => ({
+const writersBy = (perform: Perform): Writers => ({
   write(providerIds, work) {
     const ids = [...new Set(providerIds)];
-    return perform({ keys: ids, lock: lockProviders(ids, key), work: concerning(ids, work) });
-  },
-  writeAtOnce(providerId, statements, newIn) {
-    const ids = [providerId];
-    return send({ keys: ids, lock: lockProviders(ids, key), providerIds: ids, statements, newIn });
+    return perform({ keys: ids, lock: lockProviders(ids), work: concerning(ids, work) });
   },
   writeShared(work) {
-    if (key) throw new Error('a key opens one provider');
     return perform({ keys: [0], lock: lockShared, work: concerning([null], work) });
   },
   writeNewProvider(parentId, work) {
@@ -84,33 +68,21 @@ const writersBy = ({ perform, send }: Performing, key?: LockKey): Writers => ({
       const made = await work(tx, at);
       return { result: made, providerIds: [...parents, made] };
     };
-    return perform({ keys: parents, lock: parentLock(parentId, key), work: making });
+    return perform({ keys: parents, lock: parentLock(parentId), work: making });
   },
 });
 
 async function doneWith<T>(client: PoolClient, { lock, work }: Task<T>) {
   const tx = bindTo(client);
-  const { result, providerIds } = await work(tx, await lock(client));
-  return { result, change: { providerIds, ...tx.note } };
-}
-
-/** Everything is sent before the first wait, `end` last. */
-async function sentOver(client: PoolClient, { lock, statements, ...told }: Piece, audit?: Audit, end?: typeof commit) {
-  const change = { ...told, changed: true, itemIds: [] };
-  const sent = [
-    lock(client),
-    runAll({ $client: client }, statements),
-    audit?.record(client, change),
-    end?.(client),
-  ] as const;
-  const [, rows] = await inOrder(sent);
-  return { result: rows, change };
+  const at = await lock(client);
+  const { result, providerIds } = await work(tx, at);
+  return { result, change: { providerIds, at, ...tx.note } };
 }
 
 /**
  * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. `workMs` later its transaction is
  * ended, however many statements it takes: with a slow way to the database they add up, and others wait for the lock.
- * Answers the ways to write whose changes are told to an audit log, or to none; with a key its provider is only locked while it opens that.
+ * Returns the writers, whose changes go to the audit log that is given.
  */
 export function openWriters(
   pool: Pool,
@@ -149,21 +121,7 @@ export function openWriters(
     return result;
   }
 
-  async function send(piece: Piece, times: Times, audit?: Audit) {
-    const sending = (client: PoolClient) => sentOver(client, unlocked(piece), audit, commit);
-    const { result, change } = await transaction(pool, times, sending, async () => undefined);
-    audit?.kept(change);
-    return result;
-  }
-
-  return (audit?: Audit, key?: LockKey) =>
-    writersBy(
-      {
-        perform: (task) => persistently(task.keys, (times) => perform(task, times, audit)),
-        send: (piece) => persistently(piece.keys, (times) => send(piece, times, audit)),
-      },
-      key,
-    );
+  return (audit?: Audit) => writersBy((task) => persistently(task.keys, (times) => perform(task, times, audit)));
 }
 
 /**
@@ -171,18 +129,11 @@ export function openWriters(
  * out to change nothing leaves no entry, but is not undone alone: its provider's clock has moved.
  */
 export const writersWithin = (client: PoolClient, audit?: Audit): Writers =>
-  writersBy({
-    async perform(task) {
-      const { result, change } = await doneWith(client, task);
-      await audit?.record(client, change);
-      audit?.kept(change);
-      return result;
-    },
-    async send(piece) {
-      const { result, change } = await sentOver(client, piece, audit);
-      audit?.kept(change);
-      return result;
-    },
+  writersBy(async (task) => {
+    const { result, change } = await doneWith(client, task);
+    await audit?.record(client, change);
+    audit?.kept(change);
+    return result;
   });
 
 const commit = (client: PoolClient): Promise<unknown> => client.query('commit');

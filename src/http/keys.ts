@@ -1,6 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { hashApiKey, mayBeApiKey } from '../core/api-key.ts';
 import type { Database } from '../database/client.ts';
 import { opensSql } from '../database/locks.ts';
@@ -45,29 +43,6 @@ export function findingKeys({ pool }: Database): FindKey {
     return found;
   };
 }
-
-/**
- * The same, and whose a key was when it was looked up here, ten seconds ago at most. Who goes on with that has the key
- * checked before anything comes of it, by the lock that its transaction takes or by looking it up.
- */
-export function rememberingKeys(findKey: FindKey) {
-  const remembered = new LRUCache<string, Found & { hash: string }>({ max: 1_000, ttl: 10_000 });
-  return {
-    recent: (key: string | string[] | undefined) =>
-      typeof key === 'string' ? remembered.get(hashApiKey(key)) : undefined,
-    async find(key: string | string[] | undefined) {
-      const found = await findKey(key);
-      // Who is told by this look-up notes its use, and who is told by what is remembered of it does not.
-      const hash = hashApiKey(String(key));
-      if (found) remembered.set(hash, { ...found, stale: false, hash });
-      else remembered.delete(hash);
-      return found;
-    },
-  };
-}
-
-/** Of a request of which nobody knows whose it is. */
-export const forgetContext = (request: Partial<FastifyRequest>) => (request.ctx = undefined);
 
 const text = `select k.provider_id, k.id as key_id, p.changed_at::text as version,
     concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,

@@ -3,9 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { faultyFields } from '../core/check.ts';
 import { Problem, unavailable, type ProblemKind } from '../core/problem.ts';
 import { describe, failureOf } from '../database/errors.ts';
-import { KeyRefused } from '../database/locks.ts';
 import { closeGently } from './closing.ts';
-import { forgetContext } from './keys.ts';
 
 /** How an interface words what went wrong. */
 export type Wording = (problem: Problem) => Record<string, unknown>;
@@ -27,22 +25,7 @@ export function answerProblems(app: FastifyInstance, word: Wording | PageWording
     return reply.send(word(problem, request, reply));
   };
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
-    const problem = problemOf(error, request);
-    if (!request.checkKey) return answer(problem, request, reply);
-    // Who finds the database busy is not kept waiting for it once more.
-    if (problem.kind === 'unavailable' && !(error instanceof KeyRefused)) {
-      request.checkKey = null;
-      forgetContext(request);
-      return answer(problem, request, reply);
-    }
-    return request.checkKey().then(
-      () => answer(problem, request, reply),
-      (wrong: unknown) => {
-        // Whose key is wrong is told of nothing else; we are.
-        if (problem.kind === 'internal') tell(problem, request);
-        return answer(problemOf(wrong, request), request, reply);
-      },
-    );
+    return answer(problemOf(error, request), request, reply);
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
@@ -92,8 +75,6 @@ const codeOf: Record<ProblemKind, string> = {
 export function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (error.validation) return fieldsAtFault(error, request);
-  // It opens something all the same, such as another provider: a database was put back.
-  if (error instanceof KeyRefused) return unavailable('The API key has just been changed, please try again', error);
 
   const failure = failureOf(error);
   if (failure?.kind === 'input') return new Problem('invalid', 'A value is out of range', { cause: error });

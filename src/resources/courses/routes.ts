@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../core/schema.ts';
 import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/answers.ts';
-import { keyCheckedByLock } from '../../http/auth.ts';
 import { CourseBody, CourseChange } from './body.ts';
 import { courseItem, courseList } from './query.ts';
 import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';
@@ -40,7 +39,6 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseBody,
         response: created(CourseId),
       },
-      ...keyCheckedByLock,
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
   );

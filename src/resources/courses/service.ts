@@ -8,8 +8,8 @@ import { mergedProperties } from '../../core/custom-properties.ts';
 import { upholding } from '../../core/rules.ts';
 import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
-import { inserting, madeId, stampedAtLock } from '../../database/inserting.ts';
-import { inOrder, runAll, type Bound, type Statement } from '../../database/statements.ts';
+import { insert, inserting } from '../../database/inserting.ts';
+import { inOrder, run, type Statement } from '../../database/statements.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
 import { foldedSql } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
@@ -19,7 +19,7 @@ import { own } from '../../lists/reach.ts';
 import { canceled } from '../../reference/statuses.ts';
 import type { PartnerQuery } from '../partners/schema.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
-import { mainProduct, moveMainProduct } from '../products/service.ts';
+import { insertMainProduct, moveMainProduct } from '../products/service.ts';
 import { refuseForeignTags, resolveWords, setLabels, setTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body.ts';
 import { courseItem, courseList } from './query.ts';
@@ -51,8 +51,7 @@ const titleRule = 'courses_active_title';
 const foreignCustomer = () => invalidFields({ notValid: ['customer_id'] });
 const rules = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
 
-const { createdAt } = stampedAtLock;
-const insertCourse = inserting(courses, { ...stampedAtLock, relatedItemsUpdatedAt: createdAt });
+const insertCourse = inserting(courses);
 
 /** Makes a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
@@ -66,19 +65,17 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     customProperties: mergedProperties(null, body.custom_properties),
   };
   checkTogether(columns);
-  const check = titleCheck(ctx, { title, isActive: active });
-  const making = [insertCourse({ ...columns, providerId }), mainProduct(ctx, columns)];
-  if (!refersToMore(body)) {
-    const [, made] = await upholding(rules, ctx.writeAtOnce([check, ...making], courses));
-    return madeId(made);
-  }
   const work = ctx.write(async (tx, at) => {
-    await inOrder([runAll(tx, [check]), refuseForeignCustomer(ctx, tx, body.customer_id)]);
+    await inOrder([
+      assertTitleIsFree(ctx, tx, { title, isActive: active }),
+      refuseForeignCustomer(ctx, tx, body.customer_id),
+    ]);
     const tagIds = await resolveWords(ctx, tx, at, tags, 'tags', body.tags);
     const labelIds = await resolveWords(ctx, tx, at, labels, 'labels', body.labels);
 
-    const [made] = await runAll(tx, making);
-    const courseId = concerns(tx, madeId(made));
+    const timestamps = { createdAt: at, updatedAt: at, relatedItemsUpdatedAt: at };
+    const courseId = concerns(tx, await insert(tx, insertCourse({ ...columns, ...timestamps, providerId })));
+    await insertMainProduct(ctx, tx, at, courseId, columns);
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
     await changeTranslations(ctx, tx, courseId, body.translations);
@@ -86,10 +83,6 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   });
   return upholding(rules, work);
 }
-
-/** Whether anything of a new course depends on what the database answers. */
-const refersToMore = ({ tags = [], labels = [], translations }: CourseBody) =>
-  tags.length + labels.length > 0 || translations !== undefined;
 
 /** What is not sent keeps its value, what is sent empty is cleared; the main product moves along. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
@@ -101,7 +94,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const columns = { ...toColumns(body), ...customerOf(body), slug };
     const after = { ...before, ...sent(columns) };
     checkTogether(after);
-    if (after.isActive) await runAll(tx, [titleCheck(ctx, after, id)]);
+    await assertTitleIsFree(ctx, tx, after, id);
     await refuseForeignCustomer(ctx, tx, body.customer_id);
 
     const tagIds = body.tags && (await resolveWords(ctx, tx, at, tags, 'tags', body.tags));
@@ -195,19 +188,22 @@ export function checkTogether({ durationValue = null, durationUnitId = null, typ
   if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
 }
 
-const refuseEqualTitle: Statement = {
-  name: 'refuse_equal_title',
-  text: `select refuse('${titleRule}') where $4::boolean and exists (select from courses
-    where provider_id = $1 and ${foldedSql('title')} = ${foldedSql('$2::text')} and is_active and deleted_at is null
-      and id is distinct from $3::bigint)`,
+const findEqualTitle: Statement = {
+  name: 'find_equal_title',
+  text: `select 1 from courses where provider_id = $1 and ${foldedSql('title')} = ${foldedSql('$2::text')} and is_active
+    and deleted_at is null and id is distinct from $3::bigint limit 1`,
 };
 
-/** Refuses where another active course has the title that this one is to have; the index would, but later. */
-const titleCheck = (
+/** Throws where another active course has this title, before the unique index would. */
+async function assertTitleIsFree(
   { providerId, guards }: Ctx,
+  tx: Tx,
   { title, isActive }: { title: string; isActive: boolean },
   id: number | null = null,
-): Bound => ({ ...refuseEqualTitle, values: [providerId, title, id, isActive && guards.equalTitle] });
+) {
+  if (!isActive || !guards.equalTitle) return;
+  if ((await run(tx, findEqualTitle, [providerId, title, id])).length > 0) throw equalTitle();
+}
 
 async function refuseForeignCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {
   if (customerId === undefined || customerId === null) return;

@@ -1,8 +1,8 @@
 import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { inserting, lastIdOf, stampedAtLock } from '../../database/inserting.ts';
-import { courses, products } from '../../database/tables/courses.ts';
+import { inserting, insert } from '../../database/inserting.ts';
+import { products } from '../../database/tables/courses.ts';
 import { own } from '../../lists/reach.ts';
 
 /** What a course says of its main product; a price that is null is none. */
@@ -14,12 +14,13 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<Sold>) => ({
   currency: priceCurrency,
 });
 
-const insertOfNewCourse = inserting(products, { courseId: lastIdOf(courses), ...stampedAtLock });
+const insertProduct = inserting(products);
 
-/** The main product that a course has from its creation, for the course that the transaction inserts right before. */
-export function mainProduct({ providerId }: Ctx, sold: Sold) {
-  const { title, price, currency } = toColumns(sold);
-  return insertOfNewCourse({ providerId, title: title!, price, currency, isMainProduct: true });
+/** Inserts the main product that a course has from its creation. */
+export async function insertMainProduct({ providerId }: Ctx, tx: Tx, at: string, courseId: number, sold: Sold) {
+  const columns = { ...toColumns(sold), title: sold.title };
+  const timestamps = { createdAt: at, updatedAt: at };
+  await insert(tx, insertProduct({ ...columns, ...timestamps, providerId, courseId, isMainProduct: true }));
 }
 
 /** The main product moves along with what changes of its course; tells whether that changed it. */

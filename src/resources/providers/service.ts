@@ -74,7 +74,6 @@ export async function contextOf(database: Database, settings: Settings, provider
     db: database.db,
     doors: { $client: database.pool },
     write: (work) => database.write([providerId], work),
-    writeAtOnce: (...piece) => database.writeAtOnce(providerId, ...piece),
     writeNewProvider: (work) => database.writeNewProvider(providerId, work),
   };
 }
