@@ -6,7 +6,7 @@ import qs from 'qs';
 import { parse as parseJson } from 'secure-json-parse';
 import { Problem } from '../core/problem.ts';
 
-const limits = { keys: 5_000, depth: 5 };
+const limits = { keys: 5_000, depth: 5, values: 25_000 };
 
 /**
  * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an
@@ -20,7 +20,7 @@ export const bodies = fp(async (app: FastifyInstance) => {
     { parseAs: 'string' },
     async (_request: FastifyRequest, text: string) => {
       if (text.trim() === '') return {};
-      return shallow(
+      return bounded(
         tryParsing<unknown>('JSON', () =>
           parseJson(text, undefined, { protoAction: 'remove', constructorAction: 'remove' }),
         ),
@@ -73,6 +73,8 @@ function parseForm(text: string): Record<string, unknown> {
       // A list or an object with numbers for names? The field's schema knows.
       parseArrays: false,
       parameterLimit: limits.keys,
+      // Without this a name that is repeated more than 20 times is an error.
+      arrayLimit: limits.keys,
       throwOnLimitExceeded: true,
       plainObjects: true,
       decoder: decodeFormText,
@@ -98,12 +100,19 @@ function tryParsing<T>(dialect: string, parse: () => T): T {
   }
 }
 
-/** Refuses JSON nested deeper than any documented shape. */
-function shallow(value: unknown, depth = 0): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth > limits.depth) throw new Problem('invalid', 'The body is nested too deeply');
-  for (const part of Object.values(value)) shallow(part, depth + 1);
-  return value;
+/** Throws where JSON is nested deeper than any documented shape, or holds more values than any use needs. */
+function bounded(body: unknown): unknown {
+  let values = 0;
+  function visit(value: unknown, depth: number) {
+    if (typeof value !== 'object' || value === null) return;
+    if (depth > limits.depth) throw new Problem('invalid', 'The body is nested too deeply');
+    const members = Object.values(value);
+    values += members.length;
+    if (values > limits.values) throw new Problem('invalid', `The body has more than ${limits.values} values`);
+    for (const member of members) visit(member, depth + 1);
+  }
+  visit(body, 0);
+  return body;
 }
 
 /** Reads the fields of a multipart body and gives them the meaning the same url-encoded form has. */
