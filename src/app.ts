@@ -8,11 +8,11 @@ import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/bodies.ts';
 import { cutUnlessWaiting } from './http/closing.ts';
-import { docs } from './http/docs.ts';
+import { basePathOf, docs } from './http/docs.ts';
 import { operation, type Draining } from './http/operation.ts';
 import { answerProblems, mainWording } from './http/problems.ts';
 import { keptAnswers, knownLists } from './http/kept.ts';
-import { parseQuery } from './http/query.ts';
+import { assertQueryIsRead, parseQuery } from './http/query.ts';
 import { bucketsFor, type Rate } from './http/rate.ts';
 import { turnsOf, type Turning } from './http/turns.ts';
 import { answerBytes, answerUnread } from './http/unread.ts';
@@ -28,6 +28,8 @@ export type Limits = {
   requestMs: number;
   keepAliveMs: number;
   wrongKeysPerMinute: number;
+  /** Requests of one address to what needs no key; 600 unless given. */
+  publicRequestsPerMinute?: number;
   /** Of each provider's requests; not limited unless given. */
   rate?: Rate | undefined;
   /** How many bytes of answers are kept; none unless given. */
@@ -87,7 +89,8 @@ export async function buildApp({
     if (draining.now) reply.header('connection', 'close');
   });
   // Later than what the pages need to word a problem. Names and values come one after the other.
-  app.addHook('preParsing', async ({ raw }) => {
+  app.addHook('preParsing', async ({ raw, query }) => {
+    assertQueryIsRead(query);
     if (raw.rawHeaders.length > 2 * mostHeaders)
       throw new Problem('headers_too_large', `There are more than ${mostHeaders} headers`);
   });
@@ -96,8 +99,9 @@ export async function buildApp({
   app.setSerializerCompiler(({ schema }) => writing(schema as object) as (data: unknown) => string);
   answerProblems(app, mainWording);
 
-  await app.register(docs, { version });
   await app.register(rateLimit, { global: false, cache: 10_000 });
+  const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
+  await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
   const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
   app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
   app.decorate('known', knownLists());
@@ -106,10 +110,14 @@ export async function buildApp({
   app.decorate('turns', turnsOf(limits.lists));
   app.decorateRequest('leaveTurn', null);
   const buckets = limits.rate && bucketsFor(limits.rate);
-  const services = { database, settings, guards, countWrongKey, buckets };
+  const services = { database, settings, guards, countWrongKey, countRequest, buckets };
 
-  await app.register(async (scope) => operation(scope, { database, timezone: settings.timezone, draining }));
-  app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/docs'));
+  await app.register(async (scope) =>
+    operation(scope, { database, timezone: settings.timezone, draining, countRequest }),
+  );
+  app.get('/', { schema: { hide: true } }, (_request, reply) =>
+    reply.redirect(`${basePathOf(settings.publicUrl)}/docs`),
+  );
 
   await app.register(bodies);
   await app.register(v2, { prefix: '/v2', ...services });

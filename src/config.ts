@@ -75,6 +75,10 @@ export const Environment = Type.Object({
     }),
   ),
   WRONG_KEYS_PER_MINUTE: number('Wrong API keys from one address before 429', 60),
+  PUBLIC_REQUESTS_PER_MINUTE: number(
+    'Requests of one address to pages and paths that need no key, before 429; not `/live`',
+    600,
+  ),
 });
 
 export type Config = ReturnType<typeof readConfig>;

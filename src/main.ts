@@ -71,6 +71,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
       requestMs: config.REQUEST_TIMEOUT_MS,
       keepAliveMs: config.KEEP_ALIVE_MS,
       wrongKeysPerMinute: config.WRONG_KEYS_PER_MINUTE,
+      publicRequestsPerMinute: config.PUBLIC_REQUESTS_PER_MINUTE,
       rate: config.rate,
     },
     trustProxy: config.trustProxy,

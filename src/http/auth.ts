@@ -6,6 +6,7 @@ import { preferredLanguage } from '../reference/language.ts';
 import { findingKeys, type Found } from './keys.ts';
 import { routeOf } from './problems.ts';
 import { limitRate, type Buckets } from './rate.ts';
+import type { CountRequest } from './address-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,7 +24,9 @@ export type Services = {
   settings: Settings;
   guards: Guards;
   /** Counts a wrong key against the address it came from (IPv6 by /64). */
-  countWrongKey: ReturnType<FastifyInstance['createRateLimit']>;
+  countWrongKey: CountRequest;
+  /** Counts a request without a key against its address. */
+  countRequest: CountRequest;
   /** Of the providers' requests; none where they are not limited. */
   buckets?: Buckets | undefined;
 };
@@ -33,9 +36,17 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
   const findKey = findingKeys(database);
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
+    // A browser's preflight carries no key; the path answers 404 or 405.
+    if (request.method === 'OPTIONS') {
+      if (request.is404) throw new Problem('not_found', 'There is nothing at this path');
+      return;
+    }
     const key = request.headers['x-api-key'];
     const found = await findKey(key);
-    if (!found) throw await refusal(request);
+    if (!found) {
+      reply.header('www-authenticate', 'ApiKey header="X-API-Key"');
+      throw await refusal(request);
+    }
     // In a turn of its own: what is asked in this one is answered together.
     if (found.stale) setImmediate(noteUse, database, found, request);
     request.dataVersion = found.data_version;

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
+import { limitByAddress, type CountRequest } from './address-limit.ts';
 
 const description = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
 
@@ -27,12 +28,19 @@ const limitHeaders = {
   },
 };
 
-/** /docs and what /openapi.json answers, generated from the very schemas that validate. */
-export const docs = fp(async (app: FastifyInstance, { version }: { version: string }) => {
+type DocsOptions = { version: string; publicUrl: string; countRequest: CountRequest };
+
+/** The path below which a proxy serves this server: it removes that from each request's path. */
+export const basePathOf = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
+
+/** Generates the OpenAPI document from the schemas that validate, and serves its page at /docs. */
+export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countRequest }: DocsOptions) => {
+  const basePath = basePathOf(publicUrl);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Course Booking Service', version, description },
+      servers: [{ url: basePath || '/' }],
       components: {
         securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
         headers: limitHeaders,
@@ -53,18 +61,36 @@ export const docs = fp(async (app: FastifyInstance, { version }: { version: stri
     transform: ({ schema, url }) => ({ schema: documented(schema), url }),
     transformObject: (whole) => ('openapiObject' in whole ? limited(whole.openapiObject) : whole.swaggerObject),
   });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: true,
-    // A page that is read over plain http on a test machine must not be asked to upgrade.
-    transformStaticCSP: (header) => header.replace('upgrade-insecure-requests;', ''),
-    theme: {
-      title: 'Course Booking Service',
-      css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
-    },
-    uiConfig: { persistAuthorization: true, tryItOutEnabled: true, docExpansion: 'list', defaultModelsExpandDepth: -1 },
+  await app.register(async (scope) => {
+    scope.addHook('preParsing', limitByAddress(countRequest));
+    redirectToDocument(scope, `${basePath}/openapi.json`);
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      indexPrefix: basePath,
+      staticCSP: true,
+      // A page that is read over plain http on a test machine must not be asked to upgrade.
+      transformStaticCSP: (header) => header.replace('upgrade-insecure-requests;', ''),
+      theme: {
+        title: 'Course Booking Service',
+        css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
+      },
+      uiConfig: {
+        persistAuthorization: true,
+        tryItOutEnabled: true,
+        docExpansion: 'list',
+        defaultModelsExpandDepth: -1,
+      },
+    });
   });
 });
+
+/** The page's own copies of the document, which it would write anew for each request, lead to the one address. */
+function redirectToDocument(scope: FastifyInstance, address: string) {
+  scope.addHook('onRoute', (route) => {
+    if (route.url !== '/docs/json' && route.url !== '/docs/yaml') return;
+    route.handler = (_request, reply) => reply.redirect(address, 308);
+  });
+}
 
 /** As far as it is needed here: the paths, their operations by method. */
 type Paths = Record<string, Record<string, { responses: Record<string, object> }>>;

@@ -3,18 +3,20 @@ import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
 import { describe } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
+import { limitByAddress, type CountRequest } from './address-limit.ts';
 import { watchMethods } from './methods.ts';
+import { serveOpenapi } from './openapi-document.ts';
 
 const Health = Type.Object({ status: Type.String(), reason: Type.Optional(Type.String()) });
 
 /** Set once the server is about to stop: it still answers, but wants no more traffic. */
 export type Draining = { now: boolean };
 
+type OperationOptions = { database: Database; timezone: string; draining: Draining; countRequest: CountRequest };
+
 /** /live tells that the process answers, /ready that it should get requests, /openapi.json what it answers. */
-export function operation(
-  app: FastifyInstance,
-  { database, timezone, draining }: { database: Database; timezone: string; draining: Draining },
-) {
+export function operation(app: FastifyInstance, { database, timezone, draining, countRequest }: OperationOptions) {
+  const preParsing = limitByAddress(countRequest);
   const refuseOtherMethods = watchMethods(app);
   const schema = (summary: string) => ({
     summary,
@@ -25,7 +27,7 @@ export function operation(
 
   app.get('/live', { schema: schema('The process answers') }, async () => ({ status: 'live' }));
 
-  app.get('/ready', { schema: schema('The process should get requests') }, async (request, reply) => {
+  app.get('/ready', { schema: schema('The process should get requests'), preParsing }, async (request, reply) => {
     const reason = draining.now
       ? 'draining'
       : await notReady(database, timezone).catch((error: unknown) => {
@@ -36,7 +38,7 @@ export function operation(
     return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
   });
 
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  app.get('/openapi.json', { schema: { hide: true }, preParsing }, serveOpenapi(app));
   refuseOtherMethods();
 }
 

@@ -89,6 +89,7 @@ export function toProblem(error: FastifyError | Problem, request: FastifyRequest
 
 const kindOf: Partial<Record<number, ProblemKind>> = {
   400: 'invalid',
+  403: 'not_found',
   404: 'not_found',
   406: 'invalid',
   408: 'invalid',

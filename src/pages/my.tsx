@@ -4,6 +4,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { answerProblems } from '../http/problems.ts';
 import type { Services } from '../http/auth.ts';
 import { watchMethods } from '../http/methods.ts';
+import { limitByAddress } from '../http/address-limit.ts';
 import { checkBody } from '../http/bodies.ts';
 import { preferredLanguage } from '../reference/language.ts';
 import { pageWording } from './answer.tsx';
@@ -34,6 +35,7 @@ export const my: FastifyPluginAsync<Services> = async (app, options) => {
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Language, Cookie');
   });
   app.addHook('onRequest', fromOwnPages(settings));
+  app.addHook('preParsing', limitByAddress(options.countRequest));
   app.addHook('preParsing', checkBody);
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };

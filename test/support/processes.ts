@@ -8,7 +8,14 @@ import { freePort } from './ports.ts';
 type Environment = Record<string, string>;
 
 /** What a fresh machine has: none of the service's own variables. */
-const bare = (env: Environment) => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env });
+/** Tests ask for /ready until it answers. */
+const PUBLIC_REQUESTS_PER_MINUTE = '1000000';
+const bare = (env: Environment) => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: process.env['HOME'] ?? '/',
+  PUBLIC_REQUESTS_PER_MINUTE,
+  ...env,
+});
 
 /** A real server process; ended with the test, in case it has not ended by itself. */
 export async function startServer(env: Environment, command = [process.execPath, 'dist/main.js']) {

@@ -32,7 +32,7 @@ type Told = {
 
 /** What a server's own document says that can be asked. */
 export async function operationsOf(base: string): Promise<Operation[]> {
-  const { paths } = (await (await fetch(`${base}/docs/json`)).json()) as {
+  const { paths } = (await (await fetch(`${base}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, Told>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
