@@ -99,8 +99,8 @@ async function check({ database, ctx, summary, tell, onProgress }: Work, lines: 
 
 /** Kinds in an order in which each refers to earlier ones alone. Nothing is written after a line that was refused: others may refer to it. */
 async function write({ database, ctx, summary, tell, onProgress }: Work) {
-  const written = new Set<string>();
   for (const kind of kinds) {
+    let [batches, analyzedAt] = [0, 1];
     for (const { first, last } of await rangesOf(database, kind.kind, isBulk(kind) ? atOnce : 1)) {
       const { lines, refused } = isBulk(kind)
         ? await writeOrName(ctx, kind, first, last)
@@ -109,12 +109,18 @@ async function write({ database, ctx, summary, tell, onProgress }: Work) {
       if (refused) tell(refused);
       onProgress();
       if (summary.bad > 0) return;
-      if (isBulk(kind)) tablesOf(kind).forEach((table) => written.add(table));
+      if (!isBulk(kind)) continue;
+      batches += 1;
+      if (batches < analyzedAt) continue;
+      await analyze(database, kind);
+      analyzedAt *= 4;
     }
+    if (isBulk(kind) && batches > 1) await analyze(database, kind);
   }
-  // Until the database looks by itself it plans for tables as small as they were, and takes seconds for a page.
-  if (written.size > 0) await database.pool.query(`analyze ${[...written].join(', ')}`);
 }
+
+/** Statistics from before the import know no row of the provider: plans made with them read all its rows for each row. */
+const analyze = ({ pool }: Database, kind: BulkKind) => pool.query(`analyze ${tablesOf(kind).join(', ')}, import_refs`);
 
 /**
  * What the database refuses in spite of all checks is looked for by halves, so that its line can be named. Nothing is
