@@ -58,9 +58,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the import and its statement 
       )
     ).rows.length;
   await world.database.write([me.id], async () => {
-    const { DATABASE_URL: _, ...env } = process.env;
     const child = spawn(process.execPath, ['dist/cli.js', 'import', file, '--provider', String(me.id)], {
-      env: { ...env, DATABASE_URL: urlOf(name) },
+      env: { ...process.env, DATABASE_URL: urlOf(name) },
     });
     let stderr = '';
     child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
