@@ -6,6 +6,7 @@ import { schoolFile } from './support/school-file.ts';
 import { sharedWorld } from './support/world.ts';
 
 const run = (...args: string[]) => cli(args, { DATABASE_URL: urlOf(inject('shared')) });
+const allow = ['--allow', 'partners,categories'];
 const lines = (objects: object[]) => objects.map((object) => `${JSON.stringify(object)}\n`).join('');
 
 test('a file goes in, out again readable by its owner alone, and into another provider', async () => {
@@ -15,11 +16,11 @@ test('a file goes in, out again readable by its owner alone, and into another pr
   const [file, out] = [join(folder, 'school.ndjson'), join(folder, 'out.ndjson')];
   writeFileSync(file, lines(schoolFile(partner.id)));
 
-  const dry = await run('import', file, '--provider', String(me.id), '--dry-run');
+  const dry = await run('import', file, '--provider', String(me.id), ...allow, '--dry-run');
   expect([dry.code, dry.stdout]).toEqual([0, '42 lines checked, 0 of them known already; nothing was written\n']);
-  const first = await run('import', file, '--provider', String(me.id));
+  const first = await run('import', file, '--provider', String(me.id), ...allow);
   expect([first.code, first.stdout, first.stderr]).toEqual([0, '42 lines written, 0 known already\n', '']);
-  const again = await run('import', file, '--provider', String(me.id), '--json');
+  const again = await run('import', file, '--provider', String(me.id), ...allow, '--json');
   expect([again.code, again.json()]).toEqual([0, { read: 42, known: 42, written: 0, bad: 0 }]);
 
   const written = await run('export', out, '--provider', String(me.id));
@@ -32,7 +33,9 @@ test('a file goes in, out again readable by its owner alone, and into another pr
   const over = await run('export', out, '--provider', String(me.id));
   expect([over.code, over.stderr]).toEqual([1, `error: ${out} exists already; it is not written over\n`]);
 
-  expect((await run('import', out, '--provider', String(copy.id), '--json')).json()).toMatchObject({ written: 41 });
+  expect((await run('import', out, '--provider', String(copy.id), ...allow, '--json')).json()).toMatchObject({
+    written: 41,
+  });
   const count = async (key: { get: (url: string) => Promise<{ json: <T>() => T }> }) =>
     (await key.get('/v2/participants')).json<unknown[]>().length;
   expect(await count(copy)).toBe(await count(me));
@@ -141,4 +144,38 @@ test.each([
 ])('%j fails with one line', async (args, message) => {
   const { code, stderr } = await run(...args);
   expect([code, stderr]).toEqual([1, `error: ${message}\n`]);
+});
+
+test('a file approves partners and adds categories only with --allow, and nothing is written without it', async () => {
+  const world = await sharedWorld();
+  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const file = join(temporaryFolder(), 'beyond.ndjson');
+  const category = { kind: 'category', ref: 'c', title: 'Own', slug: `own-${me.id}` };
+  const partner = { kind: 'partner', ref: 'p', partner_id: other.id, status: 'approved' };
+  writeFileSync(file, lines([category, partner, { kind: 'location', ref: 'l', title: 'Hall' }]));
+  const refused = await run('import', file, '--provider', String(me.id), '--allow', 'partners');
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    'line 1: Not allowed: it changes categories outside the provider; use --allow categories\n' +
+      'error: 1 bad of 3 lines; nothing was written\n',
+  ]);
+  expect((await me.get('/v2/locations')).json()).toEqual([]);
+  expect((await run('import', file, '--provider', String(me.id))).stderr).toMatch(
+    /^line 1.*\nline 2: .*--allow partners\n/,
+  );
+  expect((await run('import', file, '--provider', String(me.id), ...allow)).code).toBe(0);
+});
+
+test('after 50 bad lines the rest is counted', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  const file = join(temporaryFolder(), 'many.ndjson');
+  writeFileSync(file, '[]\n'.repeat(720));
+  const { stderr } = await run('import', file, '--provider', String(me.id));
+  expect(stderr.split('\n').slice(49)).toEqual([
+    'line 50: The line is not a JSON object',
+    'and 670 more',
+    'error: 720 bad of 720 lines; nothing was written',
+    '',
+  ]);
 });

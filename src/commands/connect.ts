@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { Client } from 'pg';
 import { readConfig, type Config } from '../config.ts';
 import type { Ctx } from '../core/context.ts';
 import { readMoment } from '../core/moment.ts';
@@ -6,7 +7,7 @@ import { Problem } from '../core/problem.ts';
 import { asTitle, isTitle } from '../core/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
-import { openStore, settingsOf, whenReachable, type StoreOptions } from '../process/store.ts';
+import { openStore, settingsOf, whenReachable, type Store, type StoreOptions } from '../process/store.ts';
 import { contextOf } from '../resources/providers/service.ts';
 
 export type Connected = { config: Config; database: Database; ctxOf(providerId: number): Promise<Ctx> };
@@ -36,9 +37,11 @@ export async function run(
   // Nobody behind it waits, so it may wait longer for a connection than a request.
   const acquireMs = Math.max(10_000, config.POOL_WAIT_MS);
   const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...how });
+  const stop: { signal?: string } = {};
   try {
     const database = store.database.by({ actor: 'operator', actorId: null, action });
     await whenReachable(database, config.STARTUP_WAIT_MS);
+    if (how.poolSize === 1) await endOnSignal(store, stop);
     if (!(await isMigrated(database.pool))) {
       // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
       if (config.DATABASE_URL !== undefined)
@@ -49,9 +52,26 @@ export async function run(
     const answer = await work({ config, database, ctxOf });
     print(json, answer);
     if (answer.failure !== undefined) throw new Problem('invalid', answer.failure);
+  } catch (error) {
+    throw stop.signal === undefined ? error : new Problem('unavailable', `stopped by ${stop.signal}`);
   } finally {
     await store.close();
   }
+}
+
+/** Ends the one session in the database: a statement of a connection that is only cut off would run on and hold its locks. */
+async function endOnSignal({ connection, database }: Store, stop: { signal?: string }) {
+  const { rows } = await database.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const end = async (signal: string) => {
+    if (stop.signal !== undefined) process.exit(1);
+    stop.signal = signal;
+    const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+    await client.end();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void end(signal).catch(() => process.exit(1)));
 }
 
 export function print(asJson: boolean | undefined, { json, text }: Answer) {

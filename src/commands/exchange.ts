@@ -6,7 +6,7 @@ import { stringify } from 'csv-stringify';
 import { Problem } from '../core/problem.ts';
 import type { Database } from '../database/client.ts';
 import { exportLines } from '../exchange/export.ts';
-import { importLines, type ImportSummary } from '../exchange/import.ts';
+import { importLines, type Allowed, type ImportSummary } from '../exchange/import.ts';
 import { csvColumns, flatKinds } from '../exchange/kinds/index.ts';
 import { csvLines, jsonLines } from '../exchange/lines.ts';
 import { settingsOf } from '../process/store.ts';
@@ -19,6 +19,16 @@ const flatKind = (text: string) => {
   if (!flatKinds.includes(text)) throw new InvalidArgumentError(`It must be one of ${flatKinds.join(', ')}.`);
   return text;
 };
+/** More bad lines are only counted. */
+const mostTold = 50;
+
+const allowed = (text: string) => {
+  const names = text.split(',');
+  if (!names.every((name) => ['partners', 'categories'].includes(name)))
+    throw new InvalidArgumentError('It must be partners, categories or both with a comma between.');
+  return names as Allowed[];
+};
+
 const kindText = `what the lines of a .csv file are: ${flatKinds.join(', ')}`;
 type FileOptions = Options & { provider: number; kind?: string };
 
@@ -28,8 +38,9 @@ export function exchangeCommands(program: Command) {
     .argument('<file>', 'one JSON object a line, or a .csv file')
     .requiredOption('--provider <id>', 'whose data it is', id)
     .option('--kind <kind>', kindText, flatKind)
+    .option('--allow <names>', 'let the file approve partners, or add shared categories: partners,categories', allowed)
     .option('--dry-run', 'check the whole file and write nothing')
-    .action((file: string, options: FileOptions & { dryRun?: boolean }) => {
+    .action((file: string, options: FileOptions & { dryRun?: boolean; allow?: Allowed[] }) => {
       const kind = csvKind(file, options);
       if (!existsSync(file)) throw new Problem('invalid', `There is no file ${file}`);
       return run(
@@ -37,11 +48,17 @@ export function exchangeCommands(program: Command) {
         async ({ config, database }) => {
           const lines = kind === undefined ? jsonLines(file) : csvLines(file, kind);
           const dryRun = options.dryRun === true;
+          let told = 0;
           const summary = await importLines(database, settingsOf(config), options.provider, lines, {
             dryRun,
-            onBadLine: ({ line, reason }) => console.error(`line ${line}: ${reason}`),
+            allow: options.allow ?? [],
+            onBadLine: ({ line, reason }) => {
+              told += 1;
+              if (told <= mostTold) console.error(`line ${line}: ${reason}`);
+            },
             ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
           });
+          if (told > mostTold) console.error(`and ${(told - mostTold).toLocaleString('en')} more`);
           return importAnswer(summary, dryRun);
         },
         patient,

@@ -30,6 +30,8 @@ export type DatabaseOptions = {
   /** How long a writer waits altogether. */
   writeMs: number;
   onError?: (error: Error) => void;
+  /** Called once when a pooler turned out to keep no prepared statements, and unnamed ones are sent from now on. */
+  onUnprepared?: () => void;
   locking?: Locking;
 };
 
@@ -54,7 +56,7 @@ const within = (milliseconds: number, text: string, values?: unknown[]) =>
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs, writeMs } = options;
-  const { prepare = true, onError = () => undefined, locking = { lock: true, queue: true } } = options;
+  const { prepare = true, onError = () => undefined, locking = { lock: true, queue: true }, onUnprepared } = options;
   // By statements, not as start-up options: a transaction pooler refuses those.
   const settings = [
     `set timezone = '${timezone.replaceAll("'", "''")}'`,
@@ -65,7 +67,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     'set random_page_cost = 1.1',
   ].join('; ');
   const pool = new Pool({
-    Client: clientThat({ prepare }),
+    Client: clientThat({ prepare, ...(onUnprepared && { onUnprepared }) }),
     application_name: 'course-booking-service',
     ...connection,
     max: poolSize,

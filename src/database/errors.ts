@@ -10,21 +10,11 @@ export type Failure =
   | { kind: 'unavailable' }
   | { kind: 'fault' };
 
-// 26000: the same statement was sent right before, and not planned. The last five: the database does not exist, is not
-// migrated yet, or lets nobody in.
-const unavailableCodes = new Set([
-  '57014',
-  '25006',
-  '25P03',
-  '25P04',
-  '26000',
-  '3D000',
-  '42P01',
-  '42883',
-  '28P01',
-  '28000',
-]);
-const retryCodes = new Set(['40001', '40P01', '55P03']);
+// The last five: the database does not exist, is not migrated yet, or lets nobody in.
+const unavailableCodes = new Set(['57014', '25006', '25P03', '25P04', '3D000', '42P01', '42883', '28P01', '28000']);
+/** A prepared statement exists already, or does not exist: a pooler gave the session to another connection. */
+const preparingCodes = new Set(['42P05', '26000']);
+const retryCodes = new Set(['40001', '40P01', '55P03', ...preparingCodes]);
 const socketCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -38,6 +28,12 @@ const socketCodes = new Set([
   'ENETDOWN',
   'ECONNABORTED',
 ]);
+
+/** The server refused the name of a prepared statement, before it executed anything. */
+export function isPreparingFault(error: unknown) {
+  const cause = rootOf(error);
+  return cause instanceof DatabaseError && preparingCodes.has(cause.code ?? '');
+}
 
 /** Undefined when the error did not come from the database. */
 export function failureOf(error: unknown): Failure | undefined {

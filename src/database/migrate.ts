@@ -23,6 +23,8 @@ export async function migrateDatabase(connection: ClientConfig) {
   client.on('error', () => undefined);
   await client.connect();
   try {
+    // The migrator creates its schema even when nothing is to be applied, which takes more rights.
+    if (await isMigrated(client)) return { applied: 0 };
     await client.query('select pg_advisory_lock($1)', [lockKey]);
     const before = await appliedMigrations(client);
     await migrate(drizzle({ client }), { migrationsFolder });

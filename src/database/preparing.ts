@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Client } from 'pg';
+import { isPreparingFault } from './errors.ts';
 import { namedBy } from './statements.ts';
 
 type Asked = string | { text: string; name?: string | undefined; rowMode?: string };
@@ -16,6 +17,23 @@ function inOnePiece(stream: Writable) {
   if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
+}
+
+/** So many connections whose first error is a prepared statement's, within a minute, come from a pooler that cannot keep them. */
+const mostFaults = 3;
+
+/** Counts the connections that a pooler breaks; calls `stop` once when they are too many. */
+function faultCounter(stop: () => void) {
+  const failed = new WeakSet<Client>();
+  let faults: number[] = [];
+  return (client: Client, error: unknown) => {
+    if (failed.has(client)) return;
+    failed.add(client);
+    if (!isPreparingFault(error)) return;
+    const now = performance.now();
+    faults = [...faults.filter((at) => now - at < 60_000), now];
+    if (faults.length === mostFaults) stop();
+  };
 }
 
 /** A name for a text that came before: planning what comes once would gain nothing. */
@@ -39,10 +57,16 @@ function nameGiver() {
 
 /**
  * A driver's client that has the server plan each text of the query builder once a connection, and what has a name of its
- * own; without `prepare` nothing, which some transaction poolers need.
+ * own; without `prepare` nothing, which some transaction poolers need. It turns `prepare` off by itself, and calls
+ * `onUnprepared`, when such a pooler shows.
  */
-export function clientThat({ prepare }: { prepare: boolean }): typeof Client {
+export function clientThat(given: { prepare: boolean; onUnprepared?: () => void }): typeof Client {
+  let { prepare } = given;
   const nameOf = nameGiver();
+  const countFault = faultCounter(() => {
+    prepare = false;
+    given.onUnprepared?.();
+  });
   const named = (asked: Asked): Asked => {
     if (typeof asked === 'string' || (prepare && asked.name !== undefined)) return asked;
     // Rows as arrays are what the query builder asks for; what is written by hand names itself, or has a reason not to.
@@ -52,7 +76,9 @@ export function clientThat({ prepare }: { prepare: boolean }): typeof Client {
   // Assigned, since the driver types its query as a dozen overloads.
   Preparing.prototype.query = function ask(this: Client, asked: Asked, ...rest: unknown[]) {
     inOnePiece((this as unknown as Connected).connection.stream);
-    return (Client.prototype.query as unknown as Query).call(this, named(asked), ...rest);
+    const answer = (Client.prototype.query as unknown as Query).call(this, named(asked), ...rest);
+    if (answer instanceof Promise) answer.catch((error: unknown) => countFault(this, error));
+    return answer;
   } as unknown as Client['query'];
   return Preparing;
 }

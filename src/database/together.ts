@@ -1,7 +1,11 @@
+import { isPreparingFault } from './errors.ts';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 
 type Asked = [query: QueryConfig | string, values?: unknown[]];
-type Waiting = { asked: Asked; done(result: QueryResult): void; failed(error: unknown): void };
+/** More often than connections may fail before statements go without names. */
+const mostTries = 6;
+
+type Waiting = { asked: Asked; done(result: QueryResult): void; failed(error: unknown): void; tries: number };
 
 /**
  * Asks all that is asked in one turn of the event loop, mostly a page's relations, over one connection, where it leaves in
@@ -21,11 +25,12 @@ export function askingTogether(pool: Pool): Pick<Pool, 'query'> {
       return;
     }
     const all = await Promise.allSettled(
-      batch.map(async ({ asked, done, failed }) => {
+      batch.map(async ({ asked, done, failed, tries }) => {
         try {
           done(await client.query(...(asked as [QueryConfig])));
         } catch (error) {
-          failed(error);
+          if (tries < mostTries && isPreparingFault(error)) ask({ asked, done, failed, tries: tries + 1 });
+          else failed(error);
           throw error;
         }
       }),
@@ -34,9 +39,10 @@ export function askingTogether(pool: Pool): Pick<Pool, 'query'> {
     client.release(all.some(({ status }) => status === 'rejected'));
   }
 
-  const query = (...asked: Asked) =>
-    new Promise<QueryResult>((done, failed) => {
-      if (waiting.push({ asked, done, failed }) === 1) process.nextTick(() => void send());
-    });
+  function ask(one: Waiting) {
+    if (waiting.push(one) === 1) process.nextTick(() => void send());
+  }
+
+  const query = (...asked: Asked) => new Promise<QueryResult>((done, failed) => ask({ asked, done, failed, tries: 1 }));
   return { query } as unknown as Pool;
 }

@@ -2,7 +2,7 @@ import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import type { Audit, Note } from './audit.ts';
-import { failureOf } from './errors.ts';
+import { failureOf, isPreparingFault } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './locks.ts';
 import { NoTurn, workQueue } from './queue.ts';
 import { builderOn } from './reading.ts';
@@ -92,7 +92,7 @@ export function openWriters(
 
   const unlocked = <T extends Turn>(turn: T): T => (locking.lock ? turn : { ...turn, lock: noLock });
 
-  /** Serialization failures, deadlocks and lock time-outs are tried again while the time lasts. */
+  /** Serialization failures, deadlocks, lock time-outs and lost prepared statements are tried again while the time lasts. */
   async function persistently<T>(keys: number[], once: (times: Times) => Promise<T>): Promise<T> {
     const until = performance.now() + waitMs;
     const attempt = async (): Promise<T> => {
@@ -172,6 +172,7 @@ export async function transaction<T>(
     return result;
   } catch (thrown) {
     const error = late ?? thrown;
+    if (isPreparingFault(error)) broken = error as Error;
     // A connection that is gone, or does not answer, would only be waited for once more.
     if (failureOf(error)?.kind === 'unavailable') broken = error as Error;
     else await client.query('rollback').catch((failed: unknown) => (broken = failed as Error));

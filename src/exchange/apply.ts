@@ -22,7 +22,7 @@ export function writeLines(ctx: Ctx, kind: BulkKind, first: number, last: number
         const { rowCount } = await insertRows(tx, ctx, target, range, at);
         if (target.table === kind.table) lines = rowCount ?? 0;
       }
-      if (kind.moves) await tx.execute(kind.moves(ctx.providerId, at));
+      if (kind.moves) await tx.execute(kind.moves(ctx.providerId, at, idsOf(ctx, range)));
       return lines;
     }),
   );
@@ -113,23 +113,28 @@ const nameRows = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof 
       where ${range} and r.table = ${getTableConfig(table).name} and ref is not null order by line, part
     ) named`);
 
+/** A row's id by a look-up of its own: statistics from before the import would mislead a join. */
+const idOf = (ctx: Ctx, kind: string, ref: string) =>
+  sql`(select item_id from import_refs where provider_id = ${ctx.providerId} and kind = ${sql.raw(kind)} and ref = ${sql.raw(ref)})`;
+
+/** The ids of the lines' own items. */
+const idsOf = (ctx: Ctx, range: ReturnType<typeof sql>) =>
+  sql`select ${idOf(ctx, 'r.ref_kind', 'r.ref')} as id from import_rows r where ${range} and r.part = 0`;
+
 function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, at: string) {
   const { name, columns } = getTableConfig(target.table);
   const own = new Set(['provider_id', 'id', 'created_at', 'updated_at']);
   const written = new Set([...columns.map(nameOf).filter((column) => own.has(column)), ...target.columns.map(nameOf)]);
   const names = sql.raw([...written].join(', '));
   const values = sql.raw([...written].map((column) => target.computed[column] ?? `v.${column}`).join(', '));
-  // Each id by a look-up of its own: a join would be planned for the table of refs as it was before the import.
-  const idOf = (kind: string, ref: string) =>
-    sql`(select item_id from import_refs where provider_id = ${ctx.providerId} and kind = ${sql.raw(kind)} and ref = ${sql.raw(ref)})`;
   return tx.execute(sql`
     insert into ${sql.identifier(name)} (${names}) overriding system value
     select ${values} from import_rows r
     cross join lateral (
-      select coalesce(jsonb_object_agg(f.key, ${idOf('f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
+      select coalesce(jsonb_object_agg(f.key, ${idOf(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
     ) items
     cross join lateral jsonb_populate_record(null::${sql.identifier(name)}, r.data || items.found || jsonb_build_object(
-      'provider_id', ${ctx.providerId}::bigint, 'id', ${idOf('r.ref_kind', 'r.ref')},
+      'provider_id', ${ctx.providerId}::bigint, 'id', ${idOf(ctx, 'r.ref_kind', 'r.ref')},
       'created_at', ${at}::text, 'updated_at', ${at}::text
     )) v
     where ${range} and r.table = ${name} order by r.line, r.part`);

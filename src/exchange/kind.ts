@@ -49,8 +49,8 @@ export type BulkKind = Item & {
   checks?: { field: string; text: string }[];
   /** A field that no two items may share, without regard to case; `among` says among which rows, as SQL over `t`. */
   unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
-  /** Moves the stamps of other items that show these, as a statement after those that made them `at` this instant. */
-  moves?: (providerId: number, at: string) => SQL;
+  /** Moves the stamps of other items that show the ones just written `at` this instant; `ids` is a query of their ids. */
+  moves?: (providerId: number, at: string, ids: SQL) => SQL;
 };
 
 /** Lines that are few, and go one by one through the services that the command line and the interface call. */

@@ -43,8 +43,12 @@ export function operation(app: FastifyInstance, { database, timezone, draining, 
 }
 
 async function notReady(database: Database, timezone: string) {
-  const { rows } = await database.pool.query<{ zone: string }>("select current_setting('timezone') as zone");
+  const { rows } = await database.pool.query<{ zone: string; standby: boolean; readonly: string }>(
+    "select current_setting('timezone') as zone, pg_is_in_recovery() as standby, current_setting('transaction_read_only') as readonly",
+  );
   if (rows[0]!.zone.toLowerCase() !== timezone.toLowerCase())
     return 'the database session is not in the service time zone';
+  if (rows[0]!.standby) return 'the database is a read-only standby';
+  if (rows[0]!.readonly === 'on') return 'the database is read-only';
   return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
 }

@@ -11,6 +11,7 @@ export function explain(error: unknown): string {
     return `port ${(cause as { port?: number }).port ?? ''} is in use; set PORT to another one`;
   // Who may connect, and to what: an operator's own mistakes.
   if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database says: ${message}`;
+  if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';
   if (failureOf(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
   if (failureOf(error)) return `the database refused it (SQLSTATE ${code})`;
   return message.split('\n')[0]!;

@@ -17,6 +17,8 @@ export function onStopSignal() {
       () => process.exit(1),
     );
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, onSignal);
+  // A terminal that closes, or a log rotation, sends it.
+  process.on('SIGHUP', () => undefined);
   return { gracefully: (work: (signal: string) => Promise<void>) => void (finish = work) };
 }

@@ -40,6 +40,12 @@ export async function openStore(
     statementMs: config.STATEMENT_TIMEOUT_MS,
     writeMs: config.WRITE_WAIT_MS,
     onError,
+    onUnprepared: () =>
+      onError(
+        new Error(
+          'the pooler before the database keeps no prepared statements; going on without them: set PREPARED_STATEMENTS=false, or max_prepared_statements in PgBouncer 1.21 or newer',
+        ),
+      ),
     ...how,
   });
   return {

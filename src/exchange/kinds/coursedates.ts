@@ -148,7 +148,8 @@ export const coursedate: BulkKind = {
     return { zone: timezone ?? serviceZone };
   },
   // A new date moves its course, which tells when something of it was last changed.
-  moves: (providerId, at) => sql`
-    update courses set updated_at = ${at}, related_items_updated_at = ${at} where provider_id = ${providerId} and id in
-      (select course_id from course_dates where provider_id = ${providerId} and created_at = ${at})`,
+  moves: (providerId, at, ids) => sql`
+    update courses set updated_at = ${at}, related_items_updated_at = ${at} where provider_id = ${providerId} and id = any(array(
+      select (select course_id from course_dates d where d.provider_id = ${providerId} and d.id = made.id) from (${ids}) made
+    ))`,
 };

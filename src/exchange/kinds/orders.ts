@@ -195,9 +195,10 @@ export const participant: BulkKind = {
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
   },
   // An order shows who it is for.
-  moves: (providerId, at) => sql`
-    update orders set updated_at = ${at} where provider_id = ${providerId} and updated_at < ${at} and id in (
-      select b.order_id from participants p join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
-      where p.provider_id = ${providerId} and p.created_at = ${at}
-    )`,
+  moves: (providerId, at, ids) => sql`
+    update orders set updated_at = ${at} where provider_id = ${providerId} and updated_at < ${at} and id = any(array(
+      select (select order_id from bookings b where b.provider_id = ${providerId} and b.id = (
+        select booking_id from participants p where p.provider_id = ${providerId} and p.id = made.id
+      )) from (${ids}) made
+    ))`,
 };
