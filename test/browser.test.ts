@@ -181,7 +181,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     const found: Record<string, unknown> = {};
     const clean: Record<string, unknown> = {};
     async function look(name: string) {
-      for (const [device, width] of Object.entries({ narrow: 320, phone: 360, desk: 1280 })) {
+      for (const [device, width] of Object.entries({ narrow: 320, phone: 390, desk: 1280 })) {
         await page.setViewportSize({ width, height: 800 });
         if (width > 320) await keepScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
         found[`${name} on ${device}`] = [await overhang(page), width > 320 ? await accessibilityFaults(page) : []];
@@ -212,6 +212,20 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await look('logged-out');
     expect(found).toEqual(clean);
     expect(complaints).toEqual([]);
+  });
+
+  test.each(['en-GB', 'nb-NO'])('the menu is one row on a phone: %s', async (locale) => {
+    const { link } = await startSchool();
+    const { page } = await (await openBrowser()).open({ ...phone, viewport: { width: 390, height: 844 }, locale });
+    await page.goto(await link('sign_in'));
+    const entries = await page.locator('.menu a, .menu button').all();
+    const boxes = await Promise.all(entries.map((entry) => entry.boundingBox()));
+    expect(boxes).toHaveLength(4);
+    // A second row would stand a whole line lower.
+    const middles = boxes.map((box) => box!.y + box!.height / 2);
+    expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(8);
+    expect(boxes.map((box) => box!.height >= 30)).toEqual([true, true, true, true]);
+    expect(await overhang(page)).toBe(0);
   });
 
   test('on the page of the reference a course is made with the example as it stands', async () => {

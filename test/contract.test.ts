@@ -47,6 +47,7 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/app-users',
     'GET /v2/batch/coursedates',
     'GET /v2/campaigns',
+    'GET /v2/campaigns/validate',
     'GET /v2/campaigns/validate/{code}',
     'GET /v2/course-tags',
     'GET /v2/course-users/{id}',
@@ -69,6 +70,7 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/participants/{id}',
     'GET /v2/schools',
     'GET /v2/search-users',
+    'GET /v2/vouchers/validate',
     'GET /v2/vouchers/validate/{code}',
     'POST /courses',
     'POST /schools',
@@ -187,6 +189,8 @@ test.each<[string, Schema, unknown]>([
   ['Booking', answerOf('/v2/booking', 'post', '201'), booking.booking],
   ['Campaign, looked up', answerOf('/v2/campaigns/validate/{code}', 'get', '200'), booking.validCampaign],
   ['Voucher, looked up', answerOf('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
+  ['Campaign of a query', answerOf('/v2/campaigns/validate', 'get', '200'), booking.validCampaign],
+  ['Voucher of a query', answerOf('/v2/vouchers/validate', 'get', '200'), booking.validVoucher],
 ])('%s has the fields and types of the document', (_name, schema, table) => {
   expect(worded(schema)).toEqual(table);
 });
@@ -205,7 +209,9 @@ test('deregistering answers the participants of the list, and an update one of t
 const ofBooking = [
   '/v2/booking',
   '/v2/booking/{id}/deregister',
+  '/v2/campaigns/validate',
   '/v2/campaigns/validate/{code}',
+  '/v2/vouchers/validate',
   '/v2/vouchers/validate/{code}',
 ];
 test.each(keyed)('$method $path words its failures as its interface does', ({ path, operation }) => {
@@ -248,7 +254,7 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
   test('answers what its schema says', async () => {
     const me = await newProvider();
     await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
-    const url = path.includes('{code}') ? await lookUp[path]!(me) : (await pathFor(me, path)) + (asked[path] ?? '');
+    const url = lookUp[path] ? await lookUp[path](me) : (await pathFor(me, path)) + (asked[path] ?? '');
     const body = method === 'GET' ? undefined : ((await toBook[path]?.(me)) ?? complete[path]);
     const answer = await me.request(method)(url, body);
     expect(answer.status).toBeLessThan(300);
@@ -279,8 +285,14 @@ const lookUp: Record<string, (me: Provider) => Promise<string>> = {
     await newCampaign(me, { campaignCode: 'code' });
     return `/v2/campaigns/validate/code?course_id=${await me.course()}`;
   },
+  '/v2/campaigns/validate': async (me) => {
+    await newCampaign(me, { campaignCode: 'code' });
+    return `/v2/campaigns/validate?code=code&course_id=${await me.course()}`;
+  },
   '/v2/vouchers/validate/{code}': async (me) =>
     `/v2/vouchers/validate/${(await newVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+  '/v2/vouchers/validate': async (me) =>
+    `/v2/vouchers/validate?code=${(await newVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
 };
 /** A body that names something of the provider's own. */
 const toBook: Record<string, (me: Provider) => Promise<object>> = {

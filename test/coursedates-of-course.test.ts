@@ -29,7 +29,7 @@ describe('GET /v2/courses/:id/coursedates', () => {
       teaching_language: { id: 'no', title: 'Norwegian' },
       gatherings: [{ id: gathering, instructors: [{ name: 'Kari Nordmann' }] }],
       course: { id: courseId, title: 'Knots' },
-      status: { id: 2, idType: 1, title: 'Will run' },
+      status: { id: 2, idType: 2, title: 'Will run' },
     });
     expect(second).toMatchObject({ location: null, gatherings: [], place: { title_additional_info: null } });
     const names = 'place,location,teaching_language,gatherings,course,status';

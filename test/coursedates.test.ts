@@ -218,7 +218,7 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
     email: 'k@x.example',
     is_archived: false,
   };
-  expect(await including('status')).toEqual({ status: { id: 2, idType: 1, title: 'Will run' } });
+  expect(await including('status')).toEqual({ status: { id: 2, idType: 2, title: 'Will run' } });
   expect(await including('teaching_language')).toEqual({ teaching_language: { id: 'no', title: 'Norwegian' } });
   expect(await including('instructors')).toEqual({ instructors: [instructor] });
   expect(await including('place')).toEqual({
@@ -232,8 +232,8 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
   });
   const [location] = (await me.get('/v2/locations')).json();
   expect(await including('location')).toEqual({ location });
-  const minute = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d$/) as string;
-  const gathering = { idInstance: made.id, created_at: minute, updated_at: minute };
+  const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
+  const gathering = { idInstance: made.id, created_at: moment, updated_at: moment };
   expect(await including('gatherings')).toEqual({
     gatherings: [
       {

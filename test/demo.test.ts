@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { calendarOn, plusDays } from '../src/demo/content/calendar.ts';
 import { dateLines } from '../src/demo/content/dates.ts';
@@ -21,6 +22,7 @@ import {
 
 const name = `booking_demo_${process.pid}`;
 const key = 'demo-key-of-this-test-0123456789';
+const readme = readFileSync('README.md', 'utf8');
 let world: World;
 let loaded: string | null;
 let courses: Course[];
@@ -522,3 +524,34 @@ async function listed(me: Pick<Provider, 'get'>) {
     answers[url] = (await me.get(url)).json<unknown>();
   return answers;
 }
+
+test('partners have coming dates, and one date of the school is without a location', async () => {
+  const coming = await get<Item[]>('/v2/nextcoursedates?include_partners=1');
+  const ofPartner = (title: string) => coming.filter((date) => date['provider'].title === title);
+  expect(ofPartner('Hansa Matakademi').length).toBeGreaterThan(2);
+  expect(ofPartner('Løvetann IT-akademi').length).toBeGreaterThan(2);
+  const own = ofPartner('Fjordkurs Bergen').filter((date) => date['location_id'] === null);
+  expect(own).toHaveLength(1);
+  expect(own[0]).toMatchObject({ location: null, place_id: null });
+  expect(own[0]!['gatherings'].map((one: Item) => one['idLocation'])).toEqual([null, null]);
+});
+
+test('the course user and the voucher codes that the README names are in the data', async () => {
+  const [, username, password] = /course user `(\S+)` has the password `([^`]+)`/.exec(readme)!;
+  const headers = { 'x-api-key': key };
+  const payload = { username, password, create_login_url: true };
+  const answer = await send(world.app, { method: 'POST', url: '/v2/check-user-credentials', headers, payload });
+  expect(answer.json()).toMatchObject({ valid: true, email: username, login_url: expect.any(String) as string });
+  const { user_id } = answer.json<{ user_id: number }>();
+  const theirs = participants.filter(({ user }) => user.id === user_id);
+  const isComing = (one: Item) => one['coursedate'].end_at >= today;
+  expect([theirs.some(isComing), theirs.every(isComing)]).toEqual([true, false]);
+
+  const codes = [...readme.matchAll(/`(GAVE-[A-Z0-9-]+)`/g)].map(([, code]) => code!);
+  const { rows } = await world.database.pool.query<{ code: string }>('select distinct code from vouchers');
+  expect([...codes].sort()).toEqual(rows.map(({ code }) => code).sort());
+  const balances = codes.map(
+    async (code) => (await get<Item>(`/v2/vouchers/validate?code=${code}`))['voucher'].balance,
+  );
+  expect(await Promise.all(balances)).toEqual(['2000.00', '1410.00', '0.00', '1000.00', '500.00']);
+});

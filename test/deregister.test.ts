@@ -37,7 +37,7 @@ test('deregistering answers the participants, and a second call changes nothing'
   });
   const answer = await deregister(me, summary.booking_id);
   const { successful, booking_id, participants } = answer.json();
-  expect([answer.status, successful, booking_id]).toEqual([200, true, Number(summary.booking_id)]);
+  expect([answer.status, successful, booking_id]).toEqual([200, true, summary.booking_id]);
   expect(participants).toEqual(await participantsOf(me));
   expect(participants.map((one: Item) => [one['id'], one['status'].status_code])).toEqual(
     summary.participants.map(({ id }) => [id, 'status_deregistered']),

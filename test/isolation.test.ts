@@ -46,7 +46,13 @@ const lists: Record<string, string> = {
       'participants/{id}',
     ]
       .concat(['campaigns', 'course-users/{id}', 'search-users', 'admin-users', 'admin-roles'])
-      .concat('app-users', 'campaigns/validate/{code}', 'vouchers/validate/{code}')
+      .concat(
+        'app-users',
+        'campaigns/validate/{code}',
+        'vouchers/validate/{code}',
+        'campaigns/validate',
+        'vouchers/validate',
+      )
       .map((name) => [`GET /v2/${name}`, marks]),
   ),
   'GET /schools': marks,
@@ -284,6 +290,8 @@ const idParameters: Record<string, Naming> = {
   'GET /v2/participants/{id} path id': ['participant'],
   'GET /v2/campaigns/validate/{code} query coursedate_id': ['date'],
   'GET /v2/campaigns/validate/{code} query course_id': ['course'],
+  'GET /v2/campaigns/validate query coursedate_id': ['date'],
+  'GET /v2/campaigns/validate query course_id': ['course'],
   'POST /v2/booking body coursedate_id': [
     'date',
     (id) => ({ coursedate_id: id, payment_method, participants: [participant] }),
@@ -359,6 +367,7 @@ test.each(parameters.filter(({ key }) => typeof idParameters[key] !== 'string'))
 
 /** What a list answers nothing without. */
 const needed: Record<string, string> = {
+  'GET /v2/campaigns/validate': `code=${support.marker}`,
   'GET /v2/search-users': `lastname=${marker}`,
   'GET /v2/batch/coursedates': `course_ids=${ids.course}`,
 };

@@ -46,6 +46,28 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])('today is 
   expect(await asking(me)('')).toEqual([today]);
 });
 
+test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+  'a date that is hidden after its deadline leaves the calendar and the lists of partners, not its own list: %s',
+  async (timezone) => {
+    const [me, partner] = [await newProvider(), await newProvider()];
+    await approvePartner(database, partner.id, me.id);
+    const course = await me.course();
+    const add = (deadline: number, visibleWhenPassedDeadline: boolean) =>
+      addDate(me, course, {
+        ...{ startAt: day(timezone, 20), endAt: day(timezone, 20), timezone },
+        ...{ deadlineAt: day(timezone, deadline), visibleWhenPassedDeadline },
+      });
+    const hidden = await add(-1, false);
+    const shown = [await add(-1, true), await add(0, false), await add(1, false)];
+    expect(await asking(me)('')).toEqual(shown);
+    expect(await asking(partner)(`partner_id=${me.id}`)).toEqual(shown);
+    const listed = async (caller: Provider, path: string) =>
+      (await caller.get(path)).json<{ items: { coursedate_id: number }[] }>().items.map((one) => one.coursedate_id);
+    expect(await listed(partner, `/v2/coursedates?partner_id=${me.id}`)).toEqual(shown);
+    expect(await listed(me, '/v2/coursedates')).toEqual([hidden, ...shown]);
+  },
+);
+
 test('answers up to 250, unasked', async () => {
   const me = await newProvider();
   const course = await me.course();
@@ -83,6 +105,7 @@ test('embeds course, place and time unasked, the rest on request', async () => {
   const asked = (await me.get(`/v2/coursedates?coursedate_id=${id}&include=${names.join(',')}`)).json().items[0];
   expect(plain).toEqual(asked);
   expect(plain).toMatchObject({ course: { title: 'Rich' }, gatherings: [{ instructors: [{ id: instructorId }] }] });
+  for (const name of names) expect(await item(`include[]=${name}`)).toEqual(plain);
   expect(plain.course).not.toHaveProperty('products');
   expect(plain.course).not.toHaveProperty('reference_internal');
 
@@ -101,10 +124,11 @@ test('embeds course, place and time unasked, the rest on request', async () => {
     subinstances: [expect.objectContaining({ coursedate_id: child, parent_id: id, trigger_value: 'x' })],
     bundle: { id: bundleId, title: 'Both', items: [expect.objectContaining({ coursedate_id: id })] },
   });
-  const refused = await me.get('/v2/nextcoursedates?include[]=course');
+  const refused = await me.get('/v2/nextcoursedates?include[]=school');
   expect([refused.status, refused.json().error]).toEqual([
     400,
-    'Field(s) not valid: include. Supported values of include: course.products, course.reference_internal, ' +
+    'Field(s) not valid: include. Supported values of include: course, location, place, gatherings, ' +
+      'teaching_language, status, course.products, course.reference_internal, ' +
       'instructors, provider, subinstances, bundle',
   ]);
 });

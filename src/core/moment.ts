@@ -70,8 +70,10 @@ export function dateTime(stored: string): string {
 
 export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : dateTime(stored));
 
-/** `yyyy-mm-dd hh:mm:ss`, as admin users and instructors show it. */
+/** `yyyy-mm-dd hh:mm:ss`, as admin users, instructors and vouchers show it. */
 export const plainDateTime = (stored: string) => stored.slice(0, 19);
+
+export const plainDateTimeOrNull = (stored: string | null) => (stored === null ? null : plainDateTime(stored));
 
 /** As `dateTime`, with the fraction kept, for a client that resumes from it. */
 export function exactDateTime(stored: string): string {

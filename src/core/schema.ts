@@ -104,7 +104,7 @@ export const LocalTimeField = (options: SchemaOptions = {}) =>
 /** What answers show: ISO 8601 with a numeric offset, in the service's time zone. */
 export const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
 
-/** What admin users and instructors show instead: no offset, in the service's time zone. */
+/** What admin users, instructors and vouchers show instead: no offset, in the service's time zone. */
 export const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
 
 /** What `Moment` takes, or the keyword `now`, which stays as it is. */

@@ -9,6 +9,7 @@ import { toColumns } from '../resources/schools/service.ts';
 import { calendarOn } from './content/calendar.ts';
 import { categoryLinesFor, courseLines } from './content/course-lines.ts';
 import type { Line } from './content/lines.ts';
+import { partnerDateLines } from './content/partner-dates.ts';
 import { demoSchoolLines } from './content/school.ts';
 import { demoSchool, partners, pendingPartner, subSchool } from './content/schools.ts';
 import type { DemoProvider, DemoSchool } from './content/types.ts';
@@ -28,13 +29,16 @@ export function loadDemo(
     if (!(await hasNoProviders(within))) return null;
     const make = (school: DemoSchool, lines: Line[], parentId: number | null = null, key?: string) =>
       makeProvider(within, settings, school, lines, parentId, key);
-    const makeOther = ({ school, courses }: DemoProvider, parentId?: number) =>
-      make(school, [...categoryLinesFor(courses), ...courseLines(courses)], parentId);
+    const makeOther = ({ school, courses }: DemoProvider, parentId?: number, more: Line[] = []) =>
+      make(school, [...categoryLinesFor(courses), ...courseLines(courses), ...more], parentId);
 
     const apiKey = newKey();
     const calendar = calendarOn(today ?? (await dayOf(within)));
     const demo = await make(demoSchool, demoSchoolLines(calendar), null, apiKey);
-    for (const partner of partners) await approvePartner(within, demo, await makeOther(partner));
+    for (const partner of partners) {
+      const dates = partnerDateLines(calendar, partner.courses);
+      await approvePartner(within, demo, await makeOther(partner, undefined, dates));
+    }
     await requestPartner(within, demo, await makeOther(pendingPartner));
     await makeOther(subSchool, demo);
     return apiKey;

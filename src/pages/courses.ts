@@ -16,6 +16,9 @@ import { canceled, hasLeft, postponed, seat } from '../reference/statuses.ts';
 const now = sql`now()`;
 const left = [seat.deregistered, seat.deregisteredWithFee];
 
+/** A moment to compare with others, whose offsets may differ. */
+const epochMs = (moment: SQL) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
+
 const placeColumns = {
   // First one that is never null: by it drizzle tells whether there is a location at all.
   isVirtual: locations.isVirtual,
@@ -42,6 +45,8 @@ const columns = {
   endTimeAt: courseDates.endTimeAt,
   zone: courseDates.zone,
   startsAt: courseDates.startsAt,
+  startsAtMs: epochMs(sql`${courseDates.startsAt}`),
+  endsAtMs: epochMs(sql`${courseDates.endsAt}`),
   endsAt: courseDates.endsAt,
   isOver: sql<boolean>`${courseDates.endsAt} < ${now}`,
   isVirtual: courseDates.isVirtual,
@@ -81,10 +86,20 @@ export type Enrolment = EnrolmentRow & { gatherings: Gathering[] };
 /** The newest of somebody's course dates; nobody has taken more courses than this. */
 const most = 500;
 
-/** All of somebody's: what is to come, the next first, and what is over, the last first. */
+/** The start of the next meeting that is not over: a gathering, or the date itself where it has none. */
+function nextMeetingMs({ gatherings: meetings, startsAtMs, endsAtMs }: Enrolment) {
+  if (meetings.length === 0) return startsAtMs;
+  return meetings.find(({ isOver }) => !isOver)?.startsAtMs ?? endsAtMs;
+}
+
+/** All course dates of a person: coming ones by their next meeting, past ones with the latest first. */
 export async function listEnrolments(ctx: Ctx, userId: number) {
   const rows = await withGatherings(ctx, await enrolments(ctx, userId).limit(most));
-  return { coming: rows.filter((row) => !row.isOver).reverse(), past: rows.filter((row) => row.isOver) };
+  const coming = rows.filter((row) => !row.isOver).reverse();
+  return {
+    coming: coming.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
+    past: rows.filter((row) => row.isOver),
+  };
 }
 
 /** One of somebody's own; nobody else's is ever found. */
@@ -110,6 +125,7 @@ const fetchGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
       gatheringAt: gatherings.gatheringAt,
       gatheringEndAt: gatherings.gatheringEndAt,
       startsAt: gatherings.startsAt,
+      startsAtMs: epochMs(sql`${gatherings.startsAt}`),
       endsAt: sql<string>`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt})`,
       isOver: sql<boolean>`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) < ${now}`,
       theme: gatherings.theme,

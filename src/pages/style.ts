@@ -164,6 +164,9 @@ dt { color: var(--soft); }
 .time { white-space: nowrap; }
 dd { margin: 0; }
 @media (max-width: 30rem) {
+  .menu,
+  .menu ul { gap: 0 0.625rem; }
+  .menu { font-size: 0.875rem; }
   dl > div { grid-template-columns: 1fr; }
 }
 .text h3,

@@ -10,9 +10,6 @@ export const courseDateStatuses = new Map<number, Label>([
 export const canceled = 3;
 export const postponed = 4;
 
-/** `idType` of a status: the kind of thing it is a status of. Course dates have one kind. */
-export const courseDateStatusType = 1;
-
 /** What a participant may be, by `idStatus`. */
 export const seat = {
   confirmed: 1,

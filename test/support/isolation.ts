@@ -240,9 +240,10 @@ function asksOf(endpoint: Endpoint, ids: Owner['ids']) {
   if (takes(endpoint, 'username'))
     return ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
   if (takes(endpoint, 'course_ids[]')) return [`course_ids=${ids.course},${ids.corporate}`];
-  return endpoint.path === '/v2/campaigns/validate/{code}'
-    ? [`coursedate_id=${ids.date}`, `course_id=${ids.course}`]
-    : [''];
+  const code = takes(endpoint, 'code') && !endpoint.path.includes('{code}') ? `code=${marker}` : '';
+  return endpoint.path.startsWith('/v2/campaigns/validate')
+    ? [`coursedate_id=${ids.date}`, `course_id=${ids.course}`].map((ask) => [code, ask].filter(Boolean).join('&'))
+    : [code];
 }
 
 /** The requests that an endpoint can be read by: each include and all, with what widens a list; `include` is the one. */

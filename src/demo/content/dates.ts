@@ -63,7 +63,7 @@ function gatheringsOf(run: Run): Fields[] {
     ref,
     gathering_at: `${day} ${from}`,
     gathering_end_at: `${day} ${to}`,
-    idLocation: location,
+    idLocation: 'location_id' in run.fields ? undefined : location,
     instructors: meetings.length === 1 ? instructors : [instructors[n % instructors.length]],
     ...(meetings.length === 1
       ? {}

@@ -50,6 +50,9 @@ function homeOf(n: number) {
 /** How many employees of each company the school knows. */
 const staffSize = 7;
 
+/** A course user of the demo school who can sign on; the README names both. */
+export const signOn = { ref: 'havbris/2', password: 'fjord og fjell' };
+
 /** The employees of a company. */
 const employees: Line[] = companies.flatMap((company, place) =>
   Array.from({ length: staffSize }, (_, member) => {
@@ -71,6 +74,7 @@ const employees: Line[] = companies.flatMap((company, place) =>
       work_address_1: company['post_address_1'],
       work_zipcode: company['post_zipcode'],
       work_city: company['post_city'],
+      ...(signOn.ref === `${company.ref}/${member + 1}` ? { password: signOn.password } : {}),
       ...(member === 0 ? { date_of_birth: birthdayOf(n) } : {}),
       ...(n % 9 === 4 ? { custom_properties: { allergi: n % 2 === 0 ? 'Nøtter' : 'Gluten' } } : {}),
     };

@@ -12,10 +12,13 @@ type Props = { view: PersonalView; enrolment: Enrolment };
 /** How the person stands, in kind words. */
 export function Standing({ view: { says }, enrolment }: Props) {
   const standing = standingOf(enrolment);
+  const isPostponed = enrolment.dateStatusId === postponed;
   return (
     <>
-      <p class={`standing ${standing}`}>{says.standings[standing]}</p>
-      {enrolment.dateStatusId === postponed && <p>{says.postponed}</p>}
+      <p class={`standing ${isPostponed && hasPlace(enrolment) ? 'postponed' : standing}`}>
+        {says.standings[standing]}
+      </p>
+      {isPostponed && <p>{says.postponed}</p>}
     </>
   );
 }

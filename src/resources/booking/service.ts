@@ -75,7 +75,11 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
     if (send_receipt_email_to_participant) await send(ctx, tx, at, mails);
   });
   const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
-  return { successful: true, booking_id: bookingId, participants: await participantShape.embed(ctx, rows, {}, []) };
+  return {
+    successful: true,
+    booking_id: String(bookingId),
+    participants: await participantShape.embed(ctx, rows, {}, []),
+  };
 }
 
 /** All that the booking names, as far as it is there; looked for only when it is named. */

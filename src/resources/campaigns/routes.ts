@@ -25,22 +25,33 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
 export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   answerProblems(app, bookingWording);
 
+  const schema = {
+    description:
+      'One of `coursedate_id` and `course_id` is required. A campaign that is not running is answered too, and says so.',
+    tags: ['Booking'],
+    response: { 200: ValidCampaign, ...faults },
+  };
+  const Code = Type.Object({ code: Title() });
+  const Booked = Type.Object({
+    coursedate_id: Type.Optional({ ...Id, description: 'The course date to be booked' }),
+    course_id: Type.Optional({ ...Id, description: 'Or the course' }),
+  });
+
   app.get(
-    '/:code',
+    '',
     {
       schema: {
-        summary: 'Look up a campaign code for a course',
-        description:
-          'One of `coursedate_id` and `course_id` is required. A campaign that is not running is answered too, and says so.',
-        tags: ['Booking'],
-        params: Type.Object({ code: Title() }),
-        querystring: Type.Object({
-          coursedate_id: Type.Optional({ ...Id, description: 'The course date to be booked' }),
-          course_id: Type.Optional({ ...Id, description: 'Or the course' }),
-        }),
-        response: { 200: ValidCampaign, ...faults },
+        summary: 'Look up a campaign code of the query for a course',
+        ...schema,
+        querystring: Type.Object({ ...Code.properties, ...Booked.properties }),
       },
     },
+    ({ ctx, query }) => validateCampaign(ctx, query.code, query),
+  );
+
+  app.get(
+    '/:code',
+    { schema: { summary: 'Look up a campaign code for a course', ...schema, params: Code, querystring: Booked } },
     ({ ctx, params, query }) => validateCampaign(ctx, params.code, query),
   );
 };

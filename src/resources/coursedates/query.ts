@@ -10,7 +10,14 @@ import { withinReach, type Reach } from '../../lists/reach.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../partners/schema.ts';
 import { tagParameters } from '../tags/shape.ts';
-import { courseDateShape, dateOfCourseShape, fetchCourseDates, isPublicDate, nextCourseDateShape } from './shape.ts';
+import {
+  courseDateShape,
+  dateOfCourseShape,
+  fetchCourseDates,
+  isPublicDate,
+  isShownAfterDeadline,
+  nextCourseDateShape,
+} from './shape.ts';
 
 const within = (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courseDates.providerId, isPublicDate);
 
@@ -87,6 +94,7 @@ const upcoming = and(
   isNull(courseDates.deletedAt),
   ne(courseDates.statusId, canceled),
   isNull(courseDates.parentId),
+  isShownAfterDeadline,
   // No zone is more than a day away: the first is for the index, and only the nearest have to be looked at in their zone.
   sql`${courseDates.startsAt} >= now() - interval '2 days'`,
   sql`(${courseDates.startsAt} >= now() + interval '2 days'

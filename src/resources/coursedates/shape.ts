@@ -11,7 +11,7 @@ import { fetchNamed, grouped, include, many } from '../../lists/part.ts';
 import type { Includes, Loader } from '../../lists/part.ts';
 import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../lists/shape.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
-import { courseDateStatuses, courseDateStatusType } from '../../reference/statuses.ts';
+import { courseDateStatuses } from '../../reference/statuses.ts';
 import type { EmbeddedCourseRow } from '../courses/schema.ts';
 import { courseCategoriesOf, embeddedCourseShape, fetchEmbeddedCourses, isPublicCourse } from '../courses/shape.ts';
 import type { GatheringRow } from '../gatherings/schema.ts';
@@ -24,10 +24,17 @@ import { providerInclude } from '../providers/shape.ts';
 import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
 import { unshown, type CourseDateRow } from './schema.ts';
 
+/** Until its deadline a date is shown in any case, to the end of that day in its own time zone. */
+export const isShownAfterDeadline = or(
+  eq(courseDates.visibleWhenPassedDeadline, true),
+  sql`${courseDates.deadlineAt} >= timezone(${courseDates.zone}, now())::date`,
+)!;
+
 /** What anybody may see of a school's course dates: the visible ones of its public courses. */
 export const isPublicDate = and(
   eq(courseDates.isVisible, true),
   isNull(courseDates.deletedAt),
+  isShownAfterDeadline,
   sql`exists (select from ${courses} where ${and(
     eq(courses.providerId, courseDates.providerId),
     eq(courses.id, courseDates.courseId),
@@ -147,7 +154,7 @@ const includes = {
   ),
   status: include(DateStatus, 'shown', async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
     id,
-    idType: courseDateStatusType,
+    idType: id,
     title: courseDateStatuses.get(id)?.[language] ?? '',
   })),
   instructors: include(Type.Array(EmbeddedInstructor), 'shown', instructorsOf),
@@ -199,7 +206,10 @@ export const nextCourseDateShape: Shape<CourseDateRow, typeof calendarShape.sche
     ...calendarShape.schema.properties,
     ...(Object.fromEntries(unasked.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
   }) as TObject as typeof calendarShape.schema,
-  names: ['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
+  names: [
+    ...unasked,
+    ...['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
+  ],
   embed: (ctx, rows, query, asked) => calendarShape.embed(ctx, rows, query, [...unasked, ...asked]),
 };
 

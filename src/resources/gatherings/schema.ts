@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { DayField, Id, JsonList, LocalTimeField, Note, Nullable, TimeField, Url } from '../../core/schema.ts';
+import { DateTime, DayField, Id, JsonList, LocalTimeField, Note, Nullable, TimeField, Url } from '../../core/schema.ts';
 import type { Ctx } from '../../core/context.ts';
+import { dateTime } from '../../core/moment.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
 import { Location } from '../locations/schema.ts';
@@ -22,8 +23,8 @@ export const Gathering = Type.Object({
   description: Nullable(text),
   theme: Nullable(text),
   event_url: Nullable(text),
-  created_at: Minute,
-  updated_at: Minute,
+  created_at: DateTime,
+  updated_at: DateTime,
   is_future: Type.Boolean(),
   instructors: Type.Array(EmbeddedInstructor),
   location: Nullable(Location),
@@ -45,8 +46,8 @@ export const toGathering = (
   description: row.description,
   theme: row.theme,
   event_url: row.providerId === providerId ? row.eventUrl : null,
-  created_at: minute(row.createdAt),
-  updated_at: minute(row.updatedAt),
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
   is_future: row.isFuture,
   instructors,
   location,

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime } from '../../core/moment.ts';
-import { minorOf } from '../../core/money.ts';
+import { amountText, minorOf } from '../../core/money.ts';
 import { DateTime, Nullable } from '../../core/schema.ts';
 import type { products } from '../../database/tables/courses.ts';
 import { Currency, toCurrency } from '../order-lines/schema.ts';
@@ -21,11 +21,11 @@ export const OrderProduct = Type.Object({
   id_type: Type.Integer({ description: '2: a product of a course' }),
   id_relation: Type.Integer({ description: 'The id of the course' }),
   price: Type.Number(),
-  currency: Currency,
+  currency: Type.Object({ ...Currency.properties, id: Type.Integer({ description: 'The ISO number' }) }),
   vat: Type.Object({
     id: Type.Integer({ description: 'The rate in hundredths of a percent' }),
     vat: Type.Number({ description: 'Percent' }),
-    name: text,
+    name: Type.String({ examples: ['25.00%'] }),
   }),
   group: Nullable(Type.Object({ id: Type.Integer(), title: text })),
   is_main_price: Type.Boolean(),
@@ -51,7 +51,7 @@ export const toOrderProduct = (row: OrderProductRow): OrderProduct => ({
   ...courseProduct,
   id_relation: row.courseId,
   price: Number(row.price),
-  currency: toCurrency(row.currency),
+  currency: toNumberedCurrency(row.currency),
   vat: toVat(row.vatPercentage),
   group: null,
   is_main_price: row.isMainProduct,
@@ -67,9 +67,15 @@ export const toOrderProduct = (row: OrderProductRow): OrderProduct => ({
   updated_at: dateTime(row.updatedAt),
 });
 
+/** With the ISO number as a number; in lines of orders it is a text. */
+function toNumberedCurrency(code: string): OrderProduct['currency'] {
+  const currency = toCurrency(code);
+  return { ...currency, id: Number(currency.id) };
+}
+
 /** Rates are no rows of their own: a rate is named by what it is, so that equal ones have equal ids. */
 const toVat = (percentage: string): OrderProduct['vat'] => ({
   id: Number(minorOf(percentage)),
   vat: Number(percentage),
-  name: `${Number(percentage)} %`,
+  name: `${amountText(minorOf(percentage))}%`,
 });

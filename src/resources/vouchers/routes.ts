@@ -9,18 +9,20 @@ import { validateVoucher } from './service.ts';
 export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   answerProblems(app, bookingWording);
 
-  // Without an ETag: whether it has expired depends on the clock.
+  const schema = {
+    description: 'An expired, archived or deleted voucher is answered too, and says so.',
+    tags: ['Booking'],
+    response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...faults },
+  };
+  const Code = Type.Object({ code: Title() });
+
+  // Without an ETag: expiry depends on the clock.
   app.get(
-    '/:code',
-    {
-      schema: {
-        summary: 'Look up a voucher code',
-        description: 'An expired, archived or deleted voucher is answered too, and says so.',
-        tags: ['Booking'],
-        params: Type.Object({ code: Title() }),
-        response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...faults },
-      },
-    },
-    ({ ctx, params }) => validateVoucher(ctx, params.code),
+    '',
+    { schema: { summary: 'Look up a voucher code of the query', ...schema, querystring: Code } },
+    ({ ctx, query }) => validateVoucher(ctx, query.code),
+  );
+  app.get('/:code', { schema: { summary: 'Look up a voucher code', ...schema, params: Code } }, ({ ctx, params }) =>
+    validateVoucher(ctx, params.code),
   );
 };

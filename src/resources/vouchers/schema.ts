@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
-import { DateTime, Nullable } from '../../core/schema.ts';
+import { plainDateTime, plainDateTimeOrNull } from '../../core/moment.ts';
+import { Nullable, PlainDateTime } from '../../core/schema.ts';
 import type { vouchers } from '../../database/tables/campaigns.ts';
 
 /** An amount that can be spent in parts; its id is a text, its balance one with two decimals. */
@@ -12,9 +12,9 @@ export const Voucher = Type.Object({
   balance: Type.String(),
   is_expired: Type.Boolean(),
   is_deleted: Type.Boolean(),
-  expires_at: Nullable(DateTime),
-  archived_at: Nullable(DateTime),
-  created_at: DateTime,
+  expires_at: Nullable(PlainDateTime),
+  archived_at: Nullable(PlainDateTime),
+  created_at: PlainDateTime,
 });
 
 /** Whether it has expired is told by the database's clock, at the moment it is read. */
@@ -27,7 +27,7 @@ export const toVoucher = (row: VoucherRow): Voucher => ({
   balance: row.balance,
   is_expired: row.isExpired,
   is_deleted: row.deletedAt !== null,
-  expires_at: dateTimeOrNull(row.expiresAt),
-  archived_at: dateTimeOrNull(row.archivedAt),
-  created_at: dateTime(row.createdAt),
+  expires_at: plainDateTimeOrNull(row.expiresAt),
+  archived_at: plainDateTimeOrNull(row.archivedAt),
+  created_at: plainDateTime(row.createdAt),
 });

@@ -20,7 +20,7 @@ export const booking = {
 export const failure = { successful: 'boolean', errors: [{ code: 'string', message: 'string' }], error: 'string' };
 
 /** Without `participants`, whose table is the Participant's. */
-export const deregistered = { successful: 'boolean', booking_id: 'integer' };
+export const deregistered = { successful: 'boolean', booking_id: 'string' };
 
 export const validCampaign = {
   successful: 'boolean',

@@ -183,7 +183,7 @@ export const orderProduct = {
   id_type: 'integer',
   id_relation: 'integer',
   price: 'number',
-  currency: { id: 'string', title: 'string', long_title: 'string' },
+  currency: { id: 'integer', title: 'string', long_title: 'string' },
   vat: { id: 'integer', vat: 'number', name: 'string' },
   'group|null': { id: 'integer', title: 'string' },
   is_main_price: 'boolean',
