@@ -6,7 +6,8 @@ type Audit = { metadata?: { vulnerabilities: Record<string, number> }; message?:
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encoding: 'utf8', timeout: 120_000 });
 const { metadata, message = 'no answer' } = parsed(stdout);
 const { total = 0, ...levels } = metadata?.vulnerabilities ?? {};
-if (metadata === undefined) console.error(`npm audit: WARNING: NOTHING WAS AUDITED, since the registry does not serve audits (${message})`);
+if (metadata === undefined)
+  console.error(`npm audit: WARNING: NOTHING WAS AUDITED, since the registry does not serve audits (${message})`);
 else if (total === 0) console.log('npm audit: no dependency is known to be unsafe');
 else console.error(`npm audit: ${JSON.stringify(levels)}; \`npm audit --omit=dev\` names them`);
 process.exit(total === 0 ? 0 : 1);
