@@ -18,7 +18,7 @@ import { addCategory, listCategories } from './resources/categories/service.ts';
 import { categorizeCourse } from './resources/courses/service.ts';
 import { createKey, listKeys, revokeKey } from './resources/keys/service.ts';
 import { approvePartner, listPartners, requestPartner, revokePartner } from './resources/partners/service.ts';
-import { createTitledProvider, listProviders } from './resources/providers/service.ts';
+import { closeProvider, createTitledProvider, listProviders, openProvider } from './resources/providers/service.ts';
 
 /** What operators type; each command calls the services that the interfaces call. */
 
@@ -81,10 +81,33 @@ command(provider, 'create', 'Make a provider with its first key, which is shown 
 command(provider, 'list', 'All providers, by id').action((options: Options) =>
   run(options, async ({ database }) => {
     const found = await listProviders(database);
-    const rows = found.map((row) => ({ ...row, created_at: dateTimeOrNull(row.created_at) }));
+    const rows = found.map((row) => ({
+      ...row,
+      created_at: dateTimeOrNull(row.created_at),
+      closed_at: dateTimeOrNull(row.closed_at),
+    }));
     return { json: rows, text: table(rows, 'No providers yet') };
   }),
 );
+
+for (const [name, description, act, state] of [
+  [
+    'close',
+    'Reject all keys, sessions and links of a provider from the next request on; its data stays',
+    closeProvider,
+    'closed',
+  ],
+  ['open', 'Undo close', openProvider, 'open'],
+] as const) {
+  command(provider, name, description)
+    .argument('<id>', 'the id of the provider', id)
+    .action((providerId: number, options: Options) =>
+      run(options, async ({ database }) => {
+        await act(database, providerId);
+        return { json: { provider_id: providerId, state }, text: `Provider ${providerId} is ${state}` };
+      }),
+    );
+}
 
 const key = program.command('key').description("A provider's API keys");
 

@@ -74,6 +74,7 @@ export const Environment = Type.Object({
       maximum: 2_147_483_647,
     }),
   ),
+  SUB_SCHOOLS_MAX: number('Sub-schools that one school may add; closed ones do not count', 50, 0),
   WRONG_KEYS_PER_MINUTE: number('Wrong API keys from one address before 429', 60),
   PUBLIC_REQUESTS_PER_MINUTE: number(
     'Requests of one address to pages and paths that need no key, before 429; not `/live`',

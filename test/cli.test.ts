@@ -60,11 +60,25 @@ test('provider create prints id and key once, with a line to paste', async () =>
     title: 'Child',
     parent_id: made.json().provider_id,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*[+-]\d\d:\d\d$/) as string,
+    closed_at: null,
   });
   expect(listed[0]!.title).toBe('Øystese kurs');
   expect(listed.map(({ provider_id }) => provider_id)).toEqual(
     listed.map(({ provider_id }) => provider_id).sort((a, b) => a - b),
   );
+});
+
+test('provider close rejects its keys until provider open', async () => {
+  const me = await providerIn(world.app, world.database);
+  expect((await run('provider', 'close', String(me.id), '--json')).json()).toEqual({
+    provider_id: me.id,
+    state: 'closed',
+  });
+  expect((await me.get('/v2/schools')).status).toBe(401);
+  expect((await run('provider', 'close', String(me.id))).code).toBe(0);
+  expect((await run('provider', 'open', String(me.id))).stdout).toContain(`Provider ${me.id} is open`);
+  expect((await me.get('/v2/schools')).status).toBe(200);
+  expect((await run('provider', 'close', '999999999')).code).toBe(1);
 });
 
 test('keys are created, listed without themselves, and revoked at once', async () => {

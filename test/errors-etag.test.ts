@@ -36,7 +36,7 @@ test.each<[string, (tag: string) => string]>([
   }
 });
 
-test.each(['*', 'W/"other"', '""', 'nonsense', '"*"', ','])('If-None-Match: %s answers 200', async (known) => {
+test.each(['W/"other"', '""', 'nonsense', '"*"', ','])('If-None-Match: %s answers 200', async (known) => {
   const me = await newProvider();
   for (const url of lists) expect((await me.get(url, { 'if-none-match': known })).status).toBe(200);
 });

@@ -116,8 +116,8 @@ test('of those who are named, who has least at work is let in first', async () =
   const order: string[] = [];
   const work = (name: string) => () => sleep(order.push(name) === 1 ? 3 : 30);
   await Promise.all([
-    ...['a1', 'a2', 'a3', 'a4'].map((name) => queued([], work(name), { whose: 1 })),
-    ...['b1', 'b2'].map((name) => queued([], work(name), { whose: 2 })),
+    ...['a1', 'a2', 'a3', 'a4'].map((name) => queued([], work(name), { fairnessKey: 1 })),
+    ...['b1', 'b2'].map((name) => queued([], work(name), { fairnessKey: 2 })),
   ]);
   // When the first one leaves, one of A's is at work and none of B's.
   expect(order.slice(0, 4)).toEqual(['a1', 'a2', 'b1', 'a3']);

@@ -11,6 +11,8 @@ export type Settings = {
   publicUrl: string;
   /** Where the public catalog lives, or null when there is none. */
   catalogUrl: string | null;
+  /** How many open sub-schools a school may have; 50 unless given. */
+  subSchoolsMax?: number;
 };
 
 /** Switched off only by tests that prove a guard is needed; a running server has no way to reach them. */
@@ -43,6 +45,8 @@ export type Knowledge = {
 /** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
 export type Ctx = {
   providerId: number;
+  /** The root of the parent chain, which shares its rate limit and its turns in every queue with its sub-schools. */
+  fairnessKey: number;
   /** The provider's clock when the key was checked, as PostgreSQL writes it, with microseconds. */
   version: string;
   language: Language;

@@ -40,6 +40,8 @@ export type Database = Writers & {
   db: Reader;
   /** The same database, whose changes go to the audit log. */
   by(doing: Doing): Database;
+  /** The same database, whose writers wait in turn with other fairness keys. */
+  queuedAs(fairnessKey: number): Database;
   /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -89,11 +91,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
   const together = askingTogether(pool);
   const db = builderOn(together as Pool);
-  const told = (doing?: Doing): Database => ({
-    ...writers(doing && auditOf(doing)),
+  const told = (doing?: Doing, fairnessKey?: number): Database => ({
+    ...writers(doing && auditOf(doing), fairnessKey),
     pool: together,
     db,
-    by: told,
+    by: (one) => told(one, fairnessKey),
+    queuedAs: (key) => told(doing, key),
     atomically: (work) =>
       transaction(pool, { until: performance.now() + minute }, async (client) => {
         await client.query('set local statement_timeout = 60000');
@@ -103,6 +106,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           ...told(one),
           ...writersWithin(client, one && auditOf(one)),
           by: toldWithin,
+          queuedAs: () => toldWithin(one),
           pool: client,
           db: inside,
         });

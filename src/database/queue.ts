@@ -1,13 +1,13 @@
 /** Thrown when a piece of work found no place in the queue, waited in it longer than it may, or gave up. */
 export class NoTurn extends Error {}
 
-type Waiting = { keys: number[]; whose: number | undefined; start: () => void };
+type Waiting = { keys: number[]; fairnessKey: number | undefined; start: () => void };
 
 /**
- * `whose`: of those who are named, who has least at work goes first, then who was let in longest ago. `onWait` is told what
- * takes it out of the queue.
+ * Of the work with a `fairnessKey`, that of the key with the least running work goes first, then of the key that was
+ * served longest ago. `onWait` gets the function that takes the work out of the queue.
  */
-type Manners = { whose?: number; onWait?: (giveUp: () => void) => void };
+type QueueOptions = { fairnessKey?: number | undefined; onWait?: (giveUp: () => void) => void };
 
 /**
  * Lets work in one at a time per key and `slots` at a time altogether, first come first served. Work without keys waits
@@ -18,7 +18,7 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
   const busy = new Set<number>();
   const waiting = new Set<Waiting>();
   const running = new Set<Waiting>();
-  /** Of each who is named, as long as anything is at work. */
+  /** The last turn of each fairness key, as long as any work runs. */
   const lastTurns = new Map<number, number>();
   let turns = 0;
 
@@ -38,8 +38,8 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     let found: { piece: Waiting; atWork: number; lastTurn: number } | undefined;
     for (const piece of waiting) {
       if (free(piece) && !piece.keys.some((key) => claimed.has(key))) {
-        if (piece.whose === undefined) return piece;
-        const [atWork, lastTurn] = [countOf(running, piece.whose), lastTurns.get(piece.whose) ?? 0];
+        if (piece.fairnessKey === undefined) return piece;
+        const [atWork, lastTurn] = [countOf(running, piece.fairnessKey), lastTurns.get(piece.fairnessKey) ?? 0];
         const isBefore = found && (atWork - found.atWork || lastTurn - found.lastTurn) < 0;
         if (!found || isBefore) found = { piece, atWork, lastTurn };
       } else {
@@ -49,21 +49,25 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     return found?.piece;
   }
 
-  function countOf(pieces: Set<Waiting>, whose: number) {
+  function countOf(pieces: Set<Waiting>, fairnessKey: number) {
     let count = 0;
-    for (const piece of pieces) if (piece.whose === whose) count += 1;
+    for (const piece of pieces) if (piece.fairnessKey === fairnessKey) count += 1;
     return count;
   }
 
-  /** Who is named and has nothing waiting always finds a place: nobody can fill the queue against others. */
-  const isFull = ({ whose }: Waiting) =>
-    waiting.size >= limits.waiting && (whose === undefined || countOf(waiting, whose) > 0);
+  /** A full queue still takes the work of a key with less than an equal share, so that no key can fill it against others. */
+  function isFull({ fairnessKey }: Waiting) {
+    if (waiting.size < limits.waiting) return false;
+    if (fairnessKey === undefined) return true;
+    const keys = new Set([...waiting].map((piece) => piece.fairnessKey)).add(fairnessKey);
+    return countOf(waiting, fairnessKey) >= Math.max(1, Math.floor(limits.waiting / keys.size));
+  }
 
   const isClaimed = (keys: number[]) => [...waiting].some((piece) => piece.keys.some((key) => keys.includes(key)));
 
   function enter(piece: Waiting) {
     running.add(piece);
-    if (piece.whose !== undefined) lastTurns.set(piece.whose, (turns += 1));
+    if (piece.fairnessKey !== undefined) lastTurns.set(piece.fairnessKey, (turns += 1));
     for (const key of piece.keys) busy.add(key);
     piece.start();
   }
@@ -75,7 +79,7 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     if (running.size === 0) lastTurns.clear();
   }
 
-  function arrive(piece: Waiting, onWait: Manners['onWait']) {
+  function arrive(piece: Waiting, onWait: QueueOptions['onWait']) {
     return new Promise<void>((resolve, reject) => {
       piece.start = resolve;
       if (free(piece) && !isClaimed(piece.keys)) {
@@ -103,8 +107,12 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     });
   }
 
-  return async function queued<T>(keys: number[], work: () => Promise<T>, { whose, onWait }: Manners = {}): Promise<T> {
-    const piece: Waiting = { keys, whose, start: () => undefined };
+  return async function queued<T>(
+    keys: number[],
+    work: () => Promise<T>,
+    { fairnessKey, onWait }: QueueOptions = {},
+  ): Promise<T> {
+    const piece: Waiting = { keys, fairnessKey, start: () => undefined };
     await arrive(piece, onWait);
     try {
       return await work();

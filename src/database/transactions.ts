@@ -82,7 +82,8 @@ async function doneWith<T>(client: PoolClient, { lock, work }: Task<T>) {
 /**
  * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. `workMs` later its transaction is
  * ended, however many statements it takes: with a slow way to the database they add up, and others wait for the lock.
- * Returns the writers, whose changes go to the audit log that is given.
+ * Returns the writers, whose changes go to the audit log that is given. They wait in turn with other fairness keys; without
+ * one, the first provider is the key.
  */
 export function openWriters(
   pool: Pool,
@@ -93,7 +94,11 @@ export function openWriters(
   const unlocked = <T extends Turn>(turn: T): T => (locking.lock ? turn : { ...turn, lock: noLock });
 
   /** Serialization failures, deadlocks, lock time-outs and lost prepared statements are tried again while the time lasts. */
-  async function persistently<T>(keys: number[], once: (times: Times) => Promise<T>): Promise<T> {
+  async function persistently<T>(
+    keys: number[],
+    fairnessKey: number | undefined,
+    once: (times: Times) => Promise<T>,
+  ): Promise<T> {
     const until = performance.now() + waitMs;
     const attempt = async (): Promise<T> => {
       for (;;) {
@@ -105,7 +110,7 @@ export function openWriters(
         }
       }
     };
-    return locking.queue ? queued(keys, attempt) : attempt();
+    return locking.queue ? queued(keys, attempt, { fairnessKey }) : attempt();
   }
 
   async function perform<T>(task: Task<T>, times: Times, audit?: Audit): Promise<T> {
@@ -121,7 +126,8 @@ export function openWriters(
     return result;
   }
 
-  return (audit?: Audit) => writersBy((task) => persistently(task.keys, (times) => perform(task, times, audit)));
+  return (audit?: Audit, fairnessKey?: number) =>
+    writersBy((task) => persistently(task.keys, fairnessKey ?? task.keys[0], (times) => perform(task, times, audit)));
 }
 
 /**

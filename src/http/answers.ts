@@ -31,9 +31,17 @@ export const revalidated = revalidatedUnless(() => false);
 export function revalidatedUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
   return {
     preHandler: [revalidate(dependsOnMore), takeTurn, shareAnswer],
-    onSend: [leaveTurn, keepAnswer],
+    onSend: [leaveTurn, keepAnswer, matchAny],
     onError: failAnswer,
   };
+}
+
+/** Answers 304 to `If-None-Match: *`, which matches whatever there is: only once the question has turned out to be right. */
+async function matchAny(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  if (request.headers['if-none-match']?.trim() !== '*' || reply.statusCode !== 200 || !reply.hasHeader('etag'))
+    return payload;
+  reply.code(304).removeHeader('content-length').removeHeader('content-type');
+  return '';
 }
 
 const Pagination = Type.Object({

@@ -51,9 +51,10 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
     if (found.stale) setImmediate(noteUse, database, found, request);
     request.dataVersion = found.data_version;
     let told: Database | undefined;
-    const writers = () => (told ??= database.by(doingOf(request, found.key_id)));
+    const writers = () => (told ??= database.by(doingOf(request, found.key_id)).queuedAs(found.fairness_key));
     request.ctx = {
       providerId: found.provider_id,
+      fairnessKey: found.fairness_key,
       version: found.version,
       language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
       settings,

@@ -6,7 +6,7 @@ import qs from 'qs';
 import { parse as parseJson } from 'secure-json-parse';
 import { Problem } from '../core/problem.ts';
 
-const limits = { keys: 5_000, depth: 5, values: 25_000 };
+const limits = { keys: 5_000, depth: 5, values: 50_000 };
 
 /**
  * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an

@@ -6,6 +6,7 @@ import { opensSql } from '../database/locks.ts';
 /** Whose key it is, and the state of all that it may read. */
 export type Found = {
   provider_id: number;
+  fairness_key: number;
   key_id: number;
   version: string;
   data_version: string;
@@ -44,8 +45,9 @@ export function findingKeys({ pool }: Database): FindKey {
   };
 }
 
-const text = `select k.provider_id, k.id as key_id, p.changed_at::text as version,
+const text = `select k.provider_id, coalesce(r.root_id, r.id) as fairness_key, k.id as key_id, p.changed_at::text as version,
     concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,
     k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
-  from api_keys k join provider_state p on p.provider_id = k.provider_id cross join service_state s
-  where k.hash = $1 and ${opensSql('k')}`;
+  from api_keys k join providers r on r.id = k.provider_id join provider_state p on p.provider_id = k.provider_id
+    cross join service_state s
+  where k.hash = $1 and r.closed_at is null and ${opensSql('k')}`;

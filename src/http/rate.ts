@@ -6,18 +6,18 @@ import { Problem } from '../core/problem.ts';
 
 /** How many requests of one provider are answered at once, and how many more each second. */
 export type Rate = { perSecond: number; burst: number };
-/** The bucket of a provider, which the interfaces share. */
-export type Buckets = (providerId: number) => TokenBucket;
+/** The bucket of a school and its sub-schools, which the interfaces share. */
+export type Buckets = (fairnessKey: number) => TokenBucket;
 
 /** Full at first. The least lately used one is forgotten when there are too many; it is full again by then, as a rule. */
 export function bucketsFor({ perSecond, burst }: Rate): Buckets {
   const buckets = new LRUCache<number, TokenBucket>({ max: 10_000 });
-  return (providerId) => {
-    const known = buckets.get(providerId);
+  return (fairnessKey) => {
+    const known = buckets.get(fairnessKey);
     if (known) return known;
     const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: perSecond, interval: 'second' });
     bucket.content = burst;
-    buckets.set(providerId, bucket);
+    buckets.set(fairnessKey, bucket);
     return bucket;
   };
 }
@@ -30,7 +30,7 @@ export function limitRate(app: FastifyInstance, buckets: Buckets) {
   app.addHook('preParsing', async (request) => {
     const ctx = contextIn(request);
     if (ctx === undefined) return;
-    const bucket = buckets(ctx.providerId);
+    const bucket = buckets(ctx.fairnessKey);
     if (bucket.tryRemoveTokens(1)) return;
     const retryAfter = Math.ceil(bucket.getWaitTime(1) / 1_000);
     throw new Problem('too_many_requests', 'Too many requests', { retryAfter });
@@ -39,7 +39,7 @@ export function limitRate(app: FastifyInstance, buckets: Buckets) {
   app.addHook('onSend', async (request, reply, payload) => {
     const ctx = contextIn(request);
     if (ctx === undefined) return payload;
-    const bucket = buckets(ctx.providerId);
+    const bucket = buckets(ctx.fairnessKey);
     if (reply.statusCode === 304) bucket.content += notModifiedRefund;
     bucket.drip();
     reply.headers(headersOf(bucket));

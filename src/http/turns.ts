@@ -39,7 +39,7 @@ export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (er
       else done();
     });
   turns([], itsTurn, {
-    whose: request.ctx.providerId,
+    fairnessKey: request.ctx.fairnessKey,
     onWait: (giveUp) => reply.raw.once('close', giveUp),
   }).catch((error: unknown) => {
     if (!reply.raw.destroyed) done(error as Error);

@@ -1,14 +1,32 @@
+const unsent = 'o.sent_at is null and o.failed_at is null';
+/** Later than any pause between tries can be: the database's clock has gone back since. */
+const due = `${unsent} and (o.due_at <= now() or o.due_at > now() + interval '7 hours')`;
+
 /**
- * Takes mails that are due, for as long as the lease lasts: until then no other worker takes them, and after it one does
- * if nobody told how it went. By its end a try is told from every other. What was said of an older try is forgotten: a mail with a `last_error` is being sent by nobody.
+ * Leases at most `$1` due mails, schools in turn: `$2` holds the fairness key of each mail that is being sent. No other
+ * worker takes a leased mail before the lease ends; its end identifies the try. `last_error` is null during a try.
  */
 export const claimMails = {
   name: 'claim_mails',
-  text: `with due as (
-      select id from outbox where sent_at is null and failed_at is null and due_at <= now()
-      order by due_at, id limit $1 for update skip locked)
+  text: `with recursive schools (provider_id) as (
+      (select o.provider_id from outbox o where ${unsent} order by o.provider_id limit 1)
+      union all
+      select (select o.provider_id from outbox o where ${unsent} and o.provider_id > s.provider_id
+        order by o.provider_id limit 1)
+      from schools s where s.provider_id is not null),
+    candidates as (
+      select m.id, m.due_at, row_number() over (partition by coalesce(p.root_id, p.id) order by m.due_at, m.id)
+        + (select count(*) from unnest($2::bigint[]) sending where sending = coalesce(p.root_id, p.id)) as turn
+      from schools s join providers p on p.id = s.provider_id and p.closed_at is null
+        cross join lateral (select o.id, o.due_at from outbox o where o.provider_id = s.provider_id and ${due}
+          order by o.due_at, o.id limit 20) m),
+    claimed as (
+      select o.id, coalesce(p.root_id, p.id) as fairness_key
+      from candidates c join outbox o on o.id = c.id join providers p on p.id = o.provider_id
+      where ${due} order by c.turn, c.due_at, o.id limit $1 for update of o skip locked)
     update outbox o set attempts = o.attempts + 1, due_at = now() + interval '2 minutes', last_error = null
-    from due where o.id = due.id returning o.id, o.attempts, o.due_at::text as lease`,
+    from claimed where o.id = claimed.id
+    returning o.id, o.attempts, o.due_at::text as lease, claimed.fairness_key as "fairnessKey"`,
 };
 
 /** All that a letter may tell, as it is now. Days and times are those of the course date's own zone. */

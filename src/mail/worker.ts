@@ -21,7 +21,7 @@ export type MailOptions = {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 };
 
-type Claimed = { id: number; attempts: number; lease: string };
+type Claimed = { id: number; attempts: number; lease: string; fairnessKey: number };
 type Prepared = { message: Message; name: string; secrets: string[] };
 /** What became of a try; one that never came to the sending, for want of the database, is put off. */
 type Outcome = { sent: string } | { dropped: string } | { problem: string; next: 'retry' | 'fail' | 'put off' };
@@ -49,7 +49,8 @@ export function startMail(options: MailOptions) {
   const { log, transport } = options;
   const on: Runner = { $client: options.database.pool };
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  /** Each delivery with the fairness key of its school. */
+  const underWay = new Map<Promise<void>, number>();
   const claim = claiming(on, log);
   const clear = clearing(on, log);
   log.info(`Mails go to ${transport.destination}`);
@@ -58,15 +59,15 @@ export function startMail(options: MailOptions) {
     while (!stopping.signal.aborted) {
       await clear();
       const free = slots - underWay.size;
-      const claimed = await claim(free);
+      const claimed = await claim(free, [...underWay.values()]);
       for (const one of claimed) {
         const delivery = deliver(options, on, one).finally(() => underWay.delete(delivery));
-        underWay.add(delivery);
+        underWay.set(delivery, one.fairnessKey);
       }
-      if (claimed.length === free) await Promise.race(underWay);
+      if (claimed.length === free) await Promise.race(underWay.keys());
       else await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
-    await Promise.all(underWay);
+    await Promise.all(underWay.keys());
   };
   const working = work();
   return {
@@ -81,9 +82,9 @@ export function startMail(options: MailOptions) {
 /** A database that is away is told of once, and not for a moment's absence. */
 function claiming(on: Runner, log: MailOptions['log']) {
   let failures = 0;
-  return async (count: number) => {
+  return async (count: number, sending: number[]) => {
     try {
-      const claimed = await run<Claimed>(on, claimMails, [count]);
+      const claimed = await run<Claimed>(on, claimMails, [count, sending]);
       if (failures >= 5) log.info('The outbox can be read again');
       failures = 0;
       return claimed;

@@ -39,8 +39,8 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
     const { password, faults } = readNewPassword(request, request.view.says);
     if (Object.keys(faults).length > 0) return askForPassword(request, reply, owner, faults);
 
-    const passwordHash = await hashPassword(password);
     const ctx = await contextFor(request, owner);
+    const passwordHash = await hashPassword(password, ctx.fairnessKey);
     const stored = await ctx.write(async (tx) => {
       const winner = await useToken(tx, 'password', token);
       if (!winner) {

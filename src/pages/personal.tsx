@@ -89,7 +89,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     const old = await checkOld(request.visitor, fieldOf(request, 'old') ?? '', reply);
     if ('status' in old) return refuse(old.status, { old: old.fault });
 
-    const hashes = { from: old.passwordHash, to: await hashPassword(password) };
+    const hashes = { from: old.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
     const secret = await ctx.write(async (tx) => {
       if (!(await replacePassword(ctx, tx, userId, hashes))) {
         unchanged(tx);

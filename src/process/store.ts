@@ -90,4 +90,5 @@ export const settingsOf = (config: Config): Settings => ({
   defaultLanguage: config.DEFAULT_LANGUAGE,
   publicUrl: config.PUBLIC_URL,
   catalogUrl: config.CATALOG_URL,
+  subSchoolsMax: config.SUB_SCHOOLS_MAX,
 });

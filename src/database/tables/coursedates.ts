@@ -118,7 +118,7 @@ export const courseDates = pgTable(
     index('course_dates_starts').on(t.providerId, t.startsAt, t.id),
     // The calendar of the next dates, which is found in it alone.
     index('course_dates_upcoming')
-      .on(t.providerId, t.startsAt, t.id, t.courseId, t.startAt, t.zone)
+      .on(t.providerId, t.startsAt, t.id, t.courseId, t.startAt, t.zone, t.deadlineAt, t.visibleWhenPassedDeadline)
       .where(sql`${t.isVisible} and ${t.statusId} <> 3 and ${t.parentId} is null and ${t.deletedAt} is null`),
     index('course_dates_ends').on(t.providerId, t.endsAt, t.id),
     index('course_dates_created').on(t.providerId, t.createdAt, t.id),

@@ -44,8 +44,8 @@ export const outbox = pgTable(
       columns: [t.providerId, t.participantId],
       foreignColumns: [participants.providerId, participants.id],
     }),
-    index('outbox_due')
-      .on(t.dueAt, t.id)
+    index('outbox_unsent')
+      .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
     index('outbox_provider').on(t.providerId, t.id),
     check('outbox_person', sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1`),

@@ -19,6 +19,8 @@ export const providers = pgTable(
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     parentId: reference(),
+    /** Of a sub-school, the root of its parent chain; null for a root. */
+    rootId: reference(),
     title: text().notNull(),
     slug: text().notNull(),
     isActive: boolean().notNull().default(true),
@@ -38,11 +40,15 @@ export const providers = pgTable(
     webAddress: text().notNull().default(''),
     textTagline: text().notNull().default(''),
     textDescription: text().notNull().default(''),
+    /** Since then no key works; the data stays. */
+    closedAt: instant(),
     ...stamps(),
   },
   (t) => [
+    foreignKey({ name: 'providers_root_fk', columns: [t.rootId], foreignColumns: [t.id] }),
     foreignKey({ name: 'providers_parent_fk', columns: [t.parentId], foreignColumns: [t.id] }),
     index('providers_parent').on(t.parentId),
+    index('providers_root').on(t.rootId),
   ],
 );
 

@@ -50,7 +50,9 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     }
     concerns(tx, adminUserId);
     if (isNew && body.send_invite !== false) {
-      await tx.insert(outbox).values({ providerId, adminUserId, purpose: 'invitation', createdAt: at, dueAt: at });
+      await tx
+        .insert(outbox)
+        .values({ providerId, adminUserId, purpose: 'invitation', createdAt: at, dueAt: sql`clock_timestamp()` });
     }
     const inside = { ...ctx, db: tx };
     const [user] = await adminUserShape.embed(inside, await fetchMembers(inside, member), {}, []);

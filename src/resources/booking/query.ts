@@ -120,7 +120,7 @@ export const spendVoucher = {
 export const announce = {
   name: 'announce',
   text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
-    select $1, m.purpose, m."userId", m."participantId", $2, $2
+    select $1, m.purpose, m."userId", m."participantId", $2, clock_timestamp()
     from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint)
     order by m.place`,
 };

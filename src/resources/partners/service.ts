@@ -17,7 +17,7 @@ export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: P
   const approved = await ctx.db
     .select({
       id: partnerConnections.partnerId,
-      isActive: providers.isActive,
+      isActive: sql<boolean>`${providers.isActive} and ${providers.closedAt} is null`,
       through: sql<string>`${throughOf(ctx)}::text`,
       seconds: sql<number>`extract(epoch from ${throughOf(ctx)})::float8`,
     })

@@ -24,8 +24,9 @@ const queued = workQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
 /** One spelling of what can be typed in several, as RFC 8265 has it. */
 const spelled = (password: string) => password.normalize('NFC');
 
-/** Answers 503 when too many wait for theirs already. */
-export const hashPassword = (password: string) => queued([], () => hash(spelled(password), cost));
+/** Waits in turn with other fairness keys; throws a queue error, which is 503, when too many wait. */
+export const hashPassword = (password: string, fairnessKey?: number) =>
+  queued([], () => hash(spelled(password), cost), { fairnessKey });
 
 let nobodys: Promise<string> | undefined;
 /** The hash of a password that nobody has; made once, before the first question. */
@@ -35,9 +36,10 @@ export const prepareHashing = () => (nobodys ??= hash(randomBytes(32), cost));
  * Whether it is the password of this hash; without a hash it never is, and takes just as long. Nor is it of a hash that
  * cannot be read, as an import may have brought before it looked closely.
  */
-export async function isPassword(password: string, stored: string | null) {
+export async function isPassword(password: string, stored: string | null, fairnessKey?: number) {
   const compared = stored ?? (await prepareHashing());
-  const equal = await queued([], () => verify(compared, spelled(password)).catch(() => false));
+  const verified = () => verify(compared, spelled(password)).catch(() => false);
+  const equal = await queued([], verified, { fairnessKey });
   return equal && stored !== null;
 }
 
@@ -46,7 +48,7 @@ export const isOutdated = (stored: string) => !stored.includes(current);
 
 /** Gives a course user another password: all their sessions end, and links sent before work no more. */
 export async function setPassword(ctx: Ctx, userId: number, password: string) {
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, ctx.fairnessKey);
   await ctx.write((tx) => storePassword(ctx, tx, userId, passwordHash));
 }
 

@@ -26,7 +26,8 @@ export const startSessionByToken = {
 export const findSession = {
   name: 'find_session',
   text: `select provider_id as "providerId", user_id as "userId", used_at < now() - interval '1 minute' as "isStale"
-    from sessions where hash = $1 and expires_at > now() and used_at > now() - interval '1 hour'`,
+    from sessions where hash = $1 and expires_at > now() and used_at > now() - interval '1 hour'
+      and exists (select from providers p where p.id = provider_id and p.closed_at is null)`,
 };
 export const touchSession = { name: 'touch_session', text: 'update sessions set used_at = now() where hash = $1' };
 export const dropSession = { name: 'drop_session', text: 'delete from sessions where hash = $1' };

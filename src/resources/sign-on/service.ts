@@ -50,7 +50,7 @@ export async function verifyCredentials(ctx: Ctx, credentials: Credentials): Pro
 async function compare(ctx: Ctx, { username, password }: Credentials): Promise<Verified | undefined> {
   const [user] = await run<Found>(ctx.doors, findByUsername, [ctx.providerId, username]);
   const passwordHash = user?.passwordHash ?? null;
-  const valid = await isPassword(password, passwordHash);
+  const valid = await isPassword(password, passwordHash, ctx.fairnessKey);
   return valid && user && passwordHash !== null ? { ...user, passwordHash } : undefined;
 }
 
@@ -74,7 +74,7 @@ async function renew(ctx: Ctx, user: Verified, credentials: Credentials): Promis
   const { id, passwordHash: from } = user;
   if (!isOutdated(from)) return user;
   try {
-    const to = await hashPassword(credentials.password);
+    const to = await hashPassword(credentials.password, ctx.fairnessKey);
     const isRenewed = await ctx.write(async (tx) => {
       if (!(await renewHash(ctx, tx, id, { from, to }))) return unchanged(tx, false);
       concerns(tx, id);

@@ -33,7 +33,7 @@ const row: Row = {
     }));
     const file = join(temporaryFolder(run), 'users.ndjson');
     writeFileSync(file, users.map((user) => JSON.stringify(user)).join('\n'));
-    await cli(['import', file, '--provider', '1'], env);
+    await cli(['import', file, '--provider', '1', '--allow', 'partners,categories'], env);
     const database = await postgres.connect('school');
     run.afterwards(() => database.end());
     const { rows } = await database.query<{ id: string }>('select min(id) as id from course_users');

@@ -26,7 +26,7 @@ const row: Row = {
     const file = join(temporaryFolder(run), 'courses.ndjson');
     const lines = Array.from({ length: count }, (_, n) => ({ kind: 'course', ref: `${n}`, title: `Course ${n}` }));
     writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'));
-    await cli(['import', file, '--provider', '1'], env);
+    await cli(['import', file, '--provider', '1', '--allow', 'partners,categories'], env);
     const database = await postgres.connect('school');
     run.afterwards(() => database.end());
     const client = clientOf(firstKey);

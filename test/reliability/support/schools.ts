@@ -31,7 +31,7 @@ export async function twoSchools(run: Run, postgres: Postgres, database: string)
   for (const { name } of before) await client.query(`select setval('${name}', ${firstForeignId})`);
   const other = await cli<{ provider_id: number }>(['provider', 'create', '--title', marker, '--json'], env);
   writeFileSync(file, marked(readFileSync(file, 'utf8')));
-  await cli(['import', file, '--provider', String(other.provider_id)], env);
+  await cli(['import', file, '--provider', String(other.provider_id), '--allow', 'partners,categories'], env);
   for (const { name, at } of before) await client.query(`select setval('${name}', ${at})`);
   await client.end();
   return { apiKey, env, otherId: other.provider_id };
