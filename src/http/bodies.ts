@@ -6,7 +6,7 @@ import qs from 'qs';
 import { parse as parseJson } from 'secure-json-parse';
 import { Problem } from '../core/problem.ts';
 
-const limits = { keys: 5_000, depth: 5, values: 50_000 };
+const limits = { keys: 5_000, depth: 5, values: 50_000, items: 1_000 };
 
 /**
  * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an
@@ -73,8 +73,8 @@ function parseForm(text: string): Record<string, unknown> {
       // A list or an object with numbers for names? The field's schema knows.
       parseArrays: false,
       parameterLimit: limits.keys,
-      // Without this a name that is repeated more than 20 times is an error.
-      arrayLimit: limits.keys,
+      // How often a name may be repeated, by default 20 times; the list is copied for each.
+      arrayLimit: limits.items,
       throwOnLimitExceeded: true,
       plainObjects: true,
       decoder: decodeFormText,
