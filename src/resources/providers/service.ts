@@ -73,7 +73,10 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
   await database.write([providerId], async (tx, at) => {
     const provider = eq(providers.id, providerId);
     const [before] = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
-    if ((before!.closedAt !== null) === isClosed) { unchanged(tx); return; }
+    if ((before!.closedAt !== null) === isClosed) {
+      unchanged(tx);
+      return;
+    }
     const closedAt = isClosed ? at : null;
     await tx.update(providers).set({ closedAt, updatedAt: at }).where(provider);
     concerns(tx, providerId);
