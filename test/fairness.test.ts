@@ -1,11 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { workQueue } from '../src/database/queue.ts';
 import { approvePartner } from '../src/resources/partners/service.ts';
 import { closeProvider, openProvider } from '../src/resources/providers/service.ts';
+import { bookable, booked, person } from './support/booking.ts';
+import { addAdminUser } from './support/dates.ts';
 import { minimalSchool } from './support/generate.ts';
 import { eventually, invite, mailWorld, sending } from './support/mail.ts';
-import { limits, openTestDatabase, openWorld, send, settings, sharedWorld, type World } from './support/world.ts';
+import { adminTokenFor, signedIn, visitor } from './support/pages.ts';
+import {
+  limits,
+  openTestDatabase,
+  openWorld,
+  ownDatabase,
+  send,
+  settings,
+  sharedWorld,
+  type World,
+} from './support/world.ts';
 
 async function worldWith(options: Parameters<typeof openWorld>[1]) {
   const world = await openWorld(openTestDatabase(inject('shared')), options);
@@ -97,6 +111,93 @@ test("a school's many mails do not hold back another school's one", async () => 
   });
   await eventually(() => expect(sent).toHaveLength(41));
   expect(sent.findIndex((to) => to.includes('only@'))).toBeLessThan(10);
+});
+
+test('mails of more schools than are sent at once leave in turn, a school and its sub-school being one', async () => {
+  const world = await mailWorld();
+  const root = await world.newProvider();
+  const branch = await subSchool(world, root);
+  const schools = [root, branch, ...(await Promise.all('abcdef'.split('').map(() => world.newProvider())))];
+  const names = ['root', 'root', ...'abcdef'];
+  for (const [n, school] of schools.entries()) {
+    for (let count = 0; count < 4; count += 1) {
+      const body = {
+        email: `${names[n]}-${n}${count}@people.example`,
+        firstname: 'Åse',
+        lastname: 'Moe',
+        role_ids: [1],
+      };
+      expect((await school.post('/v2/admin-users', body)).status).toBe(201);
+    }
+  }
+  const sent: string[] = [];
+  sending(world, {
+    to: {
+      destination: 'a list',
+      secrets: [],
+      send: async ({ to }: { to: unknown }) => {
+        sent.push(/(\w+)-\d+@/.exec(JSON.stringify(to))![1]!);
+        await sleep(20);
+        return 'sent';
+      },
+    } as never,
+  });
+  await eventually(() => expect(sent).toHaveLength(8 * 4));
+  const indexesOf = (name: string) => sent.flatMap((one, index) => (one === name ? [index] : []));
+  // Of the five that are sent at once, a later one may come first.
+  for (const name of 'abcdef') {
+    for (const [round, index] of indexesOf(name).entries()) expect(index).toBeLessThan((round + 1) * 7 + 4);
+  }
+  expect(indexesOf('root').filter((index) => index < 14).length).toBeLessThan(4);
+});
+
+test("a closed school's mails, links and sessions wait until it is open again", async () => {
+  const world = await mailWorld();
+  const me = await world.newProvider();
+  const token = await adminTokenFor(me, await addAdminUser(me));
+  await invite(me, 'late@people.example');
+  await booked(me, (await bookable(me)).dateId, { participants: [person({ email: 'kari@people.example' })] });
+  const [user] = (await me.get('/v2/search-users?username=kari%40people.example')).json<{ id: number }[]>();
+  const page = await signedIn(world.app, me, user!.id);
+  const seen = async () => [
+    (await page.get('/my')).status,
+    (await visitor(world.app).get(`/my/password/${token}`)).status,
+  ];
+  expect(await seen()).toEqual([200, 200]);
+  await closeProvider(world.database, me.id);
+  expect(await seen()).toEqual([401, 410]);
+
+  const sent: unknown[] = [];
+  sending(world, { to: { destination: 'a list', secrets: [], send: async (mail) => String(sent.push(mail)) } });
+  // The other school's mail shows that the worker has looked.
+  await invite(await world.newProvider(), 'other@people.example');
+  await eventually(() => expect(sent).toHaveLength(1));
+  expect(JSON.stringify(sent)).toContain('other@');
+  await openProvider(world.database, me.id);
+  await eventually(() => expect(JSON.stringify(sent)).toContain('late@'));
+  expect(await seen()).toEqual([200, 200]);
+});
+
+test('the migration finds the root of deeper chains, which are served and share its limits', async () => {
+  const world = await openWorld(openTestDatabase(await ownDatabase()), {
+    limits: { ...limits, rate: { perSecond: 0.001, burst: 3 } },
+  });
+  onTestFinished(world.close);
+  const [root, child, grandchild] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  const all = [root.id, child.id, grandchild.id];
+  const runLocked = (statement: string, values: number[] = []) =>
+    world.database.write(all, (tx) => tx.$client.query(statement, values));
+  const attach = 'update providers set parent_id = $1 where id = $2';
+  await runLocked(attach, [root.id, child.id]);
+  await runLocked(attach, [child.id, grandchild.id]);
+  const folder = join(import.meta.dirname, '../migrations');
+  const file = readdirSync(folder).find((name) => name.endsWith('_fill-sub-school-roots.sql'))!;
+  await runLocked(readFileSync(join(folder, file), 'utf8'));
+  const { rows } = await world.database.pool.query('select root_id from providers order by id');
+  expect(rows).toEqual([{ root_id: null }, { root_id: root.id }, { root_id: root.id }]);
+  const statuses: number[] = [];
+  for (const { get } of [grandchild, child, root, grandchild]) statuses.push((await get('/v2/courses')).status);
+  expect(statuses).toEqual([200, 200, 200, 429]);
 });
 
 test('a mail whose due time lies far ahead, as after the clock went back, leaves at once', async () => {

@@ -3,8 +3,9 @@ const unsent = 'o.sent_at is null and o.failed_at is null';
 const due = `${unsent} and (o.due_at <= now() or o.due_at > now() + interval '7 hours')`;
 
 /**
- * Leases at most `$1` due mails, schools in turn: `$2` holds the fairness key of each mail that is being sent. No other
- * worker takes a leased mail before the lease ends; its end identifies the try. `last_error` is null during a try.
+ * Leases at most `$1` due mails, schools in turn: the one with the fewest being sent, then the one served longest ago. `$2`
+ * to `$4` hold fairness keys, how many of their mails are being sent, and their last turns. No other worker takes a leased
+ * mail before the lease ends; its end identifies the try. `last_error` is null during a try.
  */
 export const claimMails = {
   name: 'claim_mails',
@@ -15,15 +16,17 @@ export const claimMails = {
         order by o.provider_id limit 1)
       from schools s where s.provider_id is not null),
     candidates as (
-      select m.id, m.due_at, row_number() over (partition by coalesce(p.root_id, p.id) order by m.due_at, m.id)
-        + (select count(*) from unnest($2::bigint[]) sending where sending = coalesce(p.root_id, p.id)) as turn
+      select m.id, m.due_at, coalesce(t.last_turn, 0) as last_turn, coalesce(t.sending, 0)
+        + row_number() over (partition by coalesce(p.root_id, p.id) order by m.due_at, m.id) as turn
       from schools s join providers p on p.id = s.provider_id and p.closed_at is null
         cross join lateral (select o.id, o.due_at from outbox o where o.provider_id = s.provider_id and ${due}
-          order by o.due_at, o.id limit 20) m),
+          order by o.due_at, o.id limit 20) m
+        left join unnest($2::bigint[], $3::int[], $4::int[]) t (fairness_key, sending, last_turn)
+          on t.fairness_key = coalesce(p.root_id, p.id)),
     claimed as (
       select o.id, coalesce(p.root_id, p.id) as fairness_key
       from candidates c join outbox o on o.id = c.id join providers p on p.id = o.provider_id
-      where ${due} order by c.turn, c.due_at, o.id limit $1 for update of o skip locked)
+      where ${due} order by c.turn, c.last_turn, c.due_at, o.id limit $1 for update of o skip locked)
     update outbox o set attempts = o.attempts + 1, due_at = now() + interval '2 minutes', last_error = null
     from claimed where o.id = claimed.id
     returning o.id, o.attempts, o.due_at::text as lease, claimed.fairness_key as "fairnessKey"`,

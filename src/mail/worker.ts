@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../core/context.ts';
@@ -51,6 +52,9 @@ export function startMail(options: MailOptions) {
   const stopping = new AbortController();
   /** Each delivery with the fairness key of its school. */
   const underWay = new Map<Promise<void>, number>();
+  /** By fairness key; the least recently served of many are forgotten. */
+  const lastTurns = new LRUCache<number, number>({ max: 1_000 });
+  let turn = 0;
   const claim = claiming(on, log);
   const clear = clearing(on, log);
   log.info(`Mails go to ${transport.destination}`);
@@ -59,10 +63,11 @@ export function startMail(options: MailOptions) {
     while (!stopping.signal.aborted) {
       await clear();
       const free = slots - underWay.size;
-      const claimed = await claim(free, [...underWay.values()]);
+      const claimed = await claim(free, servedKeys(lastTurns, [...underWay.values()]));
       for (const one of claimed) {
         const delivery = deliver(options, on, one).finally(() => underWay.delete(delivery));
         underWay.set(delivery, one.fairnessKey);
+        lastTurns.set(one.fairnessKey, (turn += 1));
       }
       if (claimed.length === free) await Promise.race(underWay.keys());
       else await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -79,12 +84,18 @@ export function startMail(options: MailOptions) {
   };
 }
 
+/** As `claimMails` takes them: the keys, how many of the mails being sent are theirs, and their last turns. */
+const servedKeys = (lastTurns: LRUCache<number, number>, sending: number[]) => {
+  const keys = [...lastTurns.keys()];
+  return [keys, keys.map((key) => sending.filter((one) => one === key).length), [...lastTurns.values()]];
+};
+
 /** A database that is away is told of once, and not for a moment's absence. */
 function claiming(on: Runner, log: MailOptions['log']) {
   let failures = 0;
-  return async (count: number, sending: number[]) => {
+  return async (count: number, served: number[][]) => {
     try {
-      const claimed = await run<Claimed>(on, claimMails, [count, sending]);
+      const claimed = await run<Claimed>(on, claimMails, [count, ...served]);
       if (failures >= 5) log.info('The outbox can be read again');
       failures = 0;
       return claimed;
