@@ -6,6 +6,7 @@ import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { openLog, type Log } from './process/log.ts';
 import { startClearing } from './process/clearing.ts';
+import { startClockCheck } from './process/clock-check.ts';
 import { bootstrap, demoData, welcome } from './process/first-start.ts';
 import { explain } from './process/explain.ts';
 import { onStopSignal } from './process/signals.ts';
@@ -87,9 +88,11 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
   // Not before: a server that cannot start sends nothing.
   let mail: ReturnType<typeof mailOf> | undefined;
   let stopClearing: ReturnType<typeof startClearing> | undefined;
+  let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
   const startWork = () => {
     mail = mailOf(config, database, log);
     stopClearing = startClearing(database, log);
+    stopClockCheck = startClockCheck(database, log);
   };
   if (migrated) {
     startWork();
@@ -104,6 +107,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
     draining.now = true;
     stopClearing?.();
+    stopClockCheck?.();
     if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
     const end = performance.now() + config.STOP_MS;
     await catchUp(app.server, config.STOP_MS / 2);

@@ -60,7 +60,7 @@ test('a sound database has no difference, and it says how much was looked at', a
   const limited = await doctor('--provider', String(one.id), '--json');
   expect([limited.code, limited.json()]).toEqual([
     0,
-    { checked: { course_dates: 2, orders: 2, vouchers: 0 }, differences: [], fixed: false },
+    { checked: { course_dates: 2, orders: 2, vouchers: 0 }, differences: [], fixed: false, clocks_ahead: [] },
   ]);
 });
 
@@ -97,7 +97,12 @@ test('differences made by hand are found, mended and found no more', async () =>
     code: 1,
     stderr: 'error: 6 stored figures differ from the recount; `doctor --fix` mends that\n',
   });
-  expect(found.json()).toEqual({ checked: { course_dates: 6, orders: 6, vouchers: 0 }, differences, fixed: false });
+  expect(found.json()).toEqual({
+    checked: { course_dates: 6, orders: 6, vouchers: 0 },
+    differences,
+    fixed: false,
+    clocks_ahead: [],
+  });
   const words = (await doctor()).stdout.split('\n');
   expect(words[0]).toBe('provider_id  items         id  figure                  stored  counted');
   expect(words[6]).toMatch(/^2 +orders +\d+ +total_vat +0\.01 +33\.71$/);

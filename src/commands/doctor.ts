@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { clocksAhead, clockWarning, type ClockAhead } from '../database/clock.ts';
 import { examine, type Report } from '../doctor/examine.ts';
 import { explain } from '../process/explain.ts';
 import { command, id, run, table, type Options } from './connect.ts';
@@ -13,7 +14,9 @@ export function doctorCommand(program: Command) {
         if (options.provider !== undefined) await ctxOf(options.provider);
         const asked = { providerId: options.provider, fix: options.fix };
         const { failure: refusal, ...report } = await examine(database, asked);
-        const answer = { json: report, text: diagnosis(report) };
+        const ahead = await clocksAhead(database.pool, options.provider);
+        const text = [diagnosis(report), ...clockLines(ahead)].join('\n');
+        const answer = { json: { ...report, clocks_ahead: ahead }, text };
         if (report.differences.length === 0 || report.fixed) return answer;
         const differ = counted(report.differences, 'stored figure differs', 'stored figures differ');
         const failure =
@@ -34,5 +37,17 @@ function diagnosis({ checked, differences, fixed }: Report) {
     : counted(differences, 'figure differs', 'figures differ');
   return `${table(differences, '')}\n${told}: ${differ}`;
 }
+
+/** Clocks that are ahead make no figure wrong, and setting one back would repeat versions that clients hold. */
+const clockLines = (ahead: ClockAhead[]) =>
+  ahead.length === 0
+    ? []
+    : [
+        `Warning: ${clockWarning(ahead)!.replace(/:.*/, '')}`,
+        table(
+          ahead.map(({ provider_id, seconds }) => ({ provider_id: provider_id ?? 'shared', seconds })),
+          '',
+        ),
+      ];
 
 const counted = ({ length }: unknown[], one: string, more: string) => `${length} ${length === 1 ? one : more}`;

@@ -1,13 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
+import { clocksAhead, clockWarning } from '../database/clock.ts';
 import { describe } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
 import { limitByAddress, type CountRequest } from './address-limit.ts';
 import { watchMethods } from './methods.ts';
 import { serveOpenapi } from './openapi-document.ts';
 
-const Health = Type.Object({ status: Type.String(), reason: Type.Optional(Type.String()) });
+const Health = Type.Object({
+  status: Type.String(),
+  reason: Type.Optional(Type.String()),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
 
 /** Set once the server is about to stop: it still answers, but wants no more traffic. */
 export type Draining = { now: boolean };
@@ -34,7 +39,7 @@ export function operation(app: FastifyInstance, { database, timezone, draining, 
           request.log.warn({ err: describe(error) }, 'not ready');
           return 'the database cannot be reached';
         });
-    if (reason === undefined) return { status: 'ready' };
+    if (reason === undefined) return { status: 'ready', ...(await warningsOf(database)) };
     return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
   });
 
@@ -51,4 +56,11 @@ async function notReady(database: Database, timezone: string) {
   if (rows[0]!.standby) return 'the database is a read-only standby';
   if (rows[0]!.readonly === 'on') return 'the database is read-only';
   return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
+}
+
+/** A warning is no reason to send no requests, and neither is a failure to look for one. */
+async function warningsOf({ pool }: Database) {
+  const ahead = await clocksAhead(pool).catch(() => []);
+  const warning = clockWarning(ahead);
+  return warning === undefined ? {} : { warnings: [warning] };
 }

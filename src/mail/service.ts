@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { Ctx } from '../core/context.ts';
 import { dateTimeOrNull } from '../core/moment.ts';
 import { notFound, Problem } from '../core/problem.ts';
@@ -6,6 +6,7 @@ import { isAddress } from '../core/text.ts';
 import { concerns, unchanged } from '../database/audit.ts';
 import type { Database } from '../database/client.ts';
 import { run, type Runner } from '../database/statements.ts';
+import { realTime } from '../database/tables/columns.ts';
 import { outbox } from '../database/tables/outbox.ts';
 import { adminMemberships, adminUsers } from '../database/tables/people.ts';
 import { courseUsers } from '../database/tables/users.ts';
@@ -97,7 +98,7 @@ export function invite(ctx: Ctx, person: Invited): Promise<{ mailId: number; ema
     const email = found.email ?? '';
     if (!isAddress(email)) throw new Problem('invalid', `${who} has no e-mail address to write to`);
     const purpose = 'userId' in person ? 'account_created' : 'invitation';
-    const values = { providerId, ...person, purpose, createdAt: at, dueAt: sql`clock_timestamp()` } as const;
+    const values = { providerId, ...person, purpose, createdAt: at, dueAt: realTime } as const;
     const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
     concerns(tx, 'userId' in person ? person.userId : person.adminUserId);
     return { mailId: mail!.id, email };

@@ -24,6 +24,13 @@ export const columnsBut = <T extends PgTable, Name extends string & keyof Column
     Object.entries(getTableColumns(table)).filter(([name]) => !(names as readonly string[]).includes(name)),
   ) as Omit<Columns<T>, Name>;
 
+/**
+ * The time that deadlines, periods and pauses are compared with. The lock's clock may be ahead of it, and `now()` is the
+ * transaction's start, before the wait for the lock.
+ */
+export const realClock = 'clock_timestamp()';
+export const realTime = sql.raw(realClock);
+
 /** Written by `write()` with the provider's clock, which follows commit order; `now()` would not. */
 export const stamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });
 

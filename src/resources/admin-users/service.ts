@@ -3,7 +3,7 @@ import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/problem.ts';
 import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { folded, realTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../database/tables/people.ts';
 import { own } from '../../lists/reach.ts';
@@ -52,7 +52,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     if (isNew && body.send_invite !== false) {
       await tx
         .insert(outbox)
-        .values({ providerId, adminUserId, purpose: 'invitation', createdAt: at, dueAt: sql`clock_timestamp()` });
+        .values({ providerId, adminUserId, purpose: 'invitation', createdAt: at, dueAt: realTime });
     }
     const inside = { ...ctx, db: tx };
     const [user] = await adminUserShape.embed(inside, await fetchMembers(inside, member), {}, []);

@@ -1,4 +1,4 @@
-import { foldedSql } from '../../database/tables/columns.ts';
+import { foldedSql, realClock } from '../../database/tables/columns.ts';
 import { canceled } from '../../reference/statuses.ts';
 import { isForCourse } from '../campaigns/shape.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from '../terms/schema.ts';
@@ -7,10 +7,10 @@ const product = `select p.id, p.course_id as "courseId", p.price::text as price,
     p.vat_percentage::text as "vatPercentage"
   from products p where p.provider_id = $1 and p.archived_at is null`;
 
-/** A course date with its course, unless either is deleted or the course not active; $3 is the clock. */
+/** A course date with its course, unless either is deleted or the course not active. Deadlines follow the real clock. */
 const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
     d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
-    d.status_id = ${canceled} as "isCanceled", timezone(d.zone, $3::timestamptz)::date > d.deadline_at or d.ends_at <= $3 as "isPassed",
+    d.status_id = ${canceled} as "isCanceled", timezone(d.zone, ${realClock})::date > d.deadline_at or d.ends_at <= ${realClock} as "isPassed",
     d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
     d.num_waiting as "numWaiting",
@@ -21,10 +21,10 @@ const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", 
   where d.provider_id = $1 and d.deleted_at is null`;
 
 export const findDate = { name: 'find_date', text: `${date} and d.id = $2` };
-/** The children of $2 that the trigger values of $4 lead to. */
+/** The children of $2 that the trigger values of $3 lead to. */
 export const findChildren = {
   name: 'find_children',
-  text: `${date} and d.parent_id = $2 and d.trigger_value in (select json_array_elements_text($4)) order by d.id`,
+  text: `${date} and d.parent_id = $2 and d.trigger_value in (select json_array_elements_text($3)) order by d.id`,
 };
 export const findProducts = {
   name: 'find_products',
@@ -32,29 +32,30 @@ export const findProducts = {
 };
 
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
-    c.discount_value::text as value, coalesce(c.ends_at <= $3, false) as "isExpired",
-    c.is_active and not c.is_archived and coalesce(c.starts_at <= $3, true) and coalesce(c.ends_at > $3, true) as "isRunning",
+    c.discount_value::text as value, coalesce(c.ends_at <= ${realClock}, false) as "isExpired",
+    c.is_active and not c.is_archived and coalesce(c.starts_at <= ${realClock}, true)
+      and coalesce(c.ends_at > ${realClock}, true) as "isRunning",
     ${isForCourse('c', '$2::bigint')} as "forCourse",
     not exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id)
       or exists (select from campaign_customers n
-        where n.provider_id = $1 and n.campaign_id = c.id and n.customer_id = $5) as "forCustomer"
+        where n.provider_id = $1 and n.campaign_id = c.id and n.customer_id = $4) as "forCustomer"
   from campaigns c`;
 
-/** For the course $2: the campaign of a code ($4), the customer $5 with its agreements, and the voucher of a code ($6). */
+/** For the course $2: the campaign of a code ($3), the customer $4 with its agreements, and the voucher of a code ($5). */
 export const findPayers = {
   name: 'find_payers',
   text: `select
       (select json_agg(c order by c.id) from (
         ${campaign(true)} where c.provider_id = $1 and c.campaign_code is not null and not c.is_archived
-          and ${foldedSql('c.campaign_code')} = ${foldedSql('$4')}
+          and ${foldedSql('c.campaign_code')} = ${foldedSql('$3')}
         union all
         ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
-        where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $5 and c.type = 'Agreement') c) as campaigns,
+        where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $4 and c.type = 'Agreement') c) as campaigns,
       (select to_json(v) from (select v.id, v.code, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
-          coalesce(v.expires_at <= $3, false) as "isExpired"
-        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${foldedSql('v.code')} = ${foldedSql('$6')}) v) as voucher,
+          coalesce(v.expires_at <= ${realClock}, false) as "isExpired"
+        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${foldedSql('v.code')} = ${foldedSql('$5')}) v) as voucher,
       (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"
-        from customers c where c.provider_id = $1 and c.id = $5) c) as customer`,
+        from customers c where c.provider_id = $1 and c.id = $4) c) as customer`,
 };
 export type PayersFound = {
   campaigns: CampaignFound[] | null;
@@ -120,7 +121,7 @@ export const spendVoucher = {
 export const announce = {
   name: 'announce',
   text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
-    select $1, m.purpose, m."userId", m."participantId", $2, clock_timestamp()
+    select $1, m.purpose, m."userId", m."participantId", $2, ${realClock}
     from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint)
     order by m.place`,
 };

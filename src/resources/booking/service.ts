@@ -27,12 +27,12 @@ import { detailedOrderTitle, fault, refused, type BookingAnswer } from './schema
 export function book(ctx: Ctx, sent: SentBooking, faults: Fault[], asked?: AskedWithKey): Promise<BookingAnswer> {
   const key = asked && requestKey(asked);
   return ctx.write(async (tx, at) => {
-    const kept = key && (await recall(ctx, tx, at, key));
+    const kept = key && (await recall(ctx, tx, key));
     if (kept && !kept.isSame) throw refused([fault('idempotency_key_reused')]);
     if (kept) return unchanged(tx, kept.answer as BookingAnswer);
 
     // Both at once; whoever lacks a name or an address is refused by the terms before anybody is enrolled.
-    const [found, known] = await Promise.all([find(ctx, tx, at, sent), findKnown(ctx, tx, personsOf(sent))]);
+    const [found, known] = await Promise.all([find(ctx, tx, sent), findKnown(ctx, tx, personsOf(sent))]);
     const terms = agreeTerms(sent, found, faults);
     const users = await enrol(ctx, tx, at, personsOf(sent), known, terms.customer?.id ?? null);
     const made = await make(ctx, tx, at, sent, terms, users);
@@ -56,7 +56,7 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
   const statusId = with_fee ? seat.deregisteredWithFee : seat.deregistered;
   const ofBooking = own(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(async (tx, at) => {
-    if (key && (await recall(ctx, tx, at, key))) throw refused([fault('idempotency_key_reused')]);
+    if (key && (await recall(ctx, tx, key))) throw refused([fault('idempotency_key_reused')]);
     if ((await tx.$count(bookings, own(ctx, bookings, eq(bookings.id, bookingId)))) === 0) throw notFound('Booking');
 
     const leaving = (await tx.select().from(participants).where(ofBooking)).filter((one) => !hasLeft(one.statusId));
@@ -83,18 +83,18 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
 }
 
 /** All that the booking names, as far as it is there; looked for only when it is named. */
-async function find({ providerId }: Ctx, tx: Tx, at: string, sent: SentBooking): Promise<BookingFound> {
+async function find({ providerId }: Ctx, tx: Tx, sent: SentBooking): Promise<BookingFound> {
   const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = sent;
   const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
   const productIds = participants.flatMap(({ products }) => products ?? []);
   const isPlain = campaign_code === undefined && customer_id === undefined && voucher_code === undefined;
 
-  const [date] = await run<DateFound>(tx, findDate, [providerId, coursedate_id, at]);
-  const toChildren = [providerId, coursedate_id, at, JSON.stringify(triggers)];
+  const [date] = await run<DateFound>(tx, findDate, [providerId, coursedate_id]);
+  const toChildren = [providerId, coursedate_id, JSON.stringify(triggers)];
   const children = date && triggers.length > 0 ? await run<DateFound>(tx, findChildren, toChildren) : [];
   const toProducts = [providerId, JSON.stringify(productIds)];
   const products = productIds.length > 0 ? await run<ProductFound>(tx, findProducts, toProducts) : [];
-  const toPayers = [providerId, date?.courseId, at, campaign_code, customer_id, voucher_code];
+  const toPayers = [providerId, date?.courseId, campaign_code, customer_id, voucher_code];
   const [payers] = isPlain ? [] : await run<PayersFound>(tx, findPayers, toPayers);
   return {
     dates: date ? [date, ...children] : [],

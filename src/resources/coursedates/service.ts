@@ -7,6 +7,7 @@ import { isZone } from '../../core/zones.ts';
 import { concerns } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, inserting } from '../../database/inserting.ts';
+import { realTime } from '../../database/tables/columns.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
@@ -127,7 +128,7 @@ export async function updateCourseDate(
   const work = ctx.write(async (tx, at) => {
     const course = await findCourse(ctx, tx, courseId);
     const wanted = own(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
-    const isOver = sql<boolean>`${courseDates.endsAt} <= ${at}`;
+    const isOver = sql<boolean>`${courseDates.endsAt} <= ${realTime}`;
     const [stored] = await tx
       .select({ ...getTableColumns(courseDates), isOver })
       .from(courseDates)

@@ -11,7 +11,7 @@ import type { Tx } from '../../database/client.ts';
 import { insert, inserting } from '../../database/inserting.ts';
 import { inOrder, run, type Statement } from '../../database/statements.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
-import { foldedSql } from '../../database/tables/columns.ts';
+import { foldedSql, realTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -124,7 +124,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const dates = own(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(async (tx, at) => {
     if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
-    const takesPlace = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, at));
+    const takesPlace = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, realTime));
     const taken = eq(courseDates.hasParticipants, true);
     const coming = and(dates, taken, takesPlace);
     if ((await tx.$count(courseDates, coming)) > 0) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { run } from '../../database/statements.ts';
+import { realClock } from '../../database/tables/columns.ts';
 
 /** An `Idempotency-Key` and what was asked with it, both hashed. */
 export type RequestKey = { keyHash: string; fingerprint: string };
@@ -25,23 +26,23 @@ const inOrder = (fields: object) => Object.fromEntries(Object.entries(fields).so
 export const findRecord = {
   name: 'find_idempotency_record',
   text: `select fingerprint, answer from idempotency_records
-    where provider_id = $1 and key_hash = $2 and expires_at > $3`,
+    where provider_id = $1 and key_hash = $2 and expires_at > ${realClock}`,
 };
 
 /** Writes over one that has expired, and clears away the provider's others that have. */
 export const keepRecord = {
   name: 'keep_idempotency_record',
-  text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= $6 and key_hash <> $2)
+  text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= ${realClock} and key_hash <> $2)
     insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $6::timestamptz + interval '24 hours')
+    values ($1, $2, $3, $4, $5, $6, ${realClock} + interval '24 hours')
     on conflict (provider_id, key_hash) do update set fingerprint = excluded.fingerprint, booking_id = excluded.booking_id,
       answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 };
 
 /** What was answered to this key within 24 hours, and whether to the same request. Under the lock, so that a second request has waited for the first. */
-export async function recall({ providerId }: Ctx, tx: Tx, at: string, { keyHash, fingerprint }: RequestKey) {
+export async function recall({ providerId }: Ctx, tx: Tx, { keyHash, fingerprint }: RequestKey) {
   type Kept = { fingerprint: string; answer: unknown };
-  const [kept] = await run<Kept>(tx, findRecord, [providerId, keyHash, at]);
+  const [kept] = await run<Kept>(tx, findRecord, [providerId, keyHash]);
   return kept && { isSame: kept.fingerprint === fingerprint, answer: kept.answer };
 }
 

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { rowsOf, run } from '../../database/statements.ts';
+import { realClock } from '../../database/tables/columns.ts';
 import { canceled, seat } from '../../reference/statuses.ts';
 import type { Given, Promotion, Queue, SeatRules, Seats, Wish } from './schema.ts';
 
@@ -63,7 +64,7 @@ export const readQueues = {
           - d.num_confirmed - d.num_overbooked - d.num_unconfirmed) end)) as waiting
     from course_dates d
     where d.provider_id = $1 and d.id in (select json_array_elements_text($2)::bigint)
-      and d.status_id <> ${canceled} and d.deleted_at is null and d.ends_at > $3
+      and d.status_id <> ${canceled} and d.deleted_at is null and d.ends_at > ${realClock}
     order by d.id`,
 };
 
