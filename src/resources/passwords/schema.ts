@@ -11,8 +11,9 @@ export function isChoosable(password: string) {
 
 /** Base64 as the PHC string format has it: unpadded, and without bits at its end that mean nothing. */
 const base64 = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048])?';
-/** 1,000 to 109,999 KiB, up to four passes and eight lanes: what costs more would hold up the other sign-ons. */
-const cost = 'm=(?:[1-9]\\d{3,4}|10\\d{4}),t=[1-4],p=[1-8]';
+/** 1,000 to 65,536 KiB with up to four passes, or to 109,999 KiB with two: a costlier check would outlast `failureMs`. */
+const upTo65536 = '[1-9]\\d{3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-6]';
+const cost = `m=(?:(?:${upTo65536}),t=[1-4]|(?:[1-9]\\d{4}|10\\d{4}),t=[12]),p=[1-8]`;
 /** 8 to 48 bytes and 16 to 64. */
 const [salt, digest] = [`(?=[^$]{11,64}\\$)${base64}`, `(?=.{22,86}$)${base64}`];
 

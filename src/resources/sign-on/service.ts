@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/problem.ts';
 import { concerns, unchanged } from '../../database/audit.ts';
@@ -14,6 +15,9 @@ type Found = Pick<typeof courseUsers.$inferSelect, 'id' | 'passwordHash' | 'firs
 /** A course user whose password was shown, and the hash it is the password of. */
 export type Verified = Found & { passwordHash: string };
 type Credentials = Pick<CredentialsBody, 'username' | 'password'>;
+
+/** A failure is answered at the next multiple of this. A check of the costliest hash that an import may bring takes less. */
+const failureMs = 1_000;
 
 /** To be done before the first question, or that one would take longer. */
 export const prepareSignOn = prepareHashing;
@@ -33,18 +37,25 @@ export async function checkCredentials(ctx: Ctx, { create_login_url, ...credenti
 }
 
 /**
- * The course user whose password this is. A name that nobody has costs the same time, and counts the same: ten failures
- * for a name within 15 minutes answer 429, to the right password too, until they are over. Nothing is counted of a
- * question that could not be answered.
+ * The course user whose password this is. Failures take the same time, whatever the hash costs and without one. Known and
+ * unknown names count the same: ten failures within 15 minutes answer 429, to the right password too, until they are
+ * over. Nothing is counted of a question that could not be answered.
  */
 export async function verifyCredentials(ctx: Ctx, credentials: Credentials): Promise<Verified | undefined> {
+  const start = performance.now();
   const attempt = await attemptFor(ctx, credentials.username);
   const user = await compare(ctx, credentials).catch(async (error: unknown) => {
     await attempt.end().catch(() => undefined);
     throw error;
   });
-  await (user ? attempt.end() : attempt.fail());
-  return user && renew(ctx, user, credentials);
+  if (user) {
+    await attempt.end();
+    return renew(ctx, user, credentials);
+  }
+  await attempt.fail();
+  const elapsed = performance.now() - start;
+  await sleep(Math.ceil(elapsed / failureMs) * failureMs - elapsed);
+  return undefined;
 }
 
 async function compare(ctx: Ctx, { username, password }: Credentials): Promise<Verified | undefined> {
