@@ -26,7 +26,7 @@ async function newRole(me: Provider, title = `Role ${(made += 1)}`, description 
 
 async function invitations(me: Provider) {
   const { rows } = await database.pool.query(
-    `select purpose, user_id, admin_user_id, sent_at, due_at = created_at as due from outbox where provider_id = $1 order by id`,
+    `select purpose, user_id, admin_user_id, sent_at, due_at <= clock_timestamp() as due from outbox where provider_id = $1 order by id`,
     [me.id],
   );
   return rows;
@@ -86,12 +86,12 @@ test.each(['1,ROLE', ' 1 , ROLE ', '1,,ROLE,1'])('role_ids as a list with commas
   expect((await save(me, { ...kari, email: newEmail(), role_ids })).json().role_ids).toEqual([1, own]);
 });
 
-test('send_invite=false stores no invitation, and neither does attaching', async () => {
+test('send_invite=false stores no invitation, and neither does another post for a member', async () => {
   const [me, other] = [await newProvider(), await newProvider()];
   const email = newEmail();
   expect((await save(me, { ...kari, email, send_invite: '0' })).status).toBe(201);
   expect((await save(me, { ...kari, email, send_invite: true })).status).toBe(200);
-  expect((await save(other, { ...kari, email, send_invite: true })).status).toBe(200);
+  expect((await save(other, { ...kari, email, send_invite: false })).status).toBe(200);
   expect([await invitations(me), await invitations(other)]).toEqual([[], []]);
 });
 
@@ -145,8 +145,8 @@ test('two providers share a person: nothing that one stored shows to the other',
   expect(answer.status).toBe(200);
   expect(answer.json()).toEqual({
     id: first.id,
-    firstname: 'Kari',
-    lastname: 'Nordmann',
+    firstname: '',
+    lastname: '',
     email,
     position: '',
     phone_prefix: '',
@@ -158,7 +158,7 @@ test('two providers share a person: nothing that one stored shows to the other',
   });
   expect(await members(me)).toEqual([first]);
   expect(await members(other)).toEqual([answer.json()]);
-  const person = { id: first.id, firstname: 'Kari', lastname: 'Nordmann', email };
+  const person = { id: first.id, firstname: '', lastname: '', email };
   expect((await other.get('/v2/app-users')).json()).toEqual([person]);
 });
 
@@ -234,7 +234,7 @@ test('twenty parallel posts of one e-mail from two providers make one person', a
   const lists = await Promise.all(both.map(members));
   expect(lists.map((list) => list.length)).toEqual([1, 1]);
   const sent = await Promise.all(both.map(invitations));
-  expect(sent.flat()).toHaveLength(1);
+  expect(sent.map(({ length }) => length)).toEqual([1, 1]);
 });
 
 test('the lists hold the own members and roles, by id, with an ETag', async () => {

@@ -6,8 +6,10 @@ import { Problem } from '../core/problem.ts';
 import { invite } from '../mail/service.ts';
 import { isChoosable } from '../resources/passwords/schema.ts';
 import { setPassword } from '../resources/passwords/service.ts';
-import { command, id, run, type Options } from './connect.ts';
+import { renameAdminUser } from '../resources/admin-users/service.ts';
+import { command, id, run, title, type Options } from './connect.ts';
 
+type RenameOptions = Options & { provider: number; adminUser: number; firstname: string; lastname: string };
 type InviteOptions = Options & { provider: number; user?: number; adminUser?: number };
 
 /** What operators do with people. */
@@ -25,6 +27,20 @@ export function userCommands(program: Command) {
         return { json: { user_id: options.user }, text };
       });
     });
+
+  command(user, 'rename', 'Give an admin user another name at one provider')
+    .requiredOption('--provider <id>', 'whose admin user', id)
+    .requiredOption('--admin-user <id>', 'the admin user', id)
+    .requiredOption('--firstname <name>', 'the first name', title)
+    .requiredOption('--lastname <name>', 'the last name', title)
+    .action((options: RenameOptions) =>
+      run(options, async ({ ctxOf }) => {
+        const { adminUser, firstname, lastname } = options;
+        await renameAdminUser(await ctxOf(options.provider), adminUser, { firstname, lastname });
+        const text = `Admin user ${adminUser} is ${firstname} ${lastname} at provider ${options.provider}`;
+        return { json: { admin_user_id: adminUser, firstname, lastname }, text };
+      }),
+    );
 
   const inviting: Command = command(
     user,

@@ -38,7 +38,7 @@ export const findMail = {
   text: `select o.id, o.purpose, to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
       o.provider_id as "providerId", o.user_id as "userId", o.admin_user_id as "adminUserId",
       coalesce(u.email, a.email, '') as email, coalesce(u.username, a.email) as username,
-      coalesce(u.firstname, a.firstname, '') as firstname, coalesce(u.lastname, a.lastname, '') as lastname,
+      coalesce(u.firstname, m.firstname, '') as firstname, coalesce(u.lastname, m.lastname, '') as lastname,
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
       p.status_id as "statusId", d.status_id as "dateStatusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
@@ -55,7 +55,8 @@ export const findMail = {
     from outbox o
       join providers s on s.id = o.provider_id
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
-      left join admin_users a on a.id = o.admin_user_id
+      left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
+      left join admin_users a on a.id = m.admin_user_id
       left join participants p on p.provider_id = o.provider_id and p.id = o.participant_id
       left join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
       left join courses c on c.provider_id = p.provider_id and c.id = p.course_id

@@ -126,12 +126,12 @@ export const addAdminUser = (me: Provider) =>
   write(me, async (tx, at) => {
     const person = {
       email: `admin-${process.pid}-${(made += 1)}@x.example`,
-      firstname: 'A',
-      lastname: 'B',
       createdAt: at,
     };
     const adminUserId = idOf(await tx.insert(adminUsers).values(person).returning({ id: adminUsers.id }));
-    await tx.insert(adminMemberships).values({ providerId: me.id, adminUserId, createdAt: at, updatedAt: at });
+    await tx
+      .insert(adminMemberships)
+      .values({ providerId: me.id, adminUserId, firstname: 'A', lastname: 'B', createdAt: at, updatedAt: at });
     return adminUserId;
   });
 

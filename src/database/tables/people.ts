@@ -9,23 +9,24 @@ export const adminUsers = pgTable(
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     email: text().notNull(),
-    firstname: text().notNull(),
-    lastname: text().notNull(),
+    /** Not in use: names belong to the membership. Kept for processes of the version before. */
+    firstname: text(),
+    lastname: text(),
     passwordHash: text(),
     createdAt: instant().notNull(),
   },
-  (t) => [
-    uniqueIndex('admin_users_email').on(folded(t.email)),
-    check('admin_users_names', sql`${t.firstname} <> '' and ${t.lastname} <> ''`),
-  ],
+  (t) => [uniqueIndex('admin_users_email').on(folded(t.email))],
 );
 
-/** That person at one provider; attaching somebody shows nothing that another provider stored. */
+/** That person at one provider, under the name that this one gave; attaching shows nothing that another one stored. */
 export const adminMemberships = pgTable(
   'admin_memberships',
   {
     providerId: reference().notNull(),
     adminUserId: reference().notNull(),
+    /** Empty where a person was attached without a name. */
+    firstname: text().notNull().default(''),
+    lastname: text().notNull().default(''),
     position: text().notNull().default(''),
     phonePrefix: text().notNull().default(''),
     phone: text().notNull().default(''),

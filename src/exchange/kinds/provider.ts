@@ -95,11 +95,12 @@ export const adminUser: SingleKind = {
   references: { role_ids: 'role' },
   async make(_, ctx, fields) {
     const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), send_invite: false });
-    const { position, phone_prefix: phonePrefix, phone, booking_email: bookingEmail } = fields as AdminUserBody;
+    const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
+    const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
     await ctx.write((tx, at) =>
       tx
         .update(adminMemberships)
-        .set({ position, phonePrefix, phone, bookingEmail, updatedAt: at })
+        .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: at })
         .where(own(ctx, adminMemberships, eq(adminMemberships.adminUserId, user.id))),
     );
     return user.id;
@@ -107,7 +108,7 @@ export const adminUser: SingleKind = {
   lines: (database, providerId) =>
     jsonRows(
       database,
-      `select u.id::text as ref, u.email, u.firstname, u.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
+      `select u.id::text as ref, u.email, m.firstname, m.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
          array(select r.role_id::text from admin_membership_roles r
            where r.provider_id = m.provider_id and r.admin_user_id = m.admin_user_id order by r.role_id) as role_ids
        from admin_memberships m join admin_users u on u.id = m.admin_user_id where m.provider_id = $1 order by u.id`,

@@ -3,19 +3,23 @@ import { Email, Flag, Id, List, Note, Read, Title } from '../../core/schema.ts';
 
 const { Optional } = Type;
 
+const nameDescription = 'The name at this school; required for a new person. A name that is there already stays';
+
 /** POST /v2/admin-users. The e-mail names the person, so it is trimmed and normalized as titles are. */
 export type AdminUserBody = Static<typeof AdminUserBody>;
 export const AdminUserBody = Type.Object(
   {
     email: { ...Email(), [Read]: 'title' as const },
     role_ids: List(Id),
-    firstname: Optional(Title({ description: 'Required for a new person, else ignored' })),
-    lastname: Optional(Title({ description: 'Required for a new person, else ignored' })),
+    firstname: Optional(Title({ description: nameDescription })),
+    lastname: Optional(Title({ description: nameDescription })),
     position: Optional(Note()),
     phone_prefix: Optional(Note()),
     phone: Optional(Note()),
     booking_email: Optional(Email()),
-    send_invite: Optional(Flag({ default: true, description: 'Whether a new person gets an invitation by e-mail' })),
+    send_invite: Optional(
+      Flag({ default: true, description: 'Whether a new admin user without a password gets an invitation by e-mail' }),
+    ),
   },
   { examples: [{ email: 'kari@fjordschool.example', role_ids: [1], firstname: 'Kari', lastname: 'Nordmann' }] },
 );

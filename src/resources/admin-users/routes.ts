@@ -37,7 +37,9 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'Create an admin user, or attach an existing person',
         description:
-          'Who has the e-mail address already keeps all profile fields and gets just these roles at this school: 200. A new person needs `firstname` and `lastname`: 201.',
+          'Who has the e-mail address already keeps all profile fields and gets just these roles at this school: 200. ' +
+          'A new person needs `firstname` and `lastname`: 201. Names belong to the school that sent them: a person who ' +
+          'is attached without any has empty ones here.',
         tags: ['People'],
         body: AdminUserBody,
         response: { 200: AdminUser, ...created(AdminUser), 400: InvalidInput },

@@ -5,7 +5,7 @@ import type { adminMemberships, adminUsers } from '../../database/tables/people.
 
 const text = Type.String();
 
-type Person = Pick<typeof adminUsers.$inferSelect, 'id' | 'email' | 'firstname' | 'lastname'>;
+type Person = Pick<typeof adminUsers.$inferSelect, 'id' | 'email'>;
 type Membership = Omit<typeof adminMemberships.$inferSelect, 'adminUserId'>;
 
 /** A person as known to one provider; the stamps are those of the membership. */

@@ -1,6 +1,6 @@
-import { asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, notInArray, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields } from '../../core/problem.ts';
+import { invalidFields, notFound } from '../../core/problem.ts';
 import { concerns, unchanged } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { folded, realTime } from '../../database/tables/columns.ts';
@@ -27,7 +27,7 @@ export const listRoles = (ctx: Ctx) =>
 
 /**
  * Makes a person a member of the provider with just these roles. Who has the e-mail address already, at whatever
- * provider, is attached as they are: names and e-mail change for nobody, so the provider's own lock is enough.
+ * provider, is attached: names belong to the membership and the e-mail stays, so the provider's own lock is enough.
  */
 export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: AdminUser; isNew: boolean }> {
   const { providerId } = ctx;
@@ -35,9 +35,10 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
   return ctx.write(async (tx, at) => {
     const known = await findPerson(tx, body.email);
     await refuse(ctx, tx, known === undefined, roleIds, body);
-    const { adminUserId, isNew } = known ? { adminUserId: known.id, isNew: false } : await makePerson(tx, at, body);
+    const { person, isNew } = known ? { person: known, isNew: false } : await makePerson(tx, at, body);
+    const adminUserId = person.id;
 
-    const values = { providerId, adminUserId, createdAt: at, updatedAt: at };
+    const values = { providerId, adminUserId, ...namesOf(body), createdAt: at, updatedAt: at };
     const joined = await tx
       .insert(adminMemberships)
       .values(isNew ? { ...values, ...profileOf(body) } : values)
@@ -45,11 +46,13 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
       .returning({ adminUserId: adminMemberships.adminUserId });
     const member = own(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
     const hasOtherRoles = await replaceRoles(ctx, tx, adminUserId, roleIds);
-    if (hasOtherRoles && joined.length === 0) {
+    const isJoined = joined.length > 0;
+    const isNamed = !isJoined && (await fillNames(tx, at, member, body));
+    if (hasOtherRoles && !isJoined) {
       await tx.update(adminMemberships).set({ updatedAt: at }).where(member);
     }
     concerns(tx, adminUserId);
-    if (isNew && body.send_invite !== false) {
+    if (isJoined && !person.hasPassword && body.send_invite !== false) {
       await tx
         .insert(outbox)
         .values({ providerId, adminUserId, purpose: 'invitation', createdAt: at, dueAt: realTime });
@@ -57,7 +60,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const inside = { ...ctx, db: tx };
     const [user] = await adminUserShape.embed(inside, await fetchMembers(inside, member), {}, []);
     const saved = { user: user!, isNew };
-    return hasOtherRoles || joined.length > 0 ? saved : unchanged(tx, saved);
+    return hasOtherRoles || isJoined || isNamed ? saved : unchanged(tx, saved);
   });
 }
 
@@ -75,23 +78,58 @@ async function refuse(ctx: Ctx, tx: Tx, isNew: boolean, roleIds: number[], { fir
 /** Over all providers: a person belongs to none. */
 async function findPerson(tx: Tx, email: string) {
   const [person] = await tx
-    .select({ id: adminUsers.id })
+    .select({ id: adminUsers.id, hasPassword: sql<boolean>`${adminUsers.passwordHash} is not null` })
     .from(adminUsers)
     .where(sql`${folded(adminUsers.email)} = ${folded(email)}`);
   return person;
 }
 
 /** Another provider may be making the same person, whose lock is not ours: the insert then waits and finds it made. */
-async function makePerson(tx: Tx, at: string, { email, firstname, lastname }: AdminUserBody) {
+async function makePerson(tx: Tx, at: string, { email }: AdminUserBody) {
   const [made] = await tx
     .insert(adminUsers)
-    .values({ email, firstname: firstname!, lastname: lastname!, createdAt: at })
+    .values({ email, createdAt: at })
     .onConflictDoNothing()
     .returning({ id: adminUsers.id });
   return made
-    ? { adminUserId: made.id, isNew: true }
-    : { adminUserId: (await findPerson(tx, email))!.id, isNew: false };
+    ? { person: { ...made, hasPassword: false }, isNew: true }
+    : { person: (await findPerson(tx, email))!, isNew: false };
 }
+
+const namesOf = ({ firstname = '', lastname = '' }: AdminUserBody) => ({ firstname, lastname });
+
+/** Sets names that are empty yet, as of who was attached without any; returns whether that changed one. */
+async function fillNames(tx: Tx, at: string, member: SQL, body: AdminUserBody) {
+  const { firstname, lastname } = adminMemberships;
+  const names = namesOf(body);
+  const isFilled = or(
+    names.firstname === '' ? undefined : eq(firstname, ''),
+    names.lastname === '' ? undefined : eq(lastname, ''),
+  );
+  if (isFilled === undefined) return false;
+  const filled = await tx
+    .update(adminMemberships)
+    .set({
+      firstname: sql`coalesce(nullif(${firstname}, ''), ${names.firstname})`,
+      lastname: sql`coalesce(nullif(${lastname}, ''), ${names.lastname})`,
+      updatedAt: at,
+    })
+    .where(and(member, isFilled))
+    .returning({ adminUserId: adminMemberships.adminUserId });
+  return filled.length > 0;
+}
+
+/** Gives an admin user another name at this provider. */
+export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
+  ctx.write(async (tx, at) => {
+    const renamed = await tx
+      .update(adminMemberships)
+      .set({ ...names, updatedAt: at })
+      .where(own(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId)))
+      .returning({ adminUserId: adminMemberships.adminUserId });
+    if (renamed.length === 0) throw notFound(`Admin user ${adminUserId}`);
+    concerns(tx, adminUserId);
+  });
 
 /** Whether that changed anything. */
 async function replaceRoles(ctx: Ctx, tx: Tx, adminUserId: number, roleIds: number[]) {

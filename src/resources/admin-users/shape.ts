@@ -6,10 +6,21 @@ import { many } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
 
-const { id, email, firstname, lastname } = adminUsers;
-const { providerId, position, phonePrefix, phone, bookingEmail, createdAt, updatedAt } = adminMemberships;
-const person = { id, email, firstname, lastname };
-const membership = { providerId, position, phonePrefix, phone, bookingEmail, createdAt, updatedAt };
+const { id, email } = adminUsers;
+const { providerId, firstname, lastname, position, phonePrefix, phone, bookingEmail, createdAt, updatedAt } =
+  adminMemberships;
+const person = { id, email };
+const membership = {
+  providerId,
+  firstname,
+  lastname,
+  position,
+  phonePrefix,
+  phone,
+  bookingEmail,
+  createdAt,
+  updatedAt,
+};
 
 const roleIdsOf = many(
   byKeys((ctx, keys) =>
