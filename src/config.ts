@@ -3,6 +3,7 @@ import envSchema from 'env-schema';
 import { BlockList, isIP } from 'node:net';
 import { mayBeApiKey } from './core/api-key.ts';
 import { asTitle, isAddress, isTitle } from './core/text.ts';
+import { readSecretFile, warnOfUnknown } from './core/variables.ts';
 import { languages } from './reference/language.ts';
 
 const { Optional } = Type;
@@ -11,21 +12,30 @@ const number = (description: string, fallback: number, minimum = 1, maximum = 2_
   Type.Integer({ description, default: fallback, minimum, maximum });
 const oneOf = <const T extends readonly string[]>(values: T, description: string, options = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, description, ...options });
+const secretFile = (name: string) => Optional(text(`A file that holds \`${name}\``));
 
 /** Every environment variable there is; the README's table is checked against this. */
 export const Environment = Type.Object({
-  HOST: text('Address to listen on', { default: '0.0.0.0' }),
+  NODE_ENV: Optional(text('`production`: no embedded database and no demo data unless asked for')),
+  HOST: Optional(text('Address to listen on; default `127.0.0.1` with demo data, else `0.0.0.0`')),
   PORT: Type.Integer({ description: 'Port to listen on', default: 3000, minimum: 0, maximum: 65_535 }),
   PUBLIC_URL: Optional(text('Where this server is reached from outside; default `http://localhost:<PORT>`')),
   CATALOG_URL: Optional(text('Where the public catalog lives; without it every `catalog_url` is null')),
   DATABASE_URL: Optional(text('A PostgreSQL to use; without it an embedded one is started under `DATA_DIR`')),
+  DATABASE_URL_FILE: secretFile('DATABASE_URL'),
+  EMBEDDED_DATABASE: Optional(
+    Type.Boolean({
+      description: 'Start an embedded database without `DATABASE_URL`; default true, with `NODE_ENV=production` false',
+    }),
+  ),
   DATA_DIR: text('Folder of the embedded database, of the demo key, and of mails without `SMTP_URL`', {
     default: './data',
   }),
   MIGRATE_ON_START: Type.Boolean({ description: 'Bring the tables up to date at start', default: true }),
   DEMO_DATA: Optional(
     Type.Boolean({
-      description: 'Load the demo data into an empty database; default true with the embedded database, else false',
+      description:
+        'Load the demo data into an empty database; default true with the embedded database unless `NODE_ENV=production`, else false',
     }),
   ),
   BOOTSTRAP_API_KEY: Optional(
@@ -33,10 +43,12 @@ export const Environment = Type.Object({
       'With `BOOTSTRAP_PROVIDER`: makes a first provider with this key (32 to 255 characters) in a database that has none',
     ),
   ),
+  BOOTSTRAP_API_KEY_FILE: secretFile('BOOTSTRAP_API_KEY'),
   BOOTSTRAP_PROVIDER: Optional(text('The title of that first provider')),
   SMTP_URL: Optional(
     text('The mail server, such as `smtps://user:password@host`; without it mails are files under `DATA_DIR/mail`'),
   ),
+  SMTP_URL_FILE: secretFile('SMTP_URL'),
   MAIL_FROM: Optional(text('The address mails come from; default `no-reply@` and the host of `PUBLIC_URL`')),
   TIMEZONE: text('The time zone of dates and times in answers and filters', { default: 'Europe/Oslo' }),
   DEFAULT_LANGUAGE: oneOf(languages, 'The language of labels when a request prefers none', { default: 'en' }),
@@ -92,8 +104,8 @@ const inWords = ({ instancePath, message, params: { allowedValues } }: Fault) =>
 
 /** Reads and checks the environment once; nothing else looks at it. Throws one sentence that names variables, never values. */
 export function readConfig(env: NodeJS.ProcessEnv) {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([name, value]) => name in Environment.properties && value !== ''),
+  const given = withSecrets(
+    Object.fromEntries(Object.entries(env).filter(([name, value]) => name in Environment.properties && value !== '')),
   );
   let config: Static<typeof Environment>;
   try {
@@ -124,9 +136,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       .map(([name]) => `${name} must be an http or https address without ? and #`),
     ...(trustProxy.every(isRange) ? [] : ['TRUST_PROXY must list addresses or CIDR ranges']),
     ...(isTimezone(config.TIMEZONE) ? [] : ['TIMEZONE must be an IANA name such as Europe/Oslo']),
-    ...(config.DATABASE_URL === undefined || /^postgres(ql)?:\/\//.test(config.DATABASE_URL)
-      ? []
-      : ['DATABASE_URL must begin with postgres://']),
+    ...databaseFaults(config),
     ...(SMTP_URL === undefined || isSmtpUrl(SMTP_URL) ? [] : ['SMTP_URL must be an smtp or smtps address']),
     ...(MAIL_FROM === undefined || isAddress(MAIL_FROM) ? [] : ['MAIL_FROM must be an e-mail address alone']),
     ...(providerTitle === undefined || isTitle(providerTitle)
@@ -142,9 +152,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   ];
   if (wrong.length > 0) throw new Error(`The environment is not valid: ${wrong.join('; ')}`);
   const publicUrl = baseOf(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
+  const demoData = config.DEMO_DATA ?? (config.DATABASE_URL === undefined && !isProduction(config));
   return {
     ...config,
-    DEMO_DATA: config.DEMO_DATA ?? config.DATABASE_URL === undefined,
+    HOST: config.HOST ?? (demoData ? '127.0.0.1' : '0.0.0.0'),
+    DEMO_DATA: demoData,
+    warnings: warnOfUnknown(env, Object.keys(Environment.properties), variablePrefixes),
     PUBLIC_URL: publicUrl,
     CATALOG_URL: CATALOG_URL === undefined ? null : baseOf(CATALOG_URL),
     MAIL_FROM: MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
@@ -152,6 +165,49 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     rate: rateOf(config),
     BOOTSTRAP_PROVIDER: providerTitle,
   };
+}
+
+const secrets = ['DATABASE_URL', 'BOOTSTRAP_API_KEY', 'SMTP_URL'];
+const variablePrefixes = ['DATABASE_', 'EMBEDDED_DATABASE_', 'SMTP_', 'BOOTSTRAP_', 'RATE_LIMIT_', 'DEMO_'];
+
+function withSecrets(given: NodeJS.ProcessEnv) {
+  for (const name of secrets) {
+    const variable = `${name}_FILE`;
+    const file = given[variable];
+    if (file === undefined) continue;
+    if (given[name] !== undefined)
+      throw new Error(`The environment is not valid: ${name} and ${variable} exclude each other`);
+    given[name] = readSecretFile(variable, file);
+  }
+  return given;
+}
+
+const isProduction = ({ NODE_ENV }: { NODE_ENV?: string }) => NODE_ENV === 'production';
+
+function databaseFaults(config: Static<typeof Environment>) {
+  const { DATABASE_URL: url, EMBEDDED_DATABASE: embedded } = config;
+  if (url === undefined) {
+    if (embedded ?? !isProduction(config)) return [];
+    return ['DATABASE_URL is missing; for the embedded database set EMBEDDED_DATABASE=true'];
+  }
+  return [
+    ...(embedded ? ['DATABASE_URL and EMBEDDED_DATABASE=true exclude each other'] : []),
+    ...(/^postgres(ql)?:\/\//.test(url) ? [] : ['DATABASE_URL must begin with postgres://']),
+    ...(isReadableUrl(url)
+      ? []
+      : ['DATABASE_URL is not a valid URL: percent-encode special characters in user and password']),
+  ];
+}
+
+/** As the driver reads it: without a host it is a Unix socket's. */
+function isReadableUrl(url: string) {
+  try {
+    const { username, password, pathname } = new URL(url.replace('@/', '@localhost/'));
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Undefined is no limit. */

@@ -8,7 +8,7 @@ import { openLog, type Log } from './process/log.ts';
 import { startClearing } from './process/clearing.ts';
 import { startClockCheck } from './process/clock-check.ts';
 import { bootstrap, demoData, welcome } from './process/first-start.ts';
-import { explain } from './process/explain.ts';
+import { explain, ListenError } from './process/explain.ts';
 import { onStopSignal } from './process/signals.ts';
 import { packageVersion } from './process/version.ts';
 import { mailOf } from './process/mail.ts';
@@ -22,6 +22,7 @@ async function start() {
   const stop = onStopSignal();
   const config = readConfig(process.env);
   const log = openLog(config);
+  for (const warning of config.warnings) log.warn(warning);
   let isClosing = false;
   const opened = await openStore(config, (error) => {
     if (!isClosing) log.warn({ err: error.message }, 'a database connection broke');
@@ -79,11 +80,11 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     logger: log,
     draining,
   });
-  await app.listen({
-    host: config.HOST,
-    port: config.PORT,
-    listenTextResolver: (address) => `Listening at ${address}`,
-  });
+  await app
+    .listen({ host: config.HOST, port: config.PORT, listenTextResolver: (address) => `Listening at ${address}` })
+    .catch((error: unknown) => {
+      throw new ListenError(config, error);
+    });
 
   // Not before: a server that cannot start sends nothing.
   let mail: ReturnType<typeof mailOf> | undefined;

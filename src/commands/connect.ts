@@ -34,6 +34,7 @@ export async function run(
   how: StoreOptions = {},
 ) {
   const config = readConfig(process.env);
+  for (const warning of config.warnings) console.error(`warning: ${warning}`);
   // Nobody behind it waits, so it may wait longer for a connection than a request.
   const acquireMs = Math.max(10_000, config.POOL_WAIT_MS);
   const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...how });

@@ -10,8 +10,19 @@ export type Failure =
   | { kind: 'unavailable' }
   | { kind: 'fault' };
 
-// The last five: the database does not exist, is not migrated yet, or lets nobody in.
-const unavailableCodes = new Set(['57014', '25006', '25P03', '25P04', '3D000', '42P01', '42883', '28P01', '28000']);
+// The last six: the database does not exist, is not migrated yet, lets nobody in, or the role lacks a grant.
+const unavailableCodes = new Set([
+  '57014',
+  '25006',
+  '25P03',
+  '25P04',
+  '3D000',
+  '42P01',
+  '42883',
+  '28P01',
+  '28000',
+  '42501',
+]);
 /** A prepared statement exists already, or does not exist: a pooler gave the session to another connection. */
 const preparingCodes = new Set(['42P05', '26000']);
 const retryCodes = new Set(['40001', '40P01', '55P03', ...preparingCodes]);
@@ -41,7 +52,9 @@ export function failureOf(error: unknown): Failure | undefined {
   if (cause instanceof NoTurn) return { kind: 'unavailable' };
   if (cause instanceof DatabaseError) return ofState(cause.code ?? '', cause.constraint ?? '');
   if (!(cause instanceof Error)) return undefined;
-  if (socketCodes.has((cause as NodeJS.ErrnoException).code ?? '')) return { kind: 'unavailable' };
+  // A certificate's file that is missing has the code of a missing socket.
+  const { code = '', syscall } = cause as NodeJS.ErrnoException;
+  if (socketCodes.has(code) && syscall !== 'open') return { kind: 'unavailable' };
   // The driver has no codes for these: a connection that broke, or none free in time.
   if (
     /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after)/.test(
@@ -82,6 +95,9 @@ export function describe(error: unknown) {
     stack: cause.stack?.split('\n').slice(1).join('\n'),
   };
 }
+
+/** SQLSTATE or Node's code; empty without either. */
+export const codeOf = (error: unknown) => (rootOf(error) as { code?: string } | undefined)?.code ?? '';
 
 /** The ORM wraps the driver's error in one that holds the SQL and its parameters. */
 export function rootOf(error: unknown): unknown {

@@ -1,14 +1,39 @@
 import { DatabaseError } from 'pg';
+import type { Config } from '../config.ts';
 import { Problem } from '../core/problem.ts';
 import { failureOf, rootOf } from '../database/errors.ts';
+
+/** The server cannot listen where HOST and PORT say; kept apart from socket errors of the database. */
+export class ListenError extends Error {
+  constructor({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>, cause: unknown) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'EADDRINUSE'
+        ? `port ${PORT} is in use; set PORT to another one`
+        : code === 'EACCES'
+          ? `port ${PORT} needs more rights than this user has; set PORT to one from 1024`
+          : `cannot listen on HOST ${HOST} (${code || message}); set HOST to an address of this machine`;
+    super(reason, { cause });
+  }
+}
+
+const certificateCodes =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_|ERR_SSL_|ERR_OSSL_)/;
+const certificateAdvice = 'see sslmode and sslrootcert in docs/operating.md';
 
 /** One line for the person at the terminal. What the driver says may hold rows, so it is told only where it helps. */
 export function explain(error: unknown): string {
   if (error instanceof Problem) return error.message;
   const cause = rootOf(error);
   const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
-  if (code === 'EADDRINUSE')
-    return `port ${(cause as { port?: number }).port ?? ''} is in use; set PORT to another one`;
+  if (error instanceof ListenError) return message;
+  if (certificateCodes.test(code))
+    return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}); ${certificateAdvice}`;
+  if (/does not support SSL connections/.test(message))
+    return 'the database does not offer TLS, which DATABASE_URL demands';
+  if (/^SASL: .*password must be/.test(message)) return 'the database asks for a password; DATABASE_URL has none';
+  const { syscall, path } = cause as NodeJS.ErrnoException;
+  if (syscall === 'open' && path !== undefined) return `the file ${path} cannot be read (${code})`;
   // Who may connect, and to what: an operator's own mistakes.
   if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database says: ${message}`;
   if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';

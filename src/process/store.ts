@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
-import { failureOf } from '../database/errors.ts';
+import { codeOf, failureOf } from '../database/errors.ts';
 
 /** The database that server and command line share: one of the operator's, or the embedded one under DATA_DIR. */
 export type Store = {
@@ -70,6 +70,9 @@ async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
   return openEmbeddedDatabase({ dataDir: DATA_DIR });
 }
 
+/** Waiting changes nothing about a wrong password, user or database name. */
+const isRefusal = (error: unknown) => ['28P01', '28000', '3D000'].includes(codeOf(error));
+
 /** Waits for a database that is just starting, as in a fresh docker compose; gives up when the time is over. */
 export async function whenReachable({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
   const until = performance.now() + waitMs;
@@ -78,7 +81,7 @@ export async function whenReachable({ pool }: Database, waitMs: number, onWait: 
       await pool.query('select 1');
       return;
     } catch (error) {
-      if (performance.now() > until || failureOf(error)?.kind !== 'unavailable') throw error;
+      if (performance.now() > until || isRefusal(error) || failureOf(error)?.kind !== 'unavailable') throw error;
       if (attempt === 0) onWait();
       await sleep(1_000);
     }
