@@ -19,7 +19,7 @@ export class ListenError extends Error {
 
 const certificateCodes =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_|ERR_SSL_|ERR_OSSL_)/;
-const certificateAdvice = 'see sslmode and sslrootcert in docs/operating.md';
+const certificateAdvice = 'check sslmode and sslrootcert in DATABASE_URL';
 
 /** One line for the person at the terminal. What the driver says may hold rows, so it is told only where it helps. */
 export function explain(error: unknown): string {
