@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
-import { Envelope, ListOrEnvelope } from '../src/http/answers.ts';
-import { writing } from '../src/http/writing.ts';
+import { Envelope, ListOrEnvelope, splitOf } from '../src/http/answers.ts';
+import { listWriterOf, writing } from '../src/http/writing.ts';
 import { sharedWorld } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -25,7 +25,7 @@ test.each([
   ['more than a megabyte', 60, '€'.repeat(30_000)],
   ['items longer than a megabyte, and short ones', 3, '€'.repeat(400_000)],
   ['a character in two halves where a piece may end', 3, `${'x'.repeat(32_757)}${'😀'.repeat(40_000)}`],
-])('a list is written item by item as it would be at once: %s', (_name, count, text) => {
+])('a list is written item by item as it would be at once: %s', async (_name, count, text) => {
   const items = itemsOf(count, text);
   for (const [schema, data] of [
     [Type.Array(Item), items],
@@ -34,23 +34,40 @@ test.each([
     [ListOrEnvelope(Item), enveloped(items)],
   ] as const) {
     const whole = Array.isArray(data) ? Type.Array(Item) : Envelope(Item);
-    const written = writing(schema)(data);
-    expect(String(written)).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
-    // Bytes, once it is long.
-    expect(Buffer.isBuffer(written)).toBe(count * text.length > 32_768);
+    const writer = listWriterOf(writing(schema))!;
+    const { written, count: fitting } = await writer.items(items);
+    expect(fitting).toBe(count);
+    expect(String(writer.around(data, written))).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
   }
 });
 
-test('a list that was written stays as it is while others are', () => {
-  const write = writing(Type.Array(Item));
-  const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(1_000));
-  const written = texts.map((text) => write(itemsOf(40, text)));
+test('a list that was written stays as it is while others are', async () => {
+  const writer = listWriterOf(writing(Type.Array(Item)))!;
+  const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(100_000));
+  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text))));
   texts.forEach((text, n) => {
-    expect(Buffer.isBuffer(written[n])).toBe(true);
-    const items = JSON.parse(String(written[n])) as { title: string }[];
+    const items = JSON.parse(String(writer.around([], written[n]!.written))) as { title: string }[];
     expect(items.map(({ title }) => title)).toEqual(Array<string>(40).fill(text));
   });
 });
+
+test.each([
+  [1, 75, 40],
+  [1, 250, 1],
+  [2, 241, 240],
+  [7, 250, 180],
+  [1_000, 250, 3],
+])(
+  'page %i of %i items that ends after %i has a next page that neither skips nor repeats any',
+  (page, limit, fitting) => {
+    const before = (page - 1) * limit;
+    const { count, limit: size, nextPage } = splitOf({ page, limit }, fitting);
+    expect((nextPage - 1) * size).toBe(before + count);
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThanOrEqual(fitting);
+    expect(size).toBeGreaterThanOrEqual(fitting / 2);
+  },
+);
 
 type Listed = { items: { id: number }[]; pagination: { total_items: number } };
 

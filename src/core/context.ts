@@ -42,6 +42,9 @@ export type Knowledge = {
   open(question: string): Known;
 };
 
+/** What an answer may still read; taking more throws `ResultTooLarge`. */
+export type Budget = { take(rows: number, bytes: number): void; isSpent(): boolean };
+
 /** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
 export type Ctx = {
   providerId: number;
@@ -62,4 +65,6 @@ export type Ctx = {
   writeNewProvider: WriteNewProvider;
   /** Absent where the answer depends on more than the provider's data. */
   knowledge?: Knowledge;
+  /** Absent where what is read is bounded by other means. */
+  budget?: Budget;
 };

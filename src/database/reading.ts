@@ -2,6 +2,7 @@ import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } f
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { PgArray } from 'drizzle-orm/pg-core';
 import type { Pool, PoolClient } from 'pg';
+import { bytesRead, largestResult, ResultTooLarge, usualResult, type ResultBound } from './bounds.ts';
 import { readRecords, type Kind } from './records.ts';
 import { isLongText } from './tables/columns.ts';
 
@@ -17,6 +18,8 @@ type Session = { prepareQuery: Prepare };
 
 /** How the name of a statement begins whose rows are to come as records: read at once they take a fraction of cell by cell. */
 export const asRecords = 'r_';
+/** The same for as many records as an answer may hold. */
+export const asManyRecords = 'r_m_';
 
 /** How columns are named that have no other name. */
 export const casing = 'snake_case';
@@ -30,7 +33,7 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   const { session } = builder as unknown as { session: Session };
   const { prepareQuery } = session;
   session.prepareQuery = (query, fields, name, ...rest) => {
-    const records = fields && name?.startsWith(asRecords) ? recordsOf(fields) : undefined;
+    const records = fields && name?.startsWith(asRecords) ? recordsOf(fields, boundOf(name)) : undefined;
     const asked = records ? { ...query, sql: records.worded(query.sql) } : query;
     const prepared = prepareQuery.call(session, asked, fields, name, ...rest);
     // To write a reader out pays for what is asked again and again.
@@ -46,24 +49,51 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   return builder;
 }
 
+const boundOf = (name: string) => (name.startsWith(asManyRecords) ? largestResult : usualResult);
+
 /**
  * How rows of these fields come as records, in their order: one after another in one text, or, where a row has long texts,
- * which a record would quote, each with those beside it. `fields` are in the order of their cells.
+ * which a record would quote, each with those beside it. `fields` are in the order of their cells. The database sends
+ * nothing beyond the bound.
  */
-function recordsOf(all: Field[]) {
+function recordsOf(all: Field[], bound: ResultBound) {
   const [short, long] = [all.filter((one) => !isLong(one)), all.filter(isLong)];
   const kinds = short.map(({ field }) => kindOf(field));
   const nameOf = (one: Field) => `c${all.indexOf(one)}`;
   const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${nameOf(one)})` : nameOf(one)));
   const record = `row(${cells.join(', ')})::text`;
-  const told = long.length > 0 ? [record, ...long.map(nameOf)].join(', ') : `string_agg(${record}, '')`;
+  const longNames = long.map(nameOf);
+  const bounded = (text: string) =>
+    `(select * from (${text}) as t(${all.map(nameOf).join(', ')}) limit ${bound.rows + 1}) as t`;
+  const inOneText = (text: string) =>
+    `select case when octet_length(told) <= ${bound.bytes} then told end
+      from (select coalesce(string_agg(${record}, ''), '') as told from ${bounded(text)}) as t`;
+  // The size of a text is known without reading it.
+  const bytes = longNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
+  const oneByOne = (text: string) =>
+    `select ${[record, ...longNames].map((cell) => `case when bytes <= ${bound.bytes} then ${cell} end`).join(', ')}, bytes
+      from (select *, sum(${bytes}) over (rows unbounded preceding) as bytes from ${bounded(text)}) as t`;
+
+  function readText(rows: (string | null)[][], read: Read) {
+    const text = rows[0]![0] ?? null;
+    if (text === null) throw new ResultTooLarge();
+    return sized(readRecords(text, kinds, read), text.length);
+  }
+  function readEach(rows: (string | null)[][], read: Read) {
+    if (rows.some(([text]) => text === null)) throw new ResultTooLarge();
+    const found = rows.map(([text, ...beside]) => readRecords(text!, kinds, (row) => read([...row, ...beside]))[0]);
+    return sized(found, Number(rows.at(-1)?.at(-1) ?? 0));
+  }
+  function sized(found: Value[], size: number) {
+    if (found.length > bound.rows) throw new ResultTooLarge();
+    bytesRead.set(found, size);
+    return found;
+  }
+  const isInOneText = long.length === 0;
   return {
     fields: [...short, ...long],
-    worded: (text: string) => `select ${told} from (${text}) as t(${all.map(nameOf).join(', ')})`,
-    read: (rows: (string | null)[][], read: Read) =>
-      long.length > 0
-        ? rows.map(([text, ...beside]) => readRecords(text!, kinds, (row) => read([...row, ...beside]))[0])
-        : readRecords(rows[0]![0] ?? '', kinds, read),
+    worded: isInOneText ? inOneText : oneByOne,
+    read: isInOneText ? readText : readEach,
   };
 }
 

@@ -4,8 +4,10 @@ import { Nullable } from '../core/schema.ts';
 import type { Page } from '../lists/list.ts';
 import { exactDateTime } from '../core/moment.ts';
 import { failAnswer, keepAnswer, shareAnswer } from './kept.ts';
+import { itemTooLarge } from '../lists/budget.ts';
 import { leaveTurn, takeTurn } from './turns.ts';
 import { revalidate } from './versions.ts';
+import { listWriterOf } from './writing.ts';
 
 /** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
 const ProblemBody = Type.Object({ error: Type.String() });
@@ -67,16 +69,62 @@ export const ListOrEnvelope = <S extends TSchema>(item: S) => {
 };
 
 /** Answers a page as bare items, with `Link: <…>; rel="next"` while there is more, and where a sync goes on from. */
-export function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): T[] {
+export async function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): Promise<T[]> {
   sayThrough(request, reply, page);
-  if (page.more) reply.header('link', `<${nextPage(request, page)}>; rel="next"`);
-  return page.items;
+  const { fitting, written, writer } = await fit(reply, page);
+  if (fitting.isTruncated) sayTruncated(reply, fitting);
+  if (fitting.more) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
+  return send(reply, writer.around([], written)) as T[];
 }
 
 /** Answers a page in the envelope; it was counted for that. */
-export function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
+export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
   sayThrough(request, reply, page);
-  return toEnvelope(page, page.total ?? 0);
+  const { fitting, written, writer } = await fit(reply, page);
+  if (fitting.isTruncated) {
+    sayTruncated(reply, fitting);
+    reply.header('link', `<${nextByPage(request, fitting)}>; rel="next"`);
+  }
+  const envelope = toEnvelope(fitting, fitting.total ?? 0);
+  return send(reply, writer.around(envelope, written)) as typeof envelope;
+}
+
+/** Writes as many items of a page as an answer may hold; a page that ends early begins the next where that can be told. */
+async function fit<T>(reply: FastifyReply, page: Page<T>) {
+  const writer = listWriterOf(reply.getSerializationFunction('200'))!;
+  let { written, count } = await writer.items(page.items);
+  if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
+  const isTruncated = page.isTruncated || count < page.items.length;
+  if (isTruncated && page.walk === 'page') {
+    const told = splitOf(page, count);
+    if (told.count < count) ({ written, count } = await writer.items(page.items.slice(0, told.count)));
+  }
+  const fitting = { ...page, isTruncated, more: page.more || isTruncated };
+  return { writer, written, fitting: { ...fitting, items: page.items.slice(0, count), ids: page.ids.slice(0, count) } };
+}
+
+/** Typed as what was written out. */
+function send(reply: FastifyReply, bytes: Buffer): unknown {
+  reply.type('application/json; charset=utf-8');
+  // A short text leaves in one piece with its headers.
+  return bytes.length < 8_192 ? bytes.toString() : bytes;
+}
+
+const sayTruncated = (reply: FastifyReply, { items }: Page<unknown>) =>
+  reply.header('x-page-truncated', `items=${items.length}`);
+
+/**
+ * Where a page by number ends early: after the most of its first `fitting` items that are a whole number of smaller pages from the
+ * start of the list, of half of them at least.
+ */
+export function splitOf({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, fitting: number) {
+  const before = (page - 1) * limit;
+  for (let end = before + fitting; end > before; end -= 1) {
+    for (let size = fitting; size >= Math.ceil(fitting / 2); size -= 1) {
+      if (end % size === 0) return { count: end - before, limit: size, nextPage: end / size + 1 };
+    }
+  }
+  throw new Error('a multiple of a number lies in each row of so many');
 }
 
 function sayThrough(request: FastifyRequest, reply: FastifyReply, { through }: Page<unknown>) {
@@ -84,8 +132,12 @@ function sayThrough(request: FastifyRequest, reply: FastifyReply, { through }: P
   if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(through));
 }
 
-/** Past the end `previous_page` is the last page that has items. */
-function toEnvelope<T>({ items, page, limit }: Page<T>, total: number) {
+/** Past the end `previous_page` is the last page that has items. One that ends early tells of pages of the size to go on with. */
+function toEnvelope<T>(found: Page<T>, total: number) {
+  const { items, isTruncated } = found;
+  const split = isTruncated ? splitOf(found, items.length) : undefined;
+  const limit = split?.limit ?? found.limit;
+  const page = split ? split.nextPage - 1 : found.page;
   const pages = Math.ceil(total / limit);
   const pagination: Static<typeof Pagination> = {
     total_items: total,
@@ -99,10 +151,20 @@ function toEnvelope<T>({ items, page, limit }: Page<T>, total: number) {
 }
 
 /** Only the path and the question are the client's; where we are reached is ours to say. */
-function nextPage({ url, ctx }: FastifyRequest, { walk, page, lastId }: Page<unknown>) {
+function nextPage(request: FastifyRequest, page: Page<unknown>) {
+  if (page.walk === 'page') return nextByPage(request, page);
+  return addressWith(request, { since_id: page.ids.at(-1) });
+}
+
+function nextByPage(request: FastifyRequest, found: Page<unknown>) {
+  if (!found.isTruncated) return addressWith(request, { page: found.page + 1 });
+  const { limit, nextPage } = splitOf(found, found.items.length);
+  return addressWith(request, { limit, page: nextPage });
+}
+
+function addressWith({ url, ctx }: FastifyRequest, changed: Record<string, number | undefined>) {
   const { pathname, searchParams } = new URL(url, 'http://path.only');
   searchParams.delete('page');
-  if (walk === 'since_id') searchParams.set('since_id', String(lastId));
-  else searchParams.set('page', String(page + 1));
+  for (const [name, value] of Object.entries(changed)) searchParams.set(name, String(value));
   return `${ctx.settings.publicUrl}${pathname}?${searchParams.toString()}`;
 }

@@ -47,7 +47,7 @@ export const keptAnswers = (bytes: number): KeptAnswers | null =>
       };
 
 /** What is said of a list beside its items. */
-const ofAnswer = ['etag', 'content-type', 'link', 'x-updated-through'];
+const ofAnswer = ['etag', 'content-type', 'link', 'x-updated-through', 'x-page-truncated'];
 
 /** The ETag of the answer kept under that name. */
 export const tagOfKept = (kept: KeptAnswers | null, name: string) => kept?.answers.get(name)?.headers['etag'];

@@ -21,7 +21,7 @@ export function answerProblems(app: FastifyInstance, word: Wording | PageWording
       reply.header('connection', 'close');
       closeGently(request.raw.socket);
     }
-    reply.removeHeader('etag').removeHeader('x-updated-through').code(problem.status);
+    reply.removeHeader('etag').removeHeader('x-updated-through').removeHeader('content-type').code(problem.status);
     return reply.send(word(problem, request, reply));
   };
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {

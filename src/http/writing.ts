@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import writerOf, { type AnySchema } from 'fast-json-stringify';
+import { answerBudget, embeddedIn, itemTooLarge } from '../lists/budget.ts';
 
 type Schema = { items?: Schema; properties?: Record<string, Schema>; required?: string[] };
 type Write = (data: unknown) => string;
@@ -6,25 +8,44 @@ type Write = (data: unknown) => string;
 /** So many characters are encoded at once: V8 keeps longer texts apart, and collects them late. */
 const pieceSize = 32_768;
 
-/**
- * Writes what a response schema describes, as text or, where it is a long list, as its bytes. A list is written item by item:
- * one text of all would be copied as a whole to be encoded, and stay until V8 collects what is old.
- */
-export function writing(schema: object): (data: unknown) => string | Buffer {
+/** Writes a list with the event loop free in between, as far as the answer's budget reaches. */
+export type ListWriter = {
+  /** The bytes of each item that fits, and whether there are more items. */
+  items(items: unknown[]): Promise<{ written: Buffer[]; count: number }>;
+  /** The whole answer around so many of its items. */
+  around(data: unknown, written: Buffer[]): Buffer;
+};
+
+/** The writers of lists by what Fastify takes as their serializer. */
+const listWriters = new WeakMap<object, ListWriter>();
+export const listWriterOf = (serializer: unknown) => listWriters.get(serializer as object);
+
+/** Writes what a response schema describes; a list also in pieces. */
+export function writing(schema: object): Write {
   const { items: listed, properties, required = [] } = schema as Schema;
   const { items: enveloped, ...members } = properties ?? {};
   const isEnvelope = required.includes('items') && required.length > 1;
   const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
-  if (!item) return writerWhenNeeded(schema);
+  const write = writerWhenNeeded(schema);
+  const bounded: Write = (data) => {
+    if (embeddedIn(data) > answerBudget.embedded) throw itemTooLarge();
+    const text = write(data);
+    if (text.length > answerBudget.bytes) throw itemTooLarge();
+    return text;
+  };
+  if (!item) return bounded;
 
   const writeItem = writerWhenNeeded(item);
   const others = required.filter((name) => name !== 'items');
   const writeMembers = writerWhenNeeded({ type: 'object', properties: members, required: others });
-  return (data) => {
-    if (Array.isArray(data)) return writeList('[', data, writeItem, ']');
-    const { items } = data as { items: unknown[] };
-    return writeList(`${writeMembers(data).slice(0, -1)},"items":[`, items, writeItem, ']}');
-  };
+  listWriters.set(bounded, {
+    items: (items) => writeItems(items, writeItem),
+    around(data, written) {
+      const [before, after] = Array.isArray(data) ? ['[', ']'] : [`${writeMembers(data).slice(0, -1)},"items":[`, ']}'];
+      return Buffer.concat([Buffer.from(before), ...written, Buffer.from(after)]);
+    },
+  });
+  return bounded;
 }
 
 /** A good part of what is held in memory would be what this process may never need. */
@@ -33,13 +54,17 @@ function writerWhenNeeded(schema: object): Write {
   return (data) => (write ??= writerOf(schema as AnySchema) as Write)(data);
 }
 
-/** A list is written in one go, so all share this; what V8 frees late is then what is sent and little more. */
+/** Lists take turns of it between two pauses, so all share this; what V8 frees late is then what is sent and little more. */
 const shared = Buffer.allocUnsafeSlow(1_048_576);
 
-function writeList(before: string, items: unknown[], write: Write, after: string): string | Buffer {
+/** So long a list is written before others have their turn. */
+const pauseAfterMs = 25;
+/** A text shorter than this holds too few embedded items to count them. */
+const countedFrom = 4_096;
+
+async function writeItems(items: unknown[], write: Write) {
   const full: Buffer[] = [];
-  let length = 0;
-  let text = before;
+  let [length, text, count, bytes, embedded] = [0, '', 0, 0, 0];
   const takeOut = () => {
     if (length > 0) full.push(Buffer.from(shared.subarray(0, length)));
     length = 0;
@@ -51,13 +76,23 @@ function writeList(before: string, items: unknown[], write: Write, after: string
     else length += shared.write(text, length);
     text = '';
   };
-  items.forEach((one, n) => {
-    text += n === 0 ? write(one) : `,${write(one)}`;
+  let since = performance.now();
+  for (const one of items) {
+    const piece = write(one);
+    bytes += piece.length < countedFrom ? piece.length : Buffer.byteLength(piece);
+    embedded += piece.length < countedFrom ? 0 : embeddedIn(one);
+    if (bytes > answerBudget.bytes || embedded > answerBudget.embedded) break;
+    text += count === 0 ? piece : `,${piece}`;
+    count += 1;
     if (text.length >= pieceSize) encode();
-  });
-  text += after;
-  if (length === 0 && full.length === 0) return text;
+    if (performance.now() - since > pauseAfterMs) {
+      encode();
+      takeOut();
+      await setImmediate();
+      since = performance.now();
+    }
+  }
   encode();
   takeOut();
-  return full.length === 1 ? full[0]! : Buffer.concat(full);
+  return { written: full, count };
 }

@@ -1,7 +1,8 @@
 import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
-import { asRecords } from '../database/reading.ts';
+import { bytesRead, ResultTooLarge } from '../database/bounds.ts';
+import { asManyRecords, asRecords } from '../database/reading.ts';
 import { namedBy } from '../database/statements.ts';
 
 /** Names one row among all providers' rows. */
@@ -15,7 +16,7 @@ export const keysOf = (rows: Key[]): Keys => ({
 });
 
 /** Who asks a query that is put into words once. */
-export type Asking = Pick<Ctx, 'db' | 'guards' | 'providerId'>;
+export type Asking = Pick<Ctx, 'db' | 'guards' | 'providerId' | 'budget'>;
 
 /** What the words may depend on: they are the same for whoever asks. */
 type Wording = Pick<Ctx, 'db' | 'guards'>;
@@ -61,11 +62,22 @@ export type ByKeys<Found> = {
 export function byKeys<Found>(
   build: (wording: Wording & { providerId: Placeholder }, naming: Naming) => Query<Found>,
 ): ByKeys<Found> {
-  const worded = () => wordedOnce<Found>((wording, naming) => build({ ...wording, providerId: asker }, naming));
+  const worded = (kind = asRecords) =>
+    wordedOnce<Found>((wording, naming) => build({ ...wording, providerId: asker }, naming), kind);
   const query = worded();
-  const fetch = (asking: Asking, { providerIds, ids }: Keys) => {
+  const largeQuery = worded(asManyRecords);
+  /** By fewer keys at a time where all of them find more than a statement may. */
+  const fetch = async (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> => {
     const values = { asker: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
-    return query(asking, '', () => byPlaceholders, values);
+    try {
+      return await query(asking, '', () => byPlaceholders, values);
+    } catch (error) {
+      if (!(error instanceof ResultTooLarge) || asking.budget?.isSpent()) throw error;
+      if (ids.length === 1) return largeQuery(asking, '', () => byPlaceholders, values);
+      const half = Math.ceil(ids.length / 2);
+      const first = await fetch(asking, { providerIds, ids: ids.slice(0, half) });
+      return first.concat(await fetch(asking, { providerIds, ids: ids.slice(half) }));
+    }
   };
   const ofFound: ByKeys<Found>['ofFound'] = () => {
     const found = worded();
@@ -79,10 +91,10 @@ export function byKeys<Found>(
 }
 
 /** A query that is put into words once for each database, and each variant of it, and then only asked; its rows come as records. */
-function wordedOnce<Found>(build: (wording: Wording, naming: Naming) => Query<Found>) {
+function wordedOnce<Found>(build: (wording: Wording, naming: Naming) => Query<Found>, kind: string) {
   const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found>>>();
-  return function ask(
-    { db, guards }: Asking,
+  return async function ask(
+    { db, guards, budget }: Asking,
     variant: string,
     naming: () => Naming,
     values: Record<string, unknown>,
@@ -93,10 +105,12 @@ function wordedOnce<Found>(build: (wording: Wording, naming: Naming) => Query<Fo
     let query = ofDatabase.get(key);
     if (!query) {
       const built = build({ db, guards }, naming());
-      query = built.prepare(namedBy(asRecords, built.toSQL().sql));
+      query = built.prepare(namedBy(kind, built.toSQL().sql));
       ofDatabase.set(key, query);
     }
-    return query.execute(values);
+    const found = await query.execute(values);
+    budget?.take(found.length, bytesRead.get(found) ?? 0);
+    return found;
   };
 }
 

@@ -1,13 +1,15 @@
 import { and, asc, eq, gt, type ColumnBaseConfig, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
-import type { Ctx } from '../core/context.ts';
+import type { Budget, Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
+import { ResultTooLarge } from '../database/bounds.ts';
 import type { Filter, Filters } from './filter.ts';
 import { idsAmongFirst, idsInRanges, inOrderOf, isNear, pageIds, plainPages, type Order, type Slice } from './ids.ts';
 import { keysOf, type ByKeys, type Key } from './keys.ts';
 import { countOnce, nearestEnd, noKnowledge, noteEnd, noteMost } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
+import { loadFitting, loadOne } from './budget.ts';
 import type { Shape } from './shape.ts';
 
 type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;
@@ -39,12 +41,14 @@ type Condition = { name: string; filter: Filter; condition: SQL };
 
 export type Page<T> = {
   items: T[];
+  /** The ids of the items, in their order. */
+  ids: number[];
+  /** Whether it ends before its limit because of the budget of an answer. */
+  isTruncated: boolean;
   page: number;
   limit: number;
   /** Whether there is more after this page. */
   more: boolean;
-  /** The id to walk on from; null for an empty page. */
-  lastId: number | null;
   /** What names the next page: `since_id`, which stays right while rows are added, unless others' items or another order forbid. */
   walk: 'since_id' | 'page';
   /** Where an incremental sync goes on from: the version before this page's data was read. */
@@ -116,22 +120,29 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
 
   const plainPage = plainPages(table, spec.fetch);
 
-  /** The keys a page was found by, of one more than fit where there are more, and what fetches its rows in their order. */
-  async function find(ctx: Ctx, query: Asked<F>, reach: Reach, conditions: () => Promise<Condition[]>, slice: Slice) {
+  /** The keys a page was found by, of one more than fit where there are more, and its rows where those came along. */
+  async function find(
+    ctx: Ctx,
+    query: Asked<F>,
+    reach: Reach,
+    conditions: () => Promise<Condition[]>,
+    slice: Slice,
+  ): Promise<{ keys: Key[]; rows?: Row[] }> {
     const oneMore = { ...slice, limit: slice.limit + 1 };
     const early = await findEarly(ctx, query, reach, oneMore);
-    if (early) return { keys: early, rows: fetchInOrder(ctx, early.slice(0, slice.limit)) };
+    if (early) return { keys: early };
     const found = await conditions();
     if (isOwnById(query, reach) && found.every(({ filter }) => filter.isFixed)) {
       const asked = found.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
       const variant = [query.include_deleted === true, ...asked].join(' ');
       const condition = (providerId: number) =>
         and(visible({ ...ctx, providerId }, query, reach), ...found.map((one) => one.condition));
-      const rows = await plainPage(ctx, { variant, since_id: query.since_id, condition }, oneMore);
-      return { keys: rows as Key[], rows: Promise.resolve(rows.slice(0, slice.limit)) };
+      const rows = await plainPage(ctx, { variant, since_id: query.since_id, condition }, oneMore).catch(
+        noneIfTooLarge,
+      );
+      if (rows) return { keys: rows, rows };
     }
-    const keys = await findIds(ctx, query, reach, found, oneMore);
-    return { keys, rows: fetchInOrder(ctx, keys.slice(0, slice.limit)) };
+    return { keys: await findIds(ctx, query, reach, found, oneMore) };
   }
 
   const [manyName, manyFilter] = Object.entries(filters).find(([, { mayBeMany }]) => mayBeMany) ?? [];
@@ -187,11 +198,9 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     // Who walks by page until one is empty asks for what is known not to be there.
     const isBehind = before >= (known?.most ?? Infinity);
     const from = end ? { ...query, since_id: end.id } : query;
-    const nothing = { keys: [], rows: Promise.resolve([]) };
-    const { keys, rows } = isBehind ? nothing : await find(ctx, from, reach, conditions, slice);
+    const { keys, rows } = isBehind ? { keys: [] } : await find(ctx, from, reach, conditions, slice);
     const isMore = keys.length > limit;
-    const lastId = keys.slice(0, limit).at(-1)?.id ?? null;
-    if (isById && isMore) noteEnd(knowledge.open(question), { count: before + limit, id: lastId! });
+    if (isById && isMore) noteEnd(knowledge.open(question), { count: before + limit, id: keys[limit - 1]!.id });
     if (!isMore && before > 0) noteMost(knowledge.open(question), before + keys.length);
     const isLast = !isMore && (keys.length > 0 || before === 0);
     const count = () => {
@@ -200,16 +209,21 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
         ctx.db.$count(table, where(ctx, query, reach, await conditions())),
       );
     };
-    const [items, total] = await Promise.all([
-      rows.then((found) => shape.embed(ctx, found, query, query.include ?? [])),
-      counted ? count() : undefined,
-    ]);
+    const load = async (budget: Budget, wanted: Key[]) => {
+      const asking = { ...ctx, budget };
+      const found = rows?.slice(0, wanted.length) ?? (await fetchInOrder(asking, wanted));
+      const items = await shape.embed(asking, found, query, query.include ?? []);
+      return { items, ids: found.map(({ id }) => id) };
+    };
+    const wanted = keys.slice(0, limit);
+    const [fitting, total] = await Promise.all([loadFitting(wanted, load), counted ? count() : undefined]);
+    const isTruncated = fitting.count < wanted.length;
     return {
-      items,
+      ...fitting.loaded,
+      isTruncated,
       page,
       limit,
-      more: isMore,
-      lastId,
+      more: isMore || isTruncated,
       walk: isById && reach.partnerIds.length === 0 ? 'since_id' : 'page',
       through: reach.through ?? ctx.version,
       ...(total === undefined ? {} : { total }),
@@ -219,12 +233,12 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   /** The one item, or undefined when the provider may not see it. */
   async function byId(ctx: Ctx, id: number, query: ItemAsked = {}, reach: Reach = ownItems) {
     const condition = and(visible(ctx, query, reach), eq(table.id, id));
-    const rows = await fetchInOrder(
-      ctx,
-      await pageIds(ctx, table, condition, [asc(table.id)], { limit: 1, offset: 0 }),
-    );
-    const [item] = await shape.embed(ctx, rows, query, query.include ?? []);
-    return item;
+    const keys = await pageIds(ctx, table, condition, [asc(table.id)], { limit: 1, offset: 0 });
+    return loadOne(async (budget) => {
+      const asking = { ...ctx, budget };
+      const [item] = await shape.embed(asking, await fetchInOrder(asking, keys), query, query.include ?? []);
+      return item;
+    }, id);
   }
 
   /** The rows of these keys in their order; one that has gone meanwhile is left out. */
@@ -235,4 +249,9 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   }
 
   return { Query, ItemQuery, View: shape.schema, page, byId };
+}
+
+/** A page whose rows do not fit into one statement is found by its ids alone. */
+function noneIfTooLarge(error: unknown): undefined {
+  if (!(error instanceof ResultTooLarge)) throw error;
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Nullable } from '../core/schema.ts';
@@ -22,6 +23,9 @@ export type Shape<Row, V extends TObject = TObject> = {
   /** The items of the rows, in their order: one query for each relation, whatever the number of rows. */
   embed(ctx: Ctx, rows: Row[], query: Query, asked: string[]): Promise<Static<V>[]>;
 };
+
+/** So many items are made in a few milliseconds; then others have their turn. */
+const itemsAtOnce = 2_000;
 
 /** Declares a shape; called as `shapeOf<Row>()({ … })`, so that the row's type is said once and the rest inferred. */
 export const shapeOf =
@@ -48,7 +52,7 @@ export const shapeOf =
         async ([name, nested]) => [name, await includes[name]!.load(ctx, rows, query, nested)] as const,
       );
       const [loaded, included] = await Promise.all([Promise.all(always), Promise.all(onRequest)]);
-      return rows.map((row) => {
+      const toItem = (row: Row) => {
         const values: Record<string, unknown> = {};
         for (const [name, of] of loaded) values[name] = of(row);
         const item = spec.toView(row, values as Loaded<L>, ctx) as Record<string, unknown>;
@@ -57,7 +61,13 @@ export const shapeOf =
           item[name] = isPartners && includes[name]!.forPartners === 'unset' ? unsetOf(includes[name]!) : of(row);
         }
         return item;
-      });
+      };
+      const items: Record<string, unknown>[] = [];
+      for (let from = 0; from < rows.length; from += itemsAtOnce) {
+        if (from > 0) await setImmediate();
+        items.push(...rows.slice(from, from + itemsAtOnce).map(toItem));
+      }
+      return items;
     }
 
     return {
