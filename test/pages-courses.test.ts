@@ -273,6 +273,8 @@ test('the calendar file has an event for each gathering, in UTC', async () => {
 test.each([
   [{ startAt: '2030-06-10' }, ['DTSTART;VALUE=DATE:20300610', 'DTEND;VALUE=DATE:20300611']],
   [{ startAt: '2030-06-10', endAt: '2030-06-12' }, ['DTSTART;VALUE=DATE:20300610', 'DTEND;VALUE=DATE:20300613']],
+  [{ startAt: '9999-12-31', endAt: '9999-12-31' }, ['DTSTART;VALUE=DATE:99991231']],
+  [{ startAt: '9999-12-30', endAt: '9999-12-31' }, ['DTSTART;VALUE=DATE:99991230', 'DTEND;VALUE=DATE:99991231']],
   [{ startAt: '2030-06-10', ...nine }, ['DTSTART:20300610T070000Z', 'DTEND:20300610T133000Z']],
   [
     { startAt: '2030-06-10', endAt: '2030-06-12', startTimeAt: '09:00' },

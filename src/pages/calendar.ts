@@ -8,6 +8,8 @@ import { safeLink } from './html.ts';
 
 const dayMs = 86_400_000;
 const instantOf = (stored: string) => new Date(dateTime(stored));
+/** The last day that a calendar file can name: its years have four digits. */
+const lastDay = Date.UTC(9999, 11, 31);
 
 /** A course date as iCalendar (RFC 5545): an event for each gathering, else one, all day when it has no times. */
 export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment): string {
@@ -50,9 +52,15 @@ function dateEvent(enrolment: Enrolment): ICalEventData {
   const hasEnd = endTimeAt !== null || startAt !== endAt;
   const when =
     startTimeAt === null
-      ? { allDay: true, start: new Date(startAt), end: new Date(Date.parse(endAt) + dayMs) }
+      ? { allDay: true, start: new Date(startAt), ...lastingUntil(startAt, endAt) }
       : { start: instantOf(startsAt), ...(hasEnd ? { end: instantOf(endsAt) } : {}) };
   return { summary: title, ...when, ...whereabouts(enrolment, placeLines(enrolment), eventUrl) };
+}
+
+/** The day behind the last one; none where that has no name, since an event without an end lasts its day. */
+function lastingUntil(startAt: string, endAt: string) {
+  const end = Math.min(Date.parse(endAt) + dayMs, lastDay);
+  return end > Date.parse(startAt) ? { end: new Date(end) } : {};
 }
 
 /** The place, and the way in for who may use it. */
