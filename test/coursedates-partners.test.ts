@@ -64,7 +64,12 @@ test("a date's address in the catalog tells its course's category, of a partner'
 
 test("a partner's private material never shows", async () => {
   const { me, partner } = await connected();
-  const instructorId = await addInstructor(partner, { email: 'SECRET@x.example', phone: 'SECRET', phonePrefix: '+99' });
+  const instructorId = await addInstructor(partner, {
+    email: 'SECRET@x.example',
+    phone: 'SECRET',
+    phonePrefix: '+99',
+    showOnWeb: true,
+  });
   const locationId = await addLocation(partner, {
     ...{ title: 'Hall', emailBooking: 'SECRET@x.example', emailMoreinfo: 'SECRET@x.example', instructorId },
     ...{ capacityMax: 987, capacityBudget: 987 },
@@ -126,3 +131,30 @@ test('children and bundles obey the rule item by item', async () => {
     [parent, child, hidden, inner],
   ]);
 });
+
+test("a partner's archived instructors and those hidden from the web show nowhere; one's own do", async () => {
+  const { me, partner } = await connected();
+  for (const school of [me, partner]) {
+    const shown = await addInstructor(school, { showOnWeb: true });
+    const hidden = await addInstructor(school, { showOnWeb: false });
+    const archived = await addInstructor(school, { showOnWeb: true, archivedAt: '2026-01-01 00:00+00' });
+    const locationId = await addLocation(school, { instructorId: hidden });
+    const dateId = await addDate(school, await school.course(), { locationId });
+    for (const one of [shown, hidden, archived]) await teaches(school, dateId, one);
+    await addGathering(school, dateId, { locationId }, [shown, hidden, archived]);
+    const answer = await me.get(`/v2/coursedates?include_partners=1&coursedate_id=${dateId}&${everything}`);
+    const [date] = answer.json<{ items: Taught[] }>().items;
+    const seen = school === me ? [shown, hidden, archived] : [shown];
+    expect(date!.instructors.map(({ id }) => id)).toEqual(seen);
+    expect(date!.gatherings[0]!.instructors.map(({ id }) => id)).toEqual(seen);
+    const leader = school === me ? hidden : null;
+    expect([date!.location.idInstructor, date!.location.instructor?.id ?? null]).toEqual([leader, leader]);
+    expect(date!.gatherings[0]!.location.instructor?.id ?? null).toBe(leader);
+  }
+});
+type Led = { idInstructor: number | null; instructor: { id: number } | null };
+type Taught = {
+  instructors: { id: number }[];
+  location: Led;
+  gatherings: { instructors: { id: number }[]; location: Led }[];
+};

@@ -67,7 +67,7 @@ export async function buildOwner(world: World) {
 
   const parentCustomerId = await newCustomer(me, marked(customers));
   const customer = await newCustomer(me, { ...marked(customers), sellerId: adminUserId, parentCustomerId });
-  const instructor = await addInstructor(me, { ...marked(instructors), adminUserId });
+  const instructor = await addInstructor(me, { ...marked(instructors), adminUserId, showOnWeb: true });
   const placeId = await newPlace(world, `Place of all ${me.id}`);
   const numbers = ['cancellationDays', 'notificationDays', 'capacityBudget', 'capacityMax', 'capacityMin'] as const;
   const secret = Object.fromEntries(numbers.map((name) => [name, secretNumber]));

@@ -17,6 +17,7 @@ import { courseCategoriesOf, embeddedCourseShape, fetchEmbeddedCourses, isPublic
 import type { GatheringRow } from '../gatherings/schema.ts';
 import { fetchGatherings, gatheringShape } from '../gatherings/shape.ts';
 import { EmbeddedInstructor, toEmbeddedInstructor, type InstructorRow } from '../instructors/schema.ts';
+import { shownInstructors } from '../instructors/shape.ts';
 import { fetchLocations, locationShape } from '../locations/shape.ts';
 import { DatePlace, toDatePlace } from '../places/schema.ts';
 import { fetchPlaces } from '../places/shape.ts';
@@ -93,7 +94,12 @@ const instructorsOf = many(
           eq(instructors.id, courseDateInstructors.instructorId),
         ),
       )
-      .where(ofKeys(ctx, courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys))
+      .where(
+        and(
+          ofKeys(ctx, courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys),
+          shownInstructors(ctx),
+        ),
+      )
       .orderBy(asc(instructors.id)),
   ),
   (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),

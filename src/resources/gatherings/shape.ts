@@ -5,6 +5,7 @@ import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { fetchNamed, many, type Loader } from '../../lists/part.ts';
 import { shapeOf } from '../../lists/shape.ts';
 import { toEmbeddedInstructor, type InstructorRow } from '../instructors/schema.ts';
+import { shownInstructors } from '../instructors/shape.ts';
 import type { Location } from '../locations/schema.ts';
 import { fetchLocations, locationShape } from '../locations/shape.ts';
 import { Gathering, toGathering, type GatheringRow } from './schema.ts';
@@ -28,7 +29,12 @@ const instructorsOf = many(
           eq(instructors.id, gatheringInstructors.instructorId),
         ),
       )
-      .where(ofKeys(ctx, gatheringInstructors.providerId, gatheringInstructors.gatheringId, keys))
+      .where(
+        and(
+          ofKeys(ctx, gatheringInstructors.providerId, gatheringInstructors.gatheringId, keys),
+          shownInstructors(ctx),
+        ),
+      )
       .orderBy(asc(instructors.id)),
   ),
   (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),

@@ -1,3 +1,4 @@
+import { and, eq, isNull, or, type Placeholder } from 'drizzle-orm';
 import { instructors } from '../../database/tables/places.ts';
 import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { shapeOf } from '../../lists/shape.ts';
@@ -17,3 +18,7 @@ export const fetchInstructors = byKeys((ctx, keys) =>
     .from(instructors)
     .where(ofKeys(ctx, instructors.providerId, instructors.id, keys)),
 );
+
+/** The instructors that a date or gathering shows: all of one's own, of a partner's those on its web pages. */
+export const shownInstructors = ({ providerId }: { providerId: Placeholder }) =>
+  or(eq(instructors.providerId, providerId), and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt)));

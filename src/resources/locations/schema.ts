@@ -114,11 +114,12 @@ export function toPartnerLocation(row: LocationRow, parts: LocationParts, ctx: C
   const location = toLocation(row, parts, ctx);
   const { id, title, custom_title, address, address2, address3, zipcode, city, state, county, country } = location;
   const { country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 } = location;
-  const { idInstructor, instructor, full_address, is_archived, is_virtual } = location;
+  const { instructor, full_address, is_archived, is_virtual } = location;
   return {
     ...{ id, title, custom_title, address, address2, address3, zipcode, city, state, county, country },
     ...{ country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 },
-    ...{ idInstructor, instructor, full_address, is_archived, is_virtual },
+    ...{ instructor, full_address, is_archived, is_virtual },
+    idInstructor: instructor?.id ?? null,
     email_booking: null,
     email_moreinfo: null,
     cancellation_days: 0,

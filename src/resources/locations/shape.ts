@@ -13,7 +13,14 @@ const placeOf = one(
   fetchPlaces,
   (place, { language }): LocationPlace => toLocationPlace(place, language),
 );
-const instructorOf = one((row: LocationRow) => row.instructorId, fetchInstructors, toEmbeddedInstructor);
+const instructorOf = one(
+  (row: LocationRow) => row.instructorId,
+  fetchInstructors,
+  (row, ctx) =>
+    row.providerId === ctx.providerId || (row.showOnWeb && row.archivedAt === null)
+      ? toEmbeddedInstructor(row, ctx)
+      : null,
+);
 
 export const locationShape = shapeOf<LocationRow>()({
   view: Location,
