@@ -29,6 +29,16 @@ const of = (fields: object) => () => ({ ...bookingOf(dateId), ...fields });
 const withOne = (fields: object) => of({ participants: [{ ...person(), ...fields }] });
 
 const cases: Case[] = [
+  [
+    'more than 10,000 products of all participants together',
+    of({
+      participants: Array.from({ length: 51 }, () => ({
+        ...person(),
+        products: Array.from({ length: 197 }, (_, n) => n + 1),
+      })),
+    }),
+    ['too_many_products'],
+  ],
   ['no date', of({ coursedate_id: '' }), ['course_date_identifier_invalid']],
   ['a date that is no id', of({ coursedate_id: 'x' }), ['course_date_identifier_invalid']],
   ['an unknown date', of({ coursedate_id: 999_999_999 }), ['course_date_identifier_invalid']],

@@ -14,6 +14,7 @@ const sayings = {
   participant_name_invalid_empty: 'a firstname and a lastname of 255 characters at most are needed',
   participant_email_invalid_empty: 'an e-mail address is needed',
   participant_products_invalid: 'products names what cannot be sold',
+  too_many_products: 'The participants name more than 10,000 products in all',
   participant_does_not_have_a_course_product: 'none of the products is one of the course',
   participant_have_multiple_course_products: 'more than one of the products is one of the course',
   default_course_product_missing: 'The course has no main product that can be sold',

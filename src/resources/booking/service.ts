@@ -24,7 +24,8 @@ import { detailedOrderTitle, fault, refused, type BookingAnswer } from './schema
  * Books: all of it or nothing, in one transaction under the provider's lock. `faults` is what was found wrong before.
  * With a key that was used for the same request the first answer is given again.
  */
-export function book(ctx: Ctx, sent: SentBooking, faults: Fault[], asked?: AskedWithKey): Promise<BookingAnswer> {
+export async function book(ctx: Ctx, sent: SentBooking, faults: Fault[], asked?: AskedWithKey): Promise<BookingAnswer> {
+  refuseTooManyPairs(sent);
   const key = asked && requestKey(asked);
   return ctx.write(async (tx, at) => {
     const kept = key && (await recall(ctx, tx, key));
@@ -80,6 +81,13 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
     booking_id: String(bookingId),
     participants: await participantShape.embed(ctx, rows, {}, []),
   };
+}
+
+/** Participants with the products that they buy: so many are decided and written in a moment. */
+const mostPairs = 10_000;
+function refuseTooManyPairs({ participants = [] }: SentBooking) {
+  const pairs = participants.reduce((sum, { products }) => sum + (products?.length ?? 1), 0);
+  if (pairs > mostPairs) throw refused([fault('too_many_products')]);
 }
 
 /** All that the booking names, as far as it is there; looked for only when it is named. */

@@ -18,8 +18,10 @@ export function agreeTerms(asked: Asked, found: BookingFound, faults: Fault[]) {
   const date = found.dates.find(({ id }) => id === asked.coursedate_id);
   const currency = asked.currency ?? date?.courseCurrency;
 
-  const bought = participants.map((participant) => productsOf(participant, date, found));
-  const dates = date ? participants.map((participant) => routed(participant, date, found.dates)) : [];
+  const products = new Map(found.products.map((product) => [product.id, product]));
+  const bought = participants.map((participant) => productsOf(participant, date, products));
+  const children = childrenByTrigger(date, found.dates);
+  const dates = date ? participants.map(({ trigger_value }) => children.get(trigger_value ?? null) ?? date) : [];
   const seats = decideSeats(
     found.dates,
     dates.map(({ id }, n) => ({ courseDateId: id, status: participants[n]!.status_id ?? 1 })),
@@ -56,11 +58,15 @@ export function agreeTerms(asked: Asked, found: BookingFound, faults: Fault[]) {
   };
 }
 
-/** The child that the participant's trigger value leads to, or the date itself. */
-const routed = ({ trigger_value }: AskedParticipant, date: DateFound, all: DateFound[]) =>
-  (trigger_value !== undefined &&
-    all.find(({ id, triggerValue }) => id !== date.id && triggerValue === trigger_value)) ||
-  date;
+/** The first child of the date for each trigger value that leads to one. */
+function childrenByTrigger(date: DateFound | undefined, all: DateFound[]) {
+  const children = new Map<string | null, DateFound>();
+  for (const child of all) {
+    const { id, triggerValue } = child;
+    if (id !== date?.id && triggerValue !== null && !children.has(triggerValue)) children.set(triggerValue, child);
+  }
+  return children;
+}
 
 function wrongDates({ coursedate_id, config = {} }: Asked, date: DateFound | undefined, dates: DateFound[]): Fault[] {
   if (!date) return coursedate_id === undefined ? [] : [fault('course_date_identifier_invalid')];
@@ -79,12 +85,16 @@ function wrongDates({ coursedate_id, config = {} }: Asked, date: DateFound | und
 type Bought = { products: ProductFound[]; code?: BookingCode };
 
 /** The course's main product unless products are named, and then just one of the course: others are what goes with it. */
-function productsOf({ products }: AskedParticipant, date: DateFound | undefined, found: BookingFound): Bought {
+function productsOf(
+  { products }: AskedParticipant,
+  date: DateFound | undefined,
+  found: Map<number, ProductFound>,
+): Bought {
   if (products === undefined) {
     if (date?.mainProduct) return { products: [date.mainProduct] };
     return date ? { products: [], code: 'default_course_product_missing' } : { products: [] };
   }
-  const named = products.flatMap((id) => found.products.find((product) => product.id === id) ?? []);
+  const named = products.flatMap((id) => found.get(id) ?? []);
   if (named.length < products.length) return { products: [], code: 'participant_products_invalid' };
   const own = named.filter(({ courseId }) => courseId === date?.courseId).length;
   if (date && own === 0) return { products: named, code: 'participant_does_not_have_a_course_product' };
