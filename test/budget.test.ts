@@ -105,3 +105,26 @@ test('one item that is too large is 400 with advice, alone and in a list', async
     );
   }
 });
+
+test('a date has at most 200 gatherings and 50 instructors, a course at most 100 tags and labels', async () => {
+  const me = await newProvider();
+  const course = await me.course();
+  const gathering = { gathering_at: '2030-01-01 10:00', gathering_end_at: '2030-01-01 11:00' };
+  const date = { start_at: '2030-01-01', end_at: '2030-01-02' };
+  const ids = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+  const send = (fields: object) => me.post(`/v2/courses/${course}/coursedates`, { ...date, ...fields });
+  expect((await send({ gatherings: Array(200).fill(gathering) })).status).toBe(201);
+  for (const [field, fields] of [
+    ['gatherings', { gatherings: Array(201).fill(gathering) }],
+    ['instructors', { instructors: ids(51) }],
+    ['gatherings', { gatherings: [{ ...gathering, instructors: ids(51) }] }],
+  ] as const) {
+    const refused = await send(fields);
+    expect([refused.status, refused.json<{ error: string }>().error]).toEqual([400, `Field(s) not valid: ${field}`]);
+  }
+  for (const field of ['tags', 'labels']) {
+    const words = ids(101).map((n) => ({ title: `Word ${n}` }));
+    expect((await me.put(`/v2/courses/${course}`, { [field]: words })).status).toBe(400);
+    expect((await me.put(`/v2/courses/${course}`, { [field]: words.slice(1) })).status).toBe(200);
+  }
+});

@@ -35,9 +35,9 @@ export type Item = {
  * objects, one object, an object by key (such as a language), or a list of references.
  */
 export type Part =
-  | { form: 'list' | 'one'; owner: PgColumn; item: Item; kind?: string }
+  | { form: 'list' | 'one'; owner: PgColumn; item: Item; kind?: string; maxItems?: number }
   | { form: 'by-key'; owner: PgColumn; item: Item; key: PgColumn; keys: string[] }
-  | { form: 'links'; owner: PgColumn; other: PgColumn; to: string };
+  | { form: 'links'; owner: PgColumn; other: PgColumn; to: string; maxItems?: number };
 
 /** Lines that are many: checked by these fields, and written many at a time. Export writes the same fields. */
 export type BulkKind = Item & {
@@ -125,14 +125,16 @@ function propertiesOf({ fields, accepts = {}, parts = {} }: Item): Record<string
 }
 
 function partSchema(part: Part): TSchema {
-  if (part.form === 'links') return refs;
+  if (part.form === 'links') return part.maxItems === undefined ? refs : { ...refs, maxItems: part.maxItems };
   const object = Type.Object({
     ...('kind' in part && part.kind !== undefined ? { ref: Type.Optional(Ref) } : {}),
     ...propertiesOf(part.item),
   });
   if (part.form === 'by-key')
     return Type.Unsafe({ type: 'object', propertyNames: { enum: part.keys }, additionalProperties: object });
-  return part.form === 'list' ? Type.Array(object, { maxItems: 1_000 }) : object;
+  return part.form === 'list'
+    ? Type.Array(object, { maxItems: ('maxItems' in part ? part.maxItems : undefined) ?? 1_000 })
+    : object;
 }
 
 /** The rows of a line that has been checked, its own first. */

@@ -51,7 +51,7 @@ export const campaign: BulkKind = {
       other: campaignCustomers.customerId,
       to: 'customer',
     },
-    tags: { form: 'links', owner: campaignTags.campaignId, other: campaignTags.tagId, to: 'tag' },
+    tags: { form: 'links', owner: campaignTags.campaignId, other: campaignTags.tagId, to: 'tag', maxItems: 100 },
   },
   complete({ discount_type: type, discount_value: value }) {
     if (type === 'Percent' && Number(value) > 100) throw invalidFields({ notValid: ['discount_value'] });

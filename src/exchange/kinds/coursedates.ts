@@ -40,6 +40,7 @@ const gathering: Item = {
       owner: gatheringInstructors.gatheringId,
       other: gatheringInstructors.instructorId,
       to: 'instructor',
+      maxItems: 50,
     },
   },
   complete(fields, { timezone }, date) {
@@ -132,8 +133,9 @@ export const coursedate: BulkKind = {
       owner: courseDateInstructors.courseDateId,
       other: courseDateInstructors.instructorId,
       to: 'instructor',
+      maxItems: 50,
     },
-    gatherings: { form: 'list', kind: 'gathering', owner: gatherings.courseDateId, item: gathering },
+    gatherings: { form: 'list', maxItems: 200, kind: 'gathering', owner: gatherings.courseDateId, item: gathering },
   },
   complete(fields, { timezone: serviceZone, zones }) {
     fields['deadline_at'] ??= fields['start_at'];

@@ -94,8 +94,8 @@ export const course: BulkKind = {
   derived: { slug: courses.slug, related_items_updated_at: courses.relatedItemsUpdatedAt },
   computed: { related_items_updated_at: 'v.created_at' },
   parts: {
-    tags: { form: 'links', owner: courseTags.courseId, other: courseTags.tagId, to: 'tag' },
-    labels: { form: 'links', owner: courseLabels.courseId, other: courseLabels.labelId, to: 'label' },
+    tags: { form: 'links', owner: courseTags.courseId, other: courseTags.tagId, to: 'tag', maxItems: 100 },
+    labels: { form: 'links', owner: courseLabels.courseId, other: courseLabels.labelId, to: 'label', maxItems: 100 },
     categories: {
       form: 'links',
       owner: courseCategories.courseId,

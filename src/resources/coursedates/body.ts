@@ -32,12 +32,13 @@ const placeSearch = Title({
 });
 const locationId = { ...Id, description: 'One of the own locations' };
 const statusIds = [...courseDateStatuses.keys()];
-const taughtBy = JsonList(Id, { description: 'Ids of the own instructors' });
+const taughtBy = JsonList(Id, { maxItems: 50, description: 'Ids of the own instructors' });
 const parentId = { ...Id, description: 'Another date of the same course that is no child itself' };
 const trigger = Note({ description: 'Routes a participant with an equal value from the parent to this date' });
 const title = Title({ description: "The course's unless sent" });
 const capacity = Count({ description: 'On a create copied from the location unless sent' });
 const meetings = JsonList(GatheringField, {
+  maxItems: 200,
   description: 'Each with gathering_at and gathering_end_at, or with date, time_start and time_end',
 });
 

@@ -90,8 +90,8 @@ export type CourseBody = Static<typeof CourseBody>;
 export const CourseBody = Type.Object(
   {
     ...common,
-    tags: Optional(JsonList(Word)),
-    labels: Optional(JsonList(Word)),
+    tags: Optional(JsonList(Word, { maxItems: 100 })),
+    labels: Optional(JsonList(Word, { maxItems: 100 })),
     ...texts,
     external_booking_url: Optional(Url()),
     external_more_info_url: Optional(Url()),

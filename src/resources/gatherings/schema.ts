@@ -67,5 +67,5 @@ export const GatheringField = Type.Object({
   description: Optional(Note()),
   theme: Optional(Note()),
   event_url: Optional(Url()),
-  instructors: Optional(JsonList(Id)),
+  instructors: Optional(JsonList(Id, { maxItems: 50 })),
 });
