@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { asLine } from '../src/core/text.ts';
 import { expect, test } from 'vitest';
 import { dialects, encoded, lasting, typed, type Fields } from './support/generate.ts';
 import { sharedWorld } from './support/world.ts';
@@ -44,11 +45,12 @@ const text = (maxLength: number, minLength = 0) =>
 const flag = optional(fc.boolean());
 const email = optional(fc.constantFrom('a@b.example', 'Ø.user+tag@school.example'));
 const url = optional(fc.constantFrom('https://a.example/?q=1&r=%20#x', 'HTTP://b.example'));
-const line = optional(text(40));
+const isLine = (value: string) => asLine(value) === value;
+const line = optional(text(40).filter(isLine));
 const html = optional(text(200));
 
 const course = fc.record({
-  title: text(40).filter((value) => value.normalize('NFC') === value),
+  title: text(40).filter((value) => isLine(value) && value.normalize('NFC') === value),
   active: flag,
   reference: line,
   is_full_time: flag,

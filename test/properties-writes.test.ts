@@ -39,8 +39,15 @@ const unknown = 999_999_999;
 const numRuns = 50;
 
 const { choice, code, count, email, flag, idAmong, idsAmong, text, title } = kind;
-const [line, note] = [text(255), text(5_000)];
-const profile = { phone_prefix: note, phone: note, email, position: note, company: line, description: note };
+const [line, longLine, note] = [kind.line(255), kind.line(5_000), text(5_000)];
+const profile = {
+  phone_prefix: longLine,
+  phone: longLine,
+  email,
+  position: longLine,
+  company: line,
+  description: note,
+};
 
 type Pair = readonly [name: string, value: unknown];
 type Room = {
@@ -71,9 +78,9 @@ const texts = ['department', 'phone', 'fax', 'email', 'orgnr', 'invoice_email', 
 const customer: Room = {
   way: wayOf('POST /v2/customers'),
   fields: {
-    ...{ title, department: line, type: choice([1, 2]), orgnr: note, email, phone: note, fax: note },
+    ...{ title, department: line, type: choice([1, 2]), orgnr: longLine, email, phone: longLine, fax: longLine },
     ...{
-      web_address: text(2_000),
+      web_address: kind.line(2_000),
       customer_reference_id: line,
       country: code(countryCodes, ['XX', 'AQ', 'NOR', 'ß', 'ﬁ', 'ıs']),
     },

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parse as parseJson } from 'secure-json-parse';
 import { Emptied, Read, type Reading } from './schema.ts';
-import { asTitle } from './text.ts';
+import { asLine, asTitle } from './text.ts';
 import { readDay, readLocalTime, readMoment, readStoredMoment, readTimeOfDay } from './moment.ts';
 
 /** Stands for a value that cannot be read as its field's type; no type of any schema accepts it. */
@@ -78,7 +78,7 @@ function objectReader(schema: TSchema): Reader {
       const names = Object.keys(raw);
       if (names.length > mostNames) return unreadable;
       for (const name of names) {
-        const value = readText(name) === name ? readOther(raw[name]) : unreadable;
+        const value = isKey(name) ? readOther(raw[name]) : unreadable;
         if (value !== unset) fields[name] = value;
       }
     }
@@ -159,6 +159,9 @@ const readText: Reader = (raw) => {
   return text;
 };
 
+/** A name that a client chose: a text of one line. */
+const isKey = (name: string) => readText(name) === name && asLine(name) === name;
+
 function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGER): Reader {
   return (raw) => {
     const text = readText(raw);
@@ -166,6 +169,7 @@ function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGE
     // Two units make a character at most. Normalizing a far too long text could take minutes.
     if (text.length > 2 * maxLength) return unreadable;
     if (how === 'title') return asTitle(text) || unset;
+    if (how === 'line') return asLine(text) || unset;
     // Codes are of plain letters, while `ß` would become `SS`.
     if (how === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
     if (how === 'now-or-date-time' && text === 'now') return text;

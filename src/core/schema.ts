@@ -1,4 +1,5 @@
 import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/typebox';
+import { addressPattern } from './text.ts';
 
 /**
  * How a value that arrives as text (a form, a query, or JSON that means the same) is read before it is checked.
@@ -7,6 +8,7 @@ import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/t
 export const Read = Symbol('read');
 export type Reading =
   | 'title'
+  | 'line'
   | 'upper'
   | 'date-time'
   | 'stored-date-time'
@@ -50,13 +52,19 @@ export const Flag = (options: SchemaOptions = {}) => Type.Boolean(options);
 /** Texts by what they hold; lengths in characters (code points), as the service promises them. */
 export const Title = (options: SchemaOptions = {}) =>
   reading('title', Type.String({ minLength: 1, maxLength: 255, ...options }));
-export const Line = (options: SchemaOptions = {}) => Type.String({ maxLength: 255, ...options });
+export const Line = (options: SchemaOptions = {}) => reading('line', Type.String({ maxLength: 255, ...options }));
+/** A phone number, a position and the like. */
+export const LongLine = (options: SchemaOptions = {}) => Line({ maxLength: 5_000, ...options });
 export const Note = (options: SchemaOptions = {}) => Type.String({ maxLength: 5_000, ...options });
 export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65_000, ...options });
 export const Email = (options: SchemaOptions = {}) =>
-  Type.String({ maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', ...options });
+  Type.String({ maxLength: 254, pattern: addressPattern, ...options });
 export const Url = (options: SchemaOptions = {}) =>
-  Type.String({ maxLength: 2_000, pattern: '^[hH][tT][tT][pP][sS]?://[^\\s]+$', ...options });
+  Type.String({
+    maxLength: 2_000,
+    pattern: '^[hH][tT][tT][pP][sS]?://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
+    ...options,
+  });
 
 /** One of a documented set. */
 export const OneOf = <const T extends readonly (string | number)[]>(values: T, options: SchemaOptions = {}) =>

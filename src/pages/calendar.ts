@@ -3,6 +3,7 @@ import type { Ctx } from '../core/context.ts';
 import { dateTime } from '../core/moment.ts';
 import { locationLines, placeLines } from '../core/places.ts';
 import { hasPlace } from '../reference/statuses.ts';
+import { asLine, asLines } from '../core/text.ts';
 import type { Enrolment, Gathering } from './courses.ts';
 import { safeLink } from './html.ts';
 
@@ -13,8 +14,11 @@ const lastDay = Date.UTC(9999, 11, 31);
 
 /** A course date as iCalendar (RFC 5545): an event for each gathering, else one, all day when it has no times. */
 export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment): string {
-  const { title, courseDateId, gatherings, updatedAt } = enrolment;
-  const calendar = ical({ name: title, prodId: { company: 'Course Booking Service', product: 'Personal page' } });
+  const { courseDateId, gatherings, updatedAt } = enrolment;
+  const calendar = ical({
+    name: asLine(enrolment.title),
+    prodId: { company: 'Course Booking Service', product: 'Personal page' },
+  });
   const { hostname } = new URL(settings.publicUrl);
   const events =
     gatherings.length > 0
@@ -38,8 +42,8 @@ function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventDa
   const { theme, description, startsAt, endsAt, eventUrl } = gathering;
   const lines = locationLines(gathering.location);
   return {
-    summary: theme ? `${title}: ${theme}` : title,
-    description,
+    summary: asLine(theme ? `${title}: ${theme}` : title),
+    description: description === null ? null : asLines(description),
     start: instantOf(startsAt),
     end: instantOf(endsAt),
     ...whereabouts(enrolment, lines.length > 0 ? lines : placeLines(enrolment), eventUrl ?? enrolment.eventUrl),
@@ -54,7 +58,7 @@ function dateEvent(enrolment: Enrolment): ICalEventData {
     startTimeAt === null
       ? { allDay: true, start: new Date(startAt), ...lastingUntil(startAt, endAt) }
       : { start: instantOf(startsAt), ...(hasEnd ? { end: instantOf(endsAt) } : {}) };
-  return { summary: title, ...when, ...whereabouts(enrolment, placeLines(enrolment), eventUrl) };
+  return { summary: asLine(title), ...when, ...whereabouts(enrolment, placeLines(enrolment), eventUrl) };
 }
 
 /** The day behind the last one; none where that has no name, since an event without an end lasts its day. */
@@ -66,5 +70,5 @@ function lastingUntil(startAt: string, endAt: string) {
 /** The place, and the way in for who may use it. */
 function whereabouts(enrolment: Enrolment, lines: string[], eventUrl: string | null) {
   const link = hasPlace(enrolment) ? safeLink(eventUrl) : undefined;
-  return { location: lines.length > 0 ? lines.join(', ') : (link ?? null), url: link ?? null };
+  return { location: lines.length > 0 ? asLines(lines.join(', ')) : (link ?? null), url: link ?? null };
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { asLine } from '../../src/core/text.ts';
 
 /** What a field may hold and what it may not, as the interface document has it. */
 export type Kind = {
@@ -38,10 +39,16 @@ export const text = (most: number): Kind => ({
   inJson: [...inJson, true, false],
 });
 
+/** A text of one line; a test of its own shows that control characters are folded. */
+export const line = (most: number): Kind => ({ ...text(most), valid: text(most).valid.filter(isLine) });
+const isLine = (value: unknown) => asLine(value as string) === value;
+
 /** Trimmed, and in the form NFC. */
 export const title: Kind = {
   ...text(255),
-  valid: anyText(255).filter((value) => storable(value) && value.trim() !== '' && value.normalize('NFC').length <= 255),
+  valid: anyText(255).filter(
+    (value) => storable(value) && isLine(value) && value.trim() !== '' && value.normalize('NFC').length <= 255,
+  ),
   shown: (value: string) => value.trim().normalize('NFC'),
 };
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../core/problem.ts';
-import { CustomProperties, Email, Flag, Line, Note, StoredMoment, Title } from '../../core/schema.ts';
+import { CustomProperties, Email, Flag, Line, LongLine, StoredMoment, Title } from '../../core/schema.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -155,19 +155,19 @@ export const user: BulkKind = {
     invoice_address_3: field(courseUsers.invoiceAddress3, line),
     invoice_zipcode: field(courseUsers.invoiceZipcode, line),
     invoice_city: field(courseUsers.invoiceCity, line),
-    invoice_phone: field(courseUsers.invoicePhone, Optional(Note())),
+    invoice_phone: field(courseUsers.invoicePhone, Optional(LongLine())),
     home_address_1: field(courseUsers.homeAddress, line),
     home_address_2: field(courseUsers.homeAddress2, line),
     home_address_3: field(courseUsers.homeAddress3, line),
     home_zipcode: field(courseUsers.homeZipcode, line),
     home_city: field(courseUsers.homeCity, line),
-    home_phone: field(courseUsers.homePhone, Optional(Note())),
+    home_phone: field(courseUsers.homePhone, Optional(LongLine())),
     work_address_1: field(courseUsers.workAddress, line),
     work_address_2: field(courseUsers.workAddress2, line),
     work_address_3: field(courseUsers.workAddress3, line),
     work_zipcode: field(courseUsers.workZipcode, line),
     work_city: field(courseUsers.workCity, line),
-    work_phone: field(courseUsers.workPhone, Optional(Note())),
+    work_phone: field(courseUsers.workPhone, Optional(LongLine())),
     external_id: field(courseUsers.externalId, line),
     company_employee_number: field(courseUsers.companyEmployeeNumber, line),
     custom_properties: field(courseUsers.customProperties, Optional(CustomProperties)),

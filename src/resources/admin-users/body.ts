@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Email, Flag, Id, List, Note, Read, Title } from '../../core/schema.ts';
+import { Email, Flag, Id, List, LongLine, Read, Title } from '../../core/schema.ts';
 
 const { Optional } = Type;
 
@@ -13,9 +13,9 @@ export const AdminUserBody = Type.Object(
     role_ids: List(Id),
     firstname: Optional(Title({ description: nameDescription })),
     lastname: Optional(Title({ description: nameDescription })),
-    position: Optional(Note()),
-    phone_prefix: Optional(Note()),
-    phone: Optional(Note()),
+    position: Optional(LongLine()),
+    phone_prefix: Optional(LongLine()),
+    phone: Optional(LongLine()),
     booking_email: Optional(Email()),
     send_invite: Optional(
       Flag({ default: true, description: 'Whether a new admin user without a password gets an invitation by e-mail' }),

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Fault } from '../../core/problem.ts';
-import { Email, Flag, Id, JsonList, Line, Note, OneOf, Read, Title, UpperCode } from '../../core/schema.ts';
+import { Email, Flag, Id, JsonList, Line, LongLine, Note, OneOf, Read, Title, UpperCode } from '../../core/schema.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
 import { fault, faultOf, fieldFault, type BookingCode } from './schema.ts';
 
@@ -12,14 +12,14 @@ export const ParticipantBody = Type.Object({
   firstname: Title(),
   lastname: Title(),
   email: Address(),
-  phone: Optional(Note()),
+  phone: Optional(LongLine()),
   company: Optional(Line()),
-  position: Optional(Note()),
+  position: Optional(LongLine()),
   date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
   comment: Optional(Note()),
   status_id: Optional(OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
   products: Optional(JsonList(Id, { description: "Ids of products; the course's main product unless sent" })),
-  trigger_value: Optional(Note({ description: 'Routes the participant to the child course date of this value' })),
+  trigger_value: Optional(LongLine({ description: 'Routes the participant to the child course date of this value' })),
 });
 
 const json = { [Read]: 'json' as const };
@@ -50,7 +50,7 @@ export const BookingBody = Type.Object(
     voucher_code: Optional(Title()),
     booker_name: Optional(Line()),
     booker_email: Optional(Address()),
-    booker_phone: Optional(Note()),
+    booker_phone: Optional(LongLine()),
     company: Optional(Line()),
     company_number: Optional(Line()),
     gln_number: Optional(Line()),

@@ -9,6 +9,7 @@ import {
   Id,
   JsonList,
   Line,
+  LongLine,
   Note,
   OneOf,
   TimeField,
@@ -34,7 +35,7 @@ const locationId = { ...Id, description: 'One of the own locations' };
 const statusIds = [...courseDateStatuses.keys()];
 const taughtBy = JsonList(Id, { maxItems: 50, description: 'Ids of the own instructors' });
 const parentId = { ...Id, description: 'Another date of the same course that is no child itself' };
-const trigger = Note({ description: 'Routes a participant with an equal value from the parent to this date' });
+const trigger = LongLine({ description: 'Routes a participant with an equal value from the parent to this date' });
 const title = Title({ description: "The course's unless sent" });
 const capacity = Count({ description: 'On a create copied from the location unless sent' });
 const meetings = JsonList(GatheringField, {
@@ -93,3 +94,8 @@ export type CourseDateChange = Static<typeof CourseDateChange>;
 export const CourseDateChange = Type.Object(changed(CourseDateBody.properties), {
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
+
+/** The day that is out of order, by the field that is named for it. */
+export type Days = Record<'startAt' | 'endAt' | 'deadlineAt', string>;
+export const disorder = ({ startAt, endAt, deadlineAt }: Days) =>
+  endAt < startAt ? ['end_at'] : deadlineAt > endAt ? ['deadline_at'] : [];

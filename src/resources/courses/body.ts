@@ -57,7 +57,13 @@ const texts = {
 };
 
 /** A tag or label: the id of one of the provider's own, or `{id}`, or `{title}`, which is found or made. */
-const Word = Type.Union([Id, Type.Object({ id: Optional(Id), title: Optional(Title()) }, { minProperties: 1 })]);
+const Word = Type.Union([
+  Id,
+  Type.Object(
+    { id: Optional(Id), title: Optional(Title()) },
+    { if: { required: ['id'] }, else: { required: ['title'] } },
+  ),
+]);
 export type Word = Static<typeof Word>;
 
 type Texts<T> = Partial<Record<keyof typeof descriptionMembers, T>>;

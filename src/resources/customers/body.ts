@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { changed } from '../../core/change.ts';
-import { Count, Defaulted, Email, Id, Line, Note, OneOf, Title, UpperCode } from '../../core/schema.ts';
+import { Count, Defaulted, Email, Id, Line, LongLine, Note, OneOf, Title, UpperCode } from '../../core/schema.ts';
 import { countryCodes } from '../../reference/countries.ts';
 import { customerStatuses, customerTypes } from './schema.ts';
 
@@ -13,11 +13,11 @@ export const CustomerBody = Type.Object(
     title: Title(),
     department: Optional(Line()),
     type: Defaulted(OneOf([...customerTypes.keys()], { description: '1 Company, 2 Private' }), 1),
-    orgnr: Optional(Note()),
+    orgnr: Optional(LongLine()),
     email: Optional(Email()),
-    phone: Optional(Note()),
-    fax: Optional(Note()),
-    web_address: Optional(Type.String({ maxLength: 2_000 })),
+    phone: Optional(LongLine()),
+    fax: Optional(LongLine()),
+    web_address: Optional(Line({ maxLength: 2_000 })),
     customer_reference_id: Optional(Line({ description: 'Customer number' })),
     country: Defaulted(UpperCode(countryCodes), 'NO'),
     post_address_1: Optional(Line()),

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { changed } from '../../core/change.ts';
-import { Defaulted, Email, Flag, Id, Line, Note, Title } from '../../core/schema.ts';
+import { Defaulted, Email, Flag, Id, Line, LongLine, Note, Title } from '../../core/schema.ts';
 
 const { Optional } = Type;
 
@@ -13,10 +13,10 @@ export const InstructorBody = Type.Object(
   {
     firstname: Title(),
     lastname: Title(),
-    phone_prefix: Optional(Note()),
-    phone: Optional(Note()),
+    phone_prefix: Optional(LongLine()),
+    phone: Optional(LongLine()),
     email: Optional(Email()),
-    position: Optional(Note()),
+    position: Optional(LongLine()),
     company: Optional(Line()),
     description: Optional(Note()),
     show_on_web: Defaulted(Flag(), false),

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime } from '../../core/moment.ts';
-import { DateTime, Email, Flag, Html, Line, Note, Nullable, Title } from '../../core/schema.ts';
+import { DateTime, Email, Flag, Html, Line, LongLine, Nullable, Title } from '../../core/schema.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
 const text = Type.String();
@@ -62,8 +62,8 @@ export type SchoolBody = Static<typeof SchoolBody>;
 export const SchoolBody = Type.Object(
   {
     title: Title(),
-    org_nr: Note(),
-    phone: Note(),
+    org_nr: LongLine(),
+    phone: LongLine(),
     email_admin: Email(),
     post_address: Line(),
     post_zip: Line(),
@@ -76,7 +76,7 @@ export const SchoolBody = Type.Object(
     visit_address: Optional(Nullable(Line())),
     visit_zip: Optional(Nullable(Line())),
     visit_city: Optional(Nullable(Line())),
-    web_address: Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+    web_address: Optional(Nullable(Line({ maxLength: 2_000 }))),
     text_tagline: Optional(Nullable(Html())),
     text_description: Optional(Nullable(Html())),
   },
