@@ -13,9 +13,18 @@ import { createSubSchool, getSchool } from './resources/schools/service.ts';
 /** The older interface, for clients that never change: the same services in an envelope with a status, ids as text. */
 const said = <P extends TProperties>(members: P) => ({
   200: Type.Object({ status: Type.String({ examples: ['success'] }), ...members }),
-  401: Type.Object({ status: Type.String({ examples: ['failure'] }), message: Type.String() }),
-  '4xx': Type.Object({ status: Type.String({ examples: ['failure'] }), error: Type.String() }),
-  '5xx': Type.Object({ status: Type.String({ examples: ['failure'] }), error: Type.String() }),
+  401: Type.Object({
+    status: Type.String({ examples: ['failure'] }),
+    message: Type.String({ examples: ['Wrong API Key'] }),
+  }),
+  '4xx': Type.Object({
+    status: Type.String({ examples: ['failure'] }),
+    error: Type.String({ examples: ['Missing field(s): title'] }),
+  }),
+  '5xx': Type.Object({
+    status: Type.String({ examples: ['failure'] }),
+    error: Type.String({ examples: ['Missing field(s): title'] }),
+  }),
 });
 const success = <T extends object>(members: T) => ({ status: 'success', ...members });
 

@@ -170,6 +170,14 @@ test.each(
   expect(await countOf(me)).toBe(before);
 });
 
+test.each(writes.map((way) => [way.name, way] as const))('%s ignores an empty file part', async (_name, way) => {
+  const me = await newProvider();
+  const head = '--edge\r\ncontent-disposition: form-data; name="logo"; filename=""';
+  const part = `${head}\r\ncontent-type: application/octet-stream\r\n\r\n\r\n`;
+  const answer = await writeRaw(me, way, contentTypes.multipart, part + multipartOf(pairsOf(way.minimal)));
+  expect(answer.status, answer.text).toBe(way.created);
+});
+
 const deep = (levels: number): unknown => (levels === 0 ? 'x' : { a: deep(levels - 1) });
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'x']));
 const nested = (count: number) => `title=A&a${'[b]'.repeat(count)}=1`;

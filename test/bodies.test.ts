@@ -186,7 +186,6 @@ test.each([
   'tags=x',
   'tags=[',
   'tags={"id":0}',
-  'tags=[{}]',
   'tags=[[1]]',
   'tags[0][id]=-1',
   'tags=0',

@@ -348,3 +348,44 @@ async function idFor(me: Provider, path: string) {
   };
   return (await me.ctx()).write(async (tx, at) => (await tx.execute<{ id: number }>(insert[path]!(at))).rows[0]!.id);
 }
+
+describe('the description of what is sent', () => {
+  type Input = Schema & { anyOf?: Schema[]; enum?: string[]; minLength?: number; format?: string; pattern?: string };
+  type Sent = {
+    requestBody: { content: Record<string, { schema: { properties: Record<string, Input> } }> };
+    parameters: { name: string; schema: Input }[];
+  };
+  const sentBy = (path: string, method: string) => document.paths[path]![method] as unknown as Sent;
+  const bodyOf = (path: string, method = 'post') =>
+    sentBy(path, method).requestBody.content['application/json']!.schema.properties;
+  const typesOf = ({ type }: Input) => type;
+
+  test('lists are also single items and texts', () => {
+    expect(typesOf(bodyOf('/v2/admin-users')['role_ids']!)).toEqual(['array', 'integer', 'string']);
+    expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string']);
+    expect(typesOf(bodyOf('/v2/courses/{id}', 'put')['tags']!)).toContain('null');
+    const named = Object.fromEntries(sentBy('/v2/coursedates', 'get').parameters.map((one) => [one.name, one.schema]));
+    for (const name of ['tag_ids[]', 'course_id[]'])
+      expect(typesOf(named[name]!)).toEqual(['array', 'integer', 'string']);
+  });
+
+  test('codes are taken in lower case as well', () => {
+    const [codes, anyCase] = bodyOf('/v2/booking')['currency']!.anyOf as Input[];
+    expect(codes!.enum).toContain('NOK');
+    expect(['nok', 'Nok', 'n'].map((code) => new RegExp(anyCase!.pattern!).test(code))).toEqual([true, true, false]);
+  });
+
+  test('texts have the lengths and forms that are enforced', () => {
+    const school = bodyOf('/v2/schools', 'put');
+    for (const name of ['org_nr', 'phone', 'post_address']) expect(school[name]!.minLength, name).toBe(1);
+    const date = bodyOf('/v2/courses/{course_id}/coursedates');
+    expect(date['start_at']!.format).toBe('date');
+    const time = new RegExp(date['start_time_at']!.pattern!);
+    expect(['09:00', '09:00:10', '24:00', '9:00'].map((text) => time.test(text))).toEqual([true, true, false, false]);
+  });
+
+  test('samples of refused bookings are not successful', () => {
+    const { properties } = answerOf('/v2/booking', 'post', '4XX') as { properties: Record<string, object> };
+    expect(properties['successful']).toMatchObject({ examples: [false] });
+  });
+});

@@ -387,7 +387,10 @@ describe('gatherings that are sent', () => {
       refusing('gatherings'),
     );
     for (const gatherings of [[{}], [null, one('2030-06-12')]])
-      expect(told(await put({ title: 'Changed', gatherings }))).toEqual(refusing('gatherings'));
+      expect(told(await put({ title: 'Changed', gatherings }))).toEqual([
+        400,
+        'Missing field(s): gatherings[0].gathering_at,gatherings[0].gathering_end_at',
+      ]);
     expect([await read(), await rows(id)]).toEqual([before, stored]);
   });
 

@@ -405,12 +405,6 @@ describe('gatherings', () => {
   });
 
   test.each([
-    ['nothing in its place', null],
-    ['no start', end('11:30')],
-    ['no end', { gathering_at: '2030-06-10 09:00' }],
-    ['a date without times', { gathering_at: '2030-06-10', gathering_end_at: '2030-06-11' }],
-    ['times without a date', { time_start: '09:00', time_end: '11:30' }],
-    ['no end time', { date: '2030-06-10', time_start: '09:00' }],
     ['an end at the start', { gathering_at: '2030-06-10 09:00', ...end('09:00') }],
     ['an end before the start', { gathering_at: '2030-06-10 09:00', ...end('08:00') }],
     ['an hour that is none', { gathering_at: '2030-06-10 24:00', gathering_end_at: '2030-06-11 11:30' }],
@@ -427,7 +421,23 @@ describe('gatherings', () => {
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).json()).toEqual([]);
   });
 
-  test.each(['x', '[', '[[]]', [1], ['2030-06-10'], { a: 1 }])('%j are none', async (gatherings) => {
+  test.each<[string, object | null, ...string[]]>([
+    ['nothing in its place', null, 'gathering_at', 'gathering_end_at'],
+    ['no start', end('11:30'), 'gathering_at'],
+    ['no end', { gathering_at: '2030-06-10 09:00' }, 'gathering_end_at'],
+    ['days without times', { gathering_at: '2030-06-10', gathering_end_at: '2030-06-11' }, 'time_start', 'time_end'],
+    ['times without a date', { time_start: '09:00', time_end: '11:30' }, 'gathering_at'],
+    ['no end time', { date: '2030-06-10', time_start: '09:00' }, 'time_end'],
+  ])('with %s lack a member', async (_name, sent, ...members) => {
+    const me = await newProvider();
+    const courseId = await me.course();
+    const good = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
+    const names = members.map((member) => `gatherings[1].${member}`).join(',');
+    expect(told(await create(me, courseId, { gatherings: [good, sent] }))).toEqual([400, `Missing field(s): ${names}`]);
+    expect((await me.get(`/v2/courses/${courseId}/coursedates`)).json()).toEqual([]);
+  });
+
+  test.each(['x', '[', [1], ['2030-06-10']])('%j are none', async (gatherings) => {
     const me = await newProvider();
     expect(told(await create(me, await me.course(), { gatherings }))).toEqual(refusing('gatherings'));
   });

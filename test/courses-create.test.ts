@@ -209,7 +209,7 @@ test.each([
   ['customer_id=1', 'Field(s) not valid: customer_id'],
   ['type=corporate&customer_id=999999999', 'Field(s) not valid: customer_id'],
   ['tags[]=999999999', 'Field(s) not valid: tags'],
-  ['tags=[{"name":"x"}]', 'Field(s) not valid: tags'],
+  ['tags=[{"name":"x"}]', 'Missing field(s): tags[0].title'],
   ['labels[]=999999999', 'Field(s) not valid: labels'],
   ['translations[xx][lead]=x', 'Field(s) not valid: translations'],
   ['custom_properties[' + 'k'.repeat(41) + ']=x', 'Field(s) not valid: custom_properties'],

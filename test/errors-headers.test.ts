@@ -227,3 +227,45 @@ test('a database out of reach is told without a word about it', async () => {
   expect((await send(world.app, { url: '/ready' })).status).toBe(503);
   expect((await send(world.app, { url: '/v2/courses', headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
 });
+
+test.each([
+  ['/v2/courses', 'limt, titel, prise, gatherings'],
+  // The older interface shows no course, so that it has no fields that can only be read.
+  ['/courses', 'limt, titel, id, updated_at, prise, gatherings'],
+])('POST %s names unknown fields of the body', async (url, names) => {
+  const me = await newProvider();
+  const fields = { title: 'Typed', titel: 'x', 'a b': 1, id: 7, updated_at: 'x', prise: 1, gatherings: [] };
+  const { status, headers } = await me.post(`${url}?limt=1&titel=1`, fields);
+  expect([200, 201]).toContain(status);
+  expect(headers['x-ignored-parameters']).toBe(names);
+});
+
+test('ten ignored fields of a body are named at most, also of a refused one', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, 'x']));
+  const { status, headers } = await me.post('/v2/locations', unknown);
+  expect(status).toBe(400);
+  expect(headers['x-ignored-parameters']).toBe(Array.from({ length: 10 }, (_, index) => `p${index}`).join(', '));
+});
+
+test('an item that is sent back as it was read has no ignored field', async () => {
+  const me = await newProvider();
+  const created = await me.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' });
+  const { id, ...rest } = created.json<{ id: number }>();
+  const { status, headers } = await me.put(`/v2/instructors/${id}`, { id, ...rest });
+  expect(status, String(status)).toBe(200);
+  expect(headers).not.toHaveProperty('x-ignored-parameters');
+});
+
+test('an id of a path has no leading zero', async () => {
+  const me = await newProvider();
+  const id = await me.course();
+  const { coursedate_id } = (
+    await me.post(`/v2/courses/${id}/coursedates`, { start_at: '2030-06-10', end_at: '2030-06-10' })
+  ).json<{ coursedate_id: number }>();
+  const path = (course: string, date: string) => `/v2/courses/${course}/coursedates/${date}`;
+  expect((await me.get(`/v2/courses/${id}`)).status).toBe(200);
+  expect((await me.get(path(`${id}`, `${coursedate_id}`))).status).toBe(200);
+  for (const wrong of [`/v2/courses/0${id}`, path(`0${id}`, `${coursedate_id}`), path(`${id}`, `00${coursedate_id}`)])
+    expect((await me.get(wrong)).status, wrong).toBe(404);
+  expect((await me.put(`/v2/courses/0${id}`, { title: 'Other' })).status).toBe(404);
+});

@@ -39,15 +39,32 @@ export function fieldsChecker(schema: TSchema) {
   };
 }
 
-/** Names the fields that the validator refused, in the order of the document; one that may not be null is missing if it is. */
+/**
+ * Names the fields that the validator refused, in the order of the document. One that may not be null is missing if it
+ * is; one that an item of a list lacks is named with its place: `gatherings[2].gathering_at`.
+ */
 export function faultyFields(faults: Fault[], order: string[], fields: Fields): Problem {
   const missing = new Set<string>();
   const notValid = new Set<string>();
-  for (const { keyword, instancePath, params } of faults) {
-    const field = instancePath.split('/')[1];
-    if (field !== undefined) (fields[field] === null ? missing : notValid).add(field);
-    else if (keyword === 'required') missing.add(String((params as Fields)['missingProperty']));
+  const incomplete = new Set(faults.filter(isMissing).map(({ instancePath }) => instancePath));
+  for (const fault of faults) {
+    const [, field, ...path] = fault.instancePath.split('/');
+    if (isMissing(fault)) {
+      missing.add(pathName([field ?? [], ...path, String((fault.params as Fields)['missingProperty'])].flat()));
+    } else if (field !== undefined && fields[field] === null) missing.add(field);
+    // A union also refuses an incomplete item as a whole.
+    else if (field !== undefined && !incomplete.has(fault.instancePath)) notValid.add(field);
   }
-  const inOrder = (names: Set<string>) => order.filter((name) => names.has(name));
-  return invalidFields({ missing: inOrder(missing), notValid: inOrder(notValid) });
+  return inOrder(order, { missing: [...missing], notValid: [...notValid] });
 }
+
+/** Names fields, and members of lists in them, in the order of the document. */
+export function inOrder(order: string[], names: { missing: string[]; notValid: string[] }): Problem {
+  const sorted = (some: string[]) =>
+    order.flatMap((field) => [...new Set(some)].filter((name) => name.split(/[.[]/)[0] === field));
+  return invalidFields({ missing: sorted(names.missing), notValid: sorted(names.notValid) });
+}
+
+const isMissing = ({ keyword }: Fault) => keyword === 'required';
+const pathName = ([field = '', ...path]: string[]) =>
+  path.reduce((name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : `${name}.${part}`), field);

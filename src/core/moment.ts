@@ -1,10 +1,11 @@
 const pattern =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+\- ]\d{2}(?::?\d{2})?)?)?$/i;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z| ?[+\- ]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
  * Reads `yyyy-mm-dd`, `yyyy-mm-dd hh:mm[:ss[.fraction]]` and the `T` form, with or without an offset, into a text that
  * PostgreSQL takes as `timestamptz`; one without an offset is then in the session's time zone, which is the service's.
- * What is finer than a microsecond is cut. A blank before the offset is a `+` that was not escaped. Undefined when it is no real date or time.
+ * What is finer than a microsecond is cut. A blank may stand before the offset; one in the
+ * place of its sign is a `+` that was not escaped. Undefined when it is no real date or time.
  */
 export function readMoment(text: string): string | undefined {
   const match = pattern.exec(text);
@@ -51,8 +52,9 @@ export function readLocalTime(text: string): string | undefined {
   return day !== undefined && timeOfDay !== undefined && more.length === 0 ? `${day} ${timeOfDay}` : undefined;
 }
 
-function readOffset(offset: string): string | undefined {
-  if (offset === '') return '';
+function readOffset(sent: string): string | undefined {
+  if (sent === '') return '';
+  const offset = /^ [+\- ]/.test(sent) ? sent.slice(1) : sent;
   if (offset.toUpperCase() === 'Z') return '+00:00';
   const hours = offset.slice(1, 3);
   const minutes = offset.length > 3 ? offset.slice(-2) : '00';

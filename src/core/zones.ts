@@ -16,6 +16,10 @@ export async function zonesOf({ db }: { db: Reader }): Promise<Set<string>> {
 
 export const isZone = async (database: { db: Reader }, name: string) => (await zonesOf(database)).has(name);
 
+/** A field that holds a name of no zone; what the schema refuses is left to it. */
+export const zoneFaults = async (database: { db: Reader }, zone: unknown) =>
+  typeof zone === 'string' && zone !== '' && !(await isZone(database, zone)) ? ['timezone'] : [];
+
 async function fetchZones(db: Reader) {
   const zones = await db
     .select({ name: sql<string>`name` })

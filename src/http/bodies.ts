@@ -132,7 +132,11 @@ async function readMultipart(request: FastifyRequest, bodyLimit: number) {
   const form = new URLSearchParams();
   async function collect() {
     for await (const part of request.parts()) {
-      if (part.type === 'file') throw new Problem('invalid', 'Files are not accepted, only fields');
+      if (part.type === 'file') {
+        if (part.filename || !(await isEmptyFile(part.file)))
+          throw new Problem('invalid', 'Files are not accepted, only fields');
+        continue;
+      }
       form.append(part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
     }
   }
@@ -146,6 +150,12 @@ async function readMultipart(request: FastifyRequest, bodyLimit: number) {
     throw asProblem(error);
   }
   return parseForm(form.toString());
+}
+
+/** A browser sends a part without a name and without bytes for a file that nobody chose. */
+async function isEmptyFile(file: AsyncIterable<Buffer>) {
+  for await (const chunk of file) if (chunk.length > 0) return false;
+  return true;
 }
 
 function asProblem(error: unknown) {

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
+import { documentedInput } from './documented-input.ts';
 import { limitByAddress, type CountRequest } from './address-limit.ts';
 
 const description = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
@@ -119,7 +120,10 @@ function documented(schema: FastifySchema): FastifySchema {
     ...rest,
     ...(querystring ? { querystring: withBrackets(querystring) } : {}),
     ...(body
-      ? { body, consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] }
+      ? {
+          body: documentedInput(body as TSchema),
+          consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+        }
       : {}),
   };
 }
@@ -127,8 +131,8 @@ function documented(schema: FastifySchema): FastifySchema {
 const withBrackets = (query: TSchema) => ({
   ...query,
   properties: Object.fromEntries(
-    Object.entries(query['properties'] as Record<string, TSchema>).map(([name, property]) => [
-      property['type'] === 'array' ? `${name}[]` : name,
+    Object.entries(documentedInput(query)['properties'] as Record<string, TSchema>).map(([name, property]) => [
+      (query['properties'] as Record<string, TSchema>)[name]!['type'] === 'array' ? `${name}[]` : name,
       property,
     ]),
   ),

@@ -6,8 +6,12 @@ import { AdminUserBody } from './body.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
 import { listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
 
-const names = Type.Array(Type.String());
-const InvalidInput = Type.Object({ errors: Type.Object({ missing_fields: names, not_valid: names }) });
+const InvalidInput = Type.Object({
+  errors: Type.Object({
+    missing_fields: Type.Array(Type.String({ examples: ['firstname'] })),
+    not_valid: Type.Array(Type.String({ examples: ['role_ids'] })),
+  }),
+});
 
 /** Invalid input reads as lists of names here; every other failure as everywhere. */
 const listing: Wording = (problem) =>

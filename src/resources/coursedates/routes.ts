@@ -2,10 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../core/schema.ts';
 import { answers, created, Envelope, inTurn, revalidatedUnless, sendEnvelope, sendItems } from '../../http/answers.ts';
+import { withBodyFaults } from '../../http/body-faults.ts';
 import { CourseDateBody, CourseDateChange } from './body.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './query.ts';
 import { CourseDateWritten } from './schema.ts';
 import {
+  courseDateFaults,
   createCourseDate,
   deleteCourseDate,
   getCourseDate,
@@ -109,6 +111,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateBody,
         response: created(CourseDateWritten),
       },
+      ...withBodyFaults(courseDateFaults),
     },
     async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
   );
@@ -125,6 +128,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateChange,
         response: answers(CourseDateWritten),
       },
+      ...withBodyFaults(courseDateFaults),
     },
     ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
   );

@@ -1,9 +1,10 @@
 import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
+import { inOrder } from '../../core/check.ts';
 import { mergedProperties } from '../../core/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/problem.ts';
 import { upholding } from '../../core/rules.ts';
-import { isZone } from '../../core/zones.ts';
+import { zoneFaults } from '../../core/zones.ts';
 import { concerns } from '../../database/audit.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, inserting } from '../../database/inserting.ts';
@@ -14,13 +15,19 @@ import { instructors, locations, places } from '../../database/tables/places.ts'
 import { areOwn, own, ownItems, withinReach, type Reach } from '../../lists/reach.ts';
 import { canceled } from '../../reference/statuses.ts';
 import { isPublicCourse } from '../courses/shape.ts';
-import { addGatherings, moveGatherings, readGatherings, replaceGatherings } from '../gatherings/service.ts';
+import {
+  addGatherings,
+  gatheringFaults,
+  moveGatherings,
+  readGatherings,
+  replaceGatherings,
+} from '../gatherings/service.ts';
 import { asksForPartners, partnerReach } from '../partners/service.ts';
 import type { PartnerQuery } from '../partners/schema.ts';
 import { findPlaceOf } from '../places/service.ts';
 import { settleDates } from '../seats/service.ts';
 import { refuseForeignTags } from '../tags/service.ts';
-import type { CourseDateBody, CourseDateChange } from './body.ts';
+import { CourseDateBody, disorder, type CourseDateChange, type Days } from './body.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './query.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
 
@@ -84,13 +91,11 @@ const insertCourseDate = inserting(courseDates);
 export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseDateBody): Promise<CourseDateWritten> {
   const { providerId, settings } = ctx;
   const days = { startAt: body.start_at, endAt: body.end_at, deadlineAt: body.deadline_at ?? body.start_at };
-  refuseDisorder(days);
+  const wrong = await courseDateFaults(ctx, body);
   const gatherings = readGatherings(body.gatherings);
-  await refuseUnknownZone(ctx, body.timezone);
-
   const work = ctx.write(async (tx, at) => {
     const course = await findCourse(ctx, tx, courseId);
-    await refuseUnknown(ctx, tx, courseId, null, body);
+    await refuseFaults(ctx, tx, { courseId, id: null, body, days, wrong });
     const location = await findLocation(ctx, tx, body.location_id);
     const zone = body.timezone ?? settings.timezone;
     const row = insertCourseDate({
@@ -122,9 +127,8 @@ export async function updateCourseDate(
   body: CourseDateChange,
 ): Promise<CourseDateWritten> {
   const { start_at, end_at, timezone } = body;
+  const wrong = await courseDateFaults(ctx, body);
   const gatherings = readGatherings(body.gatherings);
-  await refuseUnknownZone(ctx, timezone);
-
   const work = ctx.write(async (tx, at) => {
     const course = await findCourse(ctx, tx, courseId);
     const wanted = own(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
@@ -137,8 +141,7 @@ export async function updateCourseDate(
     const startAt = start_at ?? stored.startAt;
     const deadline = stored.deadlineAt === stored.startAt ? startAt : stored.deadlineAt;
     const days = { startAt, endAt: end_at ?? stored.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
-    refuseDisorder(days);
-    await refuseUnknown(ctx, tx, courseId, id, body);
+    await refuseFaults(ctx, tx, { courseId, id, body, days, wrong });
 
     const [changed] = await tx
       .update(courseDates)
@@ -206,13 +209,10 @@ const notDeleted = isNull(courseDates.deletedAt);
 /** With the days in order only the times of day can let a date end before it starts; the database knows its zone. */
 const rules = { course_dates_order: () => invalidFields({ notValid: ['end_time_at'] }) };
 
-async function refuseUnknownZone(ctx: Ctx, timezone: string | null | undefined) {
-  if (typeof timezone === 'string' && !(await isZone(ctx, timezone))) throw invalidFields({ notValid: ['timezone'] });
-}
-
-function refuseDisorder({ startAt, endAt, deadlineAt }: Record<'startAt' | 'endAt' | 'deadlineAt', string>) {
-  if (endAt < startAt) throw invalidFields({ notValid: ['end_at'] });
-  if (deadlineAt > endAt) throw invalidFields({ notValid: ['deadline_at'] });
+/** Faults of a body that need no look at the provider's data; what its schema refuses is left to that. */
+export async function courseDateFaults(ctx: Ctx, sent: { gatherings?: unknown; timezone?: unknown }) {
+  const { missing, notValid } = gatheringFaults(sent.gatherings);
+  return { missing, notValid: [...notValid, ...(await zoneFaults(ctx, sent.timezone))] };
 }
 
 async function findCourse(ctx: Ctx, tx: Tx, id: number) {
@@ -233,8 +233,17 @@ async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {
   return location;
 }
 
-/** Names the fields that refer to what is not the provider's own, or cannot be a parent; `id` is null for a new date. */
-async function refuseUnknown(ctx: Ctx, tx: Tx, courseId: number, id: number | null, body: CourseDateChange) {
+/** The id is null for a new date. */
+type Written = {
+  courseId: number;
+  id: number | null;
+  body: CourseDateChange;
+  days: Days;
+  wrong: Awaited<ReturnType<typeof courseDateFaults>>;
+};
+
+/** Names all fields at fault, also those that refer to what is not the provider's own or cannot be a parent. */
+async function refuseFaults(ctx: Ctx, tx: Tx, { courseId, id, body, days, wrong }: Written) {
   const { place_id, location_id, instructors: taughtBy, parent_id } = body;
   const isPlace = async (placeId: number) => (await tx.$count(places, eq(places.id, placeId))) > 0;
   const holds: Record<string, boolean> = {
@@ -243,8 +252,10 @@ async function refuseUnknown(ctx: Ctx, tx: Tx, courseId: number, id: number | nu
     instructors: await areOwn(ctx, tx, instructors, taughtBy ?? []),
     parent_id: typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id)),
   };
-  const notValid = Object.keys(holds).filter((name) => !holds[name]);
-  if (notValid.length > 0) throw invalidFields({ notValid });
+  const unknown = Object.keys(holds).filter((name) => !holds[name]);
+  const notValid = [...wrong.notValid, ...disorder(days), ...unknown];
+  if (notValid.length + wrong.missing.length > 0)
+    throw inOrder(Object.keys(CourseDateBody.properties), { ...wrong, notValid });
 }
 
 /** A parent is another date of the same course; neither is it a child itself, nor has its child children. */

@@ -1,5 +1,16 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { DateTime, DayField, Id, JsonList, LocalTimeField, Note, Nullable, TimeField, Url } from '../../core/schema.ts';
+import {
+  DateTime,
+  DayField,
+  Id,
+  JsonList,
+  LocalTimeField,
+  LongLine,
+  Note,
+  Nullable,
+  TimeField,
+  Url,
+} from '../../core/schema.ts';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime } from '../../core/moment.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
@@ -65,7 +76,7 @@ export const GatheringField = Type.Object({
   time_end: Optional(TimeField()),
   idLocation: Optional(Id),
   description: Optional(Note()),
-  theme: Optional(Note()),
+  theme: Optional(LongLine()),
   event_url: Optional(Url()),
   instructors: Optional(JsonList(Id, { maxItems: 50 })),
 });

@@ -16,19 +16,48 @@ const notValid = () => invalidFields({ notValid: ['gatherings'] });
 /** Gatherings as a write sends them, with both moments as local times; each must end after it begins. */
 export const readGatherings = (sent: GatheringField[] | null = []) => (sent ?? []).map(readGathering);
 
-function readGathering(sent: GatheringField) {
-  const start = localTime(sent.gathering_at ?? sent.date, sent.time_start);
-  const end = localTime(sent.gathering_end_at ?? start.slice(0, 10), sent.time_end);
-  if (end <= start) throw notValid();
-  return { ...sent, start, end, instructors: [...new Set(sent.instructors)] };
+/** What `readGatherings` would refuse, and the members that are missing; what the schema refuses is left to it. */
+export function gatheringFaults(sent: unknown) {
+  const items = Array.isArray(sent) ? (sent as GatheringField[]) : [];
+  const missing = items.flatMap((item, n) => missingMembers(item).map((name) => `gatherings[${n}].${name}`));
+  const isReadable = missing.length === 0 && items.every(hasTimes);
+  const isDisordered = isReadable && items.some((item) => endOf(item) <= startOf(item));
+  return { missing, notValid: isDisordered ? ['gatherings'] : [] };
 }
 
-/** A moment that has no time of day yet takes it from the field for it. */
-function localTime(moment: string | undefined, time: string | undefined) {
-  if (moment !== undefined && moment.length > 'yyyy-mm-dd'.length) return moment;
-  if (moment === undefined || time === undefined) throw notValid();
-  return `${moment} ${time}`;
+const hasTimes = (item: unknown): item is GatheringField =>
+  typeof item === 'object' &&
+  item !== null &&
+  [...Object.entries(item)].every(([name, value]) => typeof value === 'string' || !timeNames.has(name));
+const timeNames = new Set(['gathering_at', 'gathering_end_at', 'date', 'time_start', 'time_end']);
+
+/** A moment may lack its time of day, which another field then holds. */
+function missingMembers(item: GatheringField): string[] {
+  if (!hasTimes(item)) return [];
+  const { gathering_at, gathering_end_at, date, time_start, time_end } = item;
+  const start = gathering_at ?? date;
+  const end = gathering_end_at ?? (time_end === undefined ? undefined : 'yyyy-mm-dd');
+  return [
+    ...(start === undefined ? ['gathering_at'] : isDay(start) && time_start === undefined ? ['time_start'] : []),
+    ...(end === undefined && (date === undefined || gathering_at !== undefined) ? ['gathering_end_at'] : []),
+    ...(end === undefined && date !== undefined && gathering_at === undefined ? ['time_end'] : []),
+    ...(end !== undefined && isDay(end) && time_end === undefined ? ['time_end'] : []),
+  ];
 }
+
+const isDay = (moment: string) => moment.length === 'yyyy-mm-dd'.length;
+const startOf = (sent: GatheringField) => localTime(sent.gathering_at ?? sent.date, sent.time_start);
+const endOf = (sent: GatheringField) => localTime(sent.gathering_end_at ?? startOf(sent).slice(0, 10), sent.time_end);
+
+const readGathering = (sent: GatheringField) => ({
+  ...sent,
+  start: startOf(sent),
+  end: endOf(sent),
+  instructors: [...new Set(sent.instructors)],
+});
+
+/** A moment that has no time of day yet takes it from the field for it. */
+const localTime = (moment = '', time = '') => (isDay(moment) ? `${moment} ${time}` : moment);
 
 /** Puts gatherings on a course date, in its time zone. */
 export async function addGatherings(ctx: Ctx, tx: Tx, at: string, date: OwnerDate, added: Gathering[]) {

@@ -2,10 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../core/schema.ts';
 import { answers, created, revalidated, sendItems } from '../../http/answers.ts';
+import { withBodyFaults } from '../../http/body-faults.ts';
 import { LocationBody, LocationChange } from './body.ts';
 import { locationList } from './query.ts';
 import { Location } from './schema.ts';
-import { createLocation, listLocations, updateLocation } from './service.ts';
+import { createLocation, listLocations, locationFaults, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
 
@@ -27,7 +28,10 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '',
-    { schema: { summary: 'Create a location', tags, body: LocationBody, response: created(Location) } },
+    {
+      schema: { summary: 'Create a location', tags, body: LocationBody, response: created(Location) },
+      ...withBodyFaults(locationFaults),
+    },
     async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
   );
 
@@ -42,6 +46,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: LocationChange,
         response: answers(Location),
       },
+      ...withBodyFaults(locationFaults),
     },
     ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   );

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { cleared } from '../../core/change.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/problem.ts';
-import { isZone } from '../../core/zones.ts';
+import { zoneFaults } from '../../core/zones.ts';
 import { concerns } from '../../database/audit.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
 import { own } from '../../lists/reach.ts';
@@ -44,13 +44,19 @@ export async function updateLocation(ctx: Ctx, id: number, body: LocationChange)
 /** Nobody deletes a location, so it is there. */
 const read = async (ctx: Ctx, id: number) => (await locationList.byId(ctx, id))!;
 
+/** Faults that need no look at the provider's data. */
+export const locationFaults = async (ctx: Ctx, { timezone }: { timezone?: unknown }) => ({
+  missing: [],
+  notValid: await zoneFaults(ctx, timezone),
+});
+
 /** A place is one of those that all share, an instructor one of the provider's own. Neither is ever deleted. */
 async function refuseUnknown(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
   const { db } = ctx;
   const instructor = own(ctx, instructors, eq(instructors.id, idInstructor ?? 0));
   const known = {
     place_id: !place_id || (await db.$count(places, eq(places.id, place_id))) > 0,
-    timezone: !timezone || (await isZone(ctx, timezone)),
+    timezone: (await zoneFaults(ctx, timezone)).length === 0,
     idInstructor: !idInstructor || (await db.$count(instructors, instructor)) > 0,
   };
   const notValid = Object.entries(known).flatMap(([name, isKnown]) => (isKnown ? [] : [name]));
