@@ -96,7 +96,7 @@ export async function buildApp({
   });
   app.setValidatorCompiler(({ schema }) => checkOf(schema as object));
   // Typed as a text; bytes are sent as they are.
-  app.setSerializerCompiler(({ schema }) => writing(schema as object) as (data: unknown) => string);
+  app.setSerializerCompiler(({ schema }) => writing(schema as object));
   answerProblems(app, mainWording);
 
   await app.register(rateLimit, { global: false, cache: 10_000 });

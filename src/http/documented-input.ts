@@ -41,8 +41,8 @@ function listOrOne(list: TSchema, text: string): TSchema {
   const item = documentedInput(list['items'] as TSchema);
   const branches = [item, ...((item['anyOf'] as TSchema[] | undefined) ?? [])];
   const types = [list, ...branches].flatMap(({ type }) => (type as string | string[] | undefined) ?? []);
-  const description = [list['description'] as string | undefined, text].filter(Boolean).join('. ');
-  return { ...list, type: [...new Set([...types, 'string'])], items: item, description } as unknown as TSchema;
+  const description = [list['description'], text].filter(Boolean).join('. ');
+  return { ...list, type: [...new Set([...types, 'string'])], items: item, description };
 }
 
 /** Beside the codes a pattern, since a list of them in both cases would be twice as long and still lack mixed ones. */

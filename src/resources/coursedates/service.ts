@@ -63,7 +63,6 @@ export async function getCourseDate(ctx: Ctx, courseId: number, id: number, quer
   return date;
 }
 
-/** The next course dates by their start. */
 export async function listNextCourseDates(ctx: Ctx, query: CalendarQuery) {
   const { asked, reach } = await asking(ctx, query);
   return nextCourseDateList.page(ctx, asked, { reach });
