@@ -1,6 +1,6 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
-import { auditOf, type Doing } from './audit.ts';
+import { auditOf, type Audit, type Doing } from './audit.ts';
 import { clientThat } from './preparing.ts';
 import { builderOn } from './reading.ts';
 import { askingTogether } from './together.ts';
@@ -91,26 +91,27 @@ export function openDatabase(options: DatabaseOptions): Database {
   const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
   const together = askingTogether(pool);
   const db = builderOn(together as Pool);
-  const told = (doing?: Doing, fairnessKey?: number): Database => ({
-    ...writers(doing && auditOf(doing), fairnessKey),
+  // One audit for all that is made of it: a doing leaves one entry, in whatever turn its changes wait.
+  const told = (audit?: Audit, fairnessKey?: number): Database => ({
+    ...writers(audit, fairnessKey),
     pool: together,
     db,
-    by: (one) => told(one, fairnessKey),
-    queuedAs: (key) => told(doing, key),
+    by: (doing) => told(auditOf(doing), fairnessKey),
+    queuedAs: (key) => told(audit, key),
     atomically: (work) =>
       transaction(pool, { until: performance.now() + minute }, async (client) => {
         await client.query('set local statement_timeout = 60000');
         await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
         const inside = builderOn(client);
-        const toldWithin = (one?: Doing): Database => ({
+        const toldWithin = (one?: Audit): Database => ({
           ...told(one),
-          ...writersWithin(client, one && auditOf(one)),
-          by: toldWithin,
+          ...writersWithin(client, one),
+          by: (doing) => toldWithin(auditOf(doing)),
           queuedAs: () => toldWithin(one),
           pool: client,
           db: inside,
         });
-        return work(toldWithin(doing));
+        return work(toldWithin(audit));
       }),
     close: () => pool.end(),
   });
