@@ -14,8 +14,6 @@ export type Filter<S extends TSchema = TSchema> = {
     query: Record<string, unknown>,
     isNarrowed: boolean,
   ): SQL | undefined | Promise<SQL>;
-  /** Whether so many may be found by it that a page is likely among the first rows of the list, where each is asked. */
-  mayBeMany?(value: Static<S>, ctx: Ctx, query: Record<string, unknown>): Promise<boolean>;
   /** Has a few values, of which each asks the same of the database whoever asks: so it is planned once for each. */
   isFixed?: true;
   /** Whether a value names what only few rows belong to, by an index of their own: they are found by that, whatever else is asked. */

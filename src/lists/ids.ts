@@ -55,31 +55,6 @@ export function plainPages<Row extends Key>(table: TenantTable, fetch: ByKeys<Ro
   };
 }
 
-/** How many rows of the list are looked at for each item of a page. */
-const lookedAt = 10;
-
-/** Whether a page may be among the first rows of the list. */
-export const isNear = ({ limit, offset }: Slice) => offset + limit <= lookedAt * limit;
-
-/**
- * Finds the ids of a page in the order of ids among the first rows that meet a condition, by asking something more of each;
- * undefined where the page is not filled by those.
- */
-export async function idsAmongFirst(
-  { db }: Pick<Ctx, 'db'>,
-  table: TenantTable,
-  condition: SQL | undefined,
-  each: SQL | undefined,
-  slice: Slice,
-): Promise<Key[] | undefined> {
-  const first = pageIds({ db }, table, condition, [asc(table.id)], { limit: lookedAt * slice.limit, offset: 0 });
-  const amongFirst = sql`${table.id} = any(array(select id from ${first} as looked_at))`;
-  const ids = await pageIds({ db }, table, and(condition, amongFirst, each), [asc(table.id)], slice)
-    .prepare('')
-    .execute();
-  return ids.length === slice.limit ? ids : undefined;
-}
-
 /** So many are read and sorted in a millisecond or two. */
 const few = 5_000;
 

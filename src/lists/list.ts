@@ -5,7 +5,7 @@ import type { Budget, Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../core/schema.ts';
 import { ResultTooLarge } from '../database/bounds.ts';
 import type { Filter, Filters } from './filter.ts';
-import { idsAmongFirst, idsInRanges, inOrderOf, isNear, pageIds, plainPages, type Order, type Slice } from './ids.ts';
+import { idsInRanges, inOrderOf, pageIds, plainPages, type Order, type Slice } from './ids.ts';
 import { keysOf, type ByKeys, type Key } from './keys.ts';
 import { countOnce, nearestEnd, noKnowledge, noteEnd, noteMost } from './known.ts';
 import { ownItems, type Reach } from './reach.ts';
@@ -129,8 +129,6 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     slice: Slice,
   ): Promise<{ keys: Key[]; rows?: Row[] }> {
     const oneMore = { ...slice, limit: slice.limit + 1 };
-    const early = await findEarly(ctx, query, reach, oneMore);
-    if (early) return { keys: early };
     const found = await conditions();
     if (isOwnById(query, reach) && found.every(({ filter }) => filter.isFixed)) {
       const asked = found.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
@@ -143,19 +141,6 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
       if (rows) return { keys: rows, rows };
     }
     return { keys: await findIds(ctx, query, reach, found, oneMore) };
-  }
-
-  const [manyName, manyFilter] = Object.entries(filters).find(([, { mayBeMany }]) => mayBeMany) ?? [];
-
-  /** The keys of a page that is full among the first rows of the list without a filter that finds many; undefined where it is not. */
-  async function findEarly(ctx: Ctx, query: Asked<F>, reach: Reach, slice: Slice): Promise<Key[] | undefined> {
-    if (manyName === undefined || query[manyName] === undefined) return undefined;
-    if (!isNear(slice) || !isOwnById(query, reach) || isNarrowed(query)) return undefined;
-    if (Object.entries(filters).some(([name, { range }]) => range && query[name] !== undefined)) return undefined;
-    if (!(await manyFilter!.mayBeMany!(query[manyName], ctx, query))) return undefined;
-    const each = await manyFilter!.where(query[manyName], ctx, query, true);
-    const others = { ...query, [manyName]: undefined };
-    return idsAmongFirst(ctx, table, where(ctx, others, reach, await conditionsOf(ctx, others)), each, slice);
   }
 
   /** Planned as it has to be: for a range as it needs, else for the values that are asked for. */

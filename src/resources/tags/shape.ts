@@ -9,21 +9,18 @@ import { own } from '../../lists/reach.ts';
 
 /** What lists of courses, and of what belongs to courses, take to select by tags; `courseId` names the course of a row. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, whose: string) => ({
-  tag_ids: {
-    ...filter(
-      List(Id, { description: `Only ${whose} with these of the school's own tags` }),
-      async (tagIds: number[], ctx, { tag_match }, isNarrowed) => {
-        if (isNarrowed) return own(ctx, table, carries(ctx, courseId, tagIds, tag_match));
-        const found = tagged(ctx, tagIds, tag_match);
-        // `is true` keeps it a condition of each row; a join would begin with all of them.
-        const condition = (await areMany(ctx, tagIds, tag_match))
-          ? sql`(${courseId} in ${found}) is true`
-          : sql`${courseId} = any(array(${found}))`;
-        return own(ctx, table, condition);
-      },
-    ),
-    mayBeMany: (tagIds: number[], ctx: Ctx, { tag_match }: Record<string, unknown>) => areMore(ctx, tagIds, tag_match),
-  },
+  tag_ids: filter(
+    List(Id, { description: `Only ${whose} with these of the school's own tags` }),
+    async (tagIds: number[], ctx, { tag_match }, isNarrowed) => {
+      if (isNarrowed) return own(ctx, table, carries(ctx, courseId, tagIds, tag_match));
+      const found = tagged(ctx, tagIds, tag_match);
+      // `is true` keeps it a condition of each row; a join would begin with all of them.
+      const condition = (await areMany(ctx, tagIds, tag_match))
+        ? sql`(${courseId} in ${found}) is true`
+        : sql`${courseId} = any(array(${found}))`;
+      return own(ctx, table, condition);
+    },
+  ),
   tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
 });
 
@@ -46,22 +43,6 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
     .where(own(ctx, courseTags, inArray(courseTags.tagId, ids)))
     .groupBy(courseTags.courseId)
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
-}
-
-/** Links of tags to courses: what so few select is gathered about as fast as a page is looked for in vain. */
-const fewLinks = 2_000;
-
-/** Whether there are more links than that to any of the tags, or to each where every one is asked for. */
-async function areMore(ctx: Ctx, tagIds: number[], match: unknown) {
-  const isMore = (ids: number[]) => {
-    const links = ctx.db
-      .select({ courseId: courseTags.courseId })
-      .from(courseTags)
-      .where(own(ctx, courseTags, inArray(courseTags.tagId, ids)));
-    return sql`exists ${links.limit(1).offset(fewLinks)}`;
-  };
-  const all = match === 'all' ? tagIds.map((id) => [id]) : [tagIds];
-  return (await ctx.db.$count(sql`(select where ${and(...all.map(isMore))}) as more`)) > 0;
 }
 
 /**
