@@ -12,6 +12,7 @@ import { Problem } from './core/problem.ts';
 import { migrateDatabase } from './database/migrate.ts';
 import { explain } from './process/explain.ts';
 import { makeDemo } from './process/first-start.ts';
+import { raiseOomScore } from './process/oom-score.ts';
 import { openStore, whenReachable } from './process/store.ts';
 import { packageVersion } from './process/version.ts';
 import { addCategory, listCategories } from './resources/categories/service.ts';
@@ -31,6 +32,7 @@ const program = new Command('cli')
 
 command(program, 'migrate', "Bring the database's tables up to date").action(async (options: Options) => {
   const config = readConfig(process.env);
+  raiseOomScore(config);
   const store = await openStore(config, () => undefined);
   try {
     await whenReachable(store.database, config.STARTUP_WAIT_MS);

@@ -7,6 +7,7 @@ import { Problem } from '../core/problem.ts';
 import { asTitle, isTitle } from '../core/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
+import { raiseOomScore } from '../process/oom-score.ts';
 import { openStore, settingsOf, whenReachable, type Store, type StoreOptions } from '../process/store.ts';
 import { contextOf } from '../resources/providers/service.ts';
 
@@ -34,6 +35,7 @@ export async function run(
   how: StoreOptions = {},
 ) {
   const config = readConfig(process.env);
+  raiseOomScore(config);
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   // Nobody behind it waits, so it may wait longer for a connection than a request.
   const acquireMs = Math.max(10_000, config.POOL_WAIT_MS);
