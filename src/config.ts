@@ -58,7 +58,7 @@ export const Environment = Type.Object({
   }),
   LOG_FORMAT: oneOf(
     ['auto', 'json', 'pretty'],
-    '`json`: one object a line and nothing else; `pretty`: lines for people; `auto`: pretty on a terminal',
+    '`json`: one object a line and nothing else; `pretty`: lines for people; `auto`: pretty on a terminal, else json',
     { default: 'auto' },
   ),
   STARTUP_WAIT_MS: number('How long a start waits for a database that does not answer yet', 30_000, 0),

@@ -123,7 +123,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     await Promise.race([store.close(), sleep(config.STOP_MS)]);
     log.info('Stopped');
   });
-  welcome(config, (app.server.address() as AddressInfo).port, demoKey);
+  welcome(config, log, (app.server.address() as AddressInfo).port, demoKey);
 }
 
 /**

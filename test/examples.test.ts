@@ -13,7 +13,7 @@ const examplesOf = (file: string) =>
 const telling = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }`;
 
 test.each(['README.md', 'docs/interface.md'])('no example of %s is refused, with the demo data', async (file) => {
-  const server = await startServer({ DATA_DIR: temporaryFolder(), DEMO_DATA: 'true' });
+  const server = await startServer({ DATA_DIR: temporaryFolder(), DEMO_DATA: 'true', LOG_FORMAT: 'pretty' });
   onTestFinished(() => void server.child.kill('SIGTERM'));
   const KEY = /cbs_\S+/.exec(server.output())![0];
   const env = { PATH: process.env['PATH'] ?? '', KEY };

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { newApiKey } from '../core/api-key.ts';
 import type { Database, Doing } from '../database/client.ts';
 import { loadDemo } from '../demo/load.ts';
-import type { Log } from './log.ts';
+import { isForPeople, type Log } from './log.ts';
 import { isKnownKey } from '../resources/keys/service.ts';
 import { createTitledProvider, hasNoProviders } from '../resources/providers/service.ts';
 import { settingsOf } from './store.ts';
@@ -61,13 +61,17 @@ async function knownDemoKey(config: Config, database: Database) {
   }
 }
 
-/** What a person needs next, printed last. */
-export function welcome({ HOST, LOG_FORMAT }: Config, port: number, demoKey: string | null) {
-  // Where programs read the output line by line, only the log speaks.
-  if (LOG_FORMAT === 'json') return;
+/** Prints the address and the demo school's key; the log gets the address only. */
+export function welcome(config: Config, log: Log, port: number, demoKey: string | null) {
+  const { HOST, LOG_FORMAT } = config;
   const everywhere = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(HOST);
   const local = everywhere ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
   const address = `http://${local}:${port}`;
+  if (!isForPeople(LOG_FORMAT)) {
+    if (demoKey !== null) log.info(`The API key of the demo school is in ${resolve(keyFile(config))}`);
+    log.info(`Course Booking Service is running at ${address}`);
+    return;
+  }
   const lines = [
     '',
     `  Course Booking Service is running at ${address}`,
