@@ -8,7 +8,7 @@ COPY src ./src
 RUN npm run build
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production DATA_DIR=/data \
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data LOG_FORMAT=json \
   MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=16777216
 WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
@@ -19,6 +19,12 @@ RUN npm ci --omit=dev --ignore-scripts \
  && install -d -o node -g node /data
 COPY migrations ./migrations
 COPY --from=build /app/dist ./dist
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Course Booking Service" \
+  org.opencontainers.image.licenses=MIT \
+  org.opencontainers.image.version=$VERSION \
+  org.opencontainers.image.revision=$REVISION
 USER node
 EXPOSE 3000
 # /live, not /ready: where an orchestrator replaces unhealthy containers, a database that is away must not cost them all.

@@ -18,6 +18,19 @@ test('the image starts Node with the options and variables of a start by hand, a
   expect(readFileSync('docs/operating.md', 'utf8')).toContain(command);
 });
 
+test('the image listens on all addresses, logs JSON, and is labelled with its version and revision', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const final = readFileSync('Dockerfile', 'utf8')
+    .split(/^FROM /m)
+    .at(-1)!;
+  const env = /^ENV ((?:.*\\\n)*.*)/m.exec(final)![1]!;
+  expect(env).toMatch(/\bHOST=0\.0\.0\.0\b/);
+  expect(env).toMatch(/\bLOG_FORMAT=json\b/);
+  expect(final).toContain(`ARG VERSION=${version}\n`);
+  expect(final).toContain('org.opencontainers.image.version=$VERSION');
+  expect(final).toContain('org.opencontainers.image.revision=$REVISION');
+});
+
 test('what the image installs is all that the service needs', async () => {
   const folder = temporaryFolder();
   const final = readFileSync('Dockerfile', 'utf8')
