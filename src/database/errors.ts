@@ -46,6 +46,13 @@ export function isPreparingFault(error: unknown) {
   return cause instanceof DatabaseError && preparingCodes.has(cause.code ?? '');
 }
 
+const certificateCodes =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_|ERR_SSL_|ERR_OSSL_)/;
+
+/** Node does not accept the database's certificate, or cannot use the client's. */
+export const isCertificateFault = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && certificateCodes.test(codeOf(error));
+
 /** Undefined when the error did not come from the database. */
 export function failureOf(error: unknown): Failure | undefined {
   const cause = rootOf(error);
@@ -55,9 +62,10 @@ export function failureOf(error: unknown): Failure | undefined {
   // A certificate's file that is missing has the code of a missing socket.
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
   if (socketCodes.has(code) && syscall !== 'open') return { kind: 'unavailable' };
+  if (isCertificateFault(cause)) return { kind: 'unavailable' };
   // The driver has no codes for these: a connection that broke, or none free in time.
   if (
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after)/.test(
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after|The server does not support SSL|There was an error establishing an SSL)/.test(
       cause.message,
     )
   ) {

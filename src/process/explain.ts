@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import type { Config } from '../config.ts';
 import { Problem } from '../core/problem.ts';
-import { failureOf, rootOf } from '../database/errors.ts';
+import { failureOf, isCertificateFault, rootOf } from '../database/errors.ts';
 
 /** The server cannot listen where HOST and PORT say; kept apart from socket errors of the database. */
 export class ListenError extends Error {
@@ -17,9 +17,17 @@ export class ListenError extends Error {
   }
 }
 
-const certificateCodes =
-  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_|ERR_SSL_|ERR_OSSL_)/;
-const certificateAdvice = 'check sslmode and sslrootcert in DATABASE_URL';
+const certificateAdvice: [RegExp, string][] = [
+  [/ALTNAME|HOSTNAME/, 'it must name the host of DATABASE_URL, or DATABASE_URL another host'],
+  [/EXPIRED|NOT_YET_VALID/, "renew the database's certificate"],
+  [/^ERR_/, 'sslcert and sslkey in DATABASE_URL must name PEM files that belong together'],
+  [/./, "sslrootcert in DATABASE_URL must name a PEM file with the certificate of the database's CA"],
+];
+
+function explainCertificate({ code = '', message }: NodeJS.ErrnoException) {
+  const advice = certificateAdvice.find(([pattern]) => pattern.test(code.replace(/^ERR_TLS_/, '')))![1];
+  return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}): ${advice}`;
+}
 
 /** One line for the person at the terminal. What the driver says may hold rows, so it is told only where it helps. */
 export function explain(error: unknown): string {
@@ -27,10 +35,11 @@ export function explain(error: unknown): string {
   const cause = rootOf(error);
   const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
   if (error instanceof ListenError) return message;
-  if (certificateCodes.test(code))
-    return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}); ${certificateAdvice}`;
+  if (isCertificateFault(cause)) return explainCertificate(cause);
   if (/does not support SSL connections/.test(message))
-    return 'the database does not offer TLS, which DATABASE_URL demands';
+    return 'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE demands';
+  if (code === '28000' && message.endsWith('no encryption'))
+    return `the database says: ${message}; it may demand TLS: set sslmode in DATABASE_URL`;
   if (/^SASL: .*password must be/.test(message)) return 'the database asks for a password; DATABASE_URL has none';
   const { syscall, path } = cause as NodeJS.ErrnoException;
   if (syscall === 'open' && path !== undefined) return `the file ${path} cannot be read (${code})`;

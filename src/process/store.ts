@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
-import { codeOf, failureOf } from '../database/errors.ts';
+import { codeOf, failureOf, isCertificateFault } from '../database/errors.ts';
 
 /** The database that server and command line share: one of the operator's, or the embedded one under DATA_DIR. */
 export type Store = {
@@ -70,8 +70,11 @@ async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
   return openEmbeddedDatabase({ dataDir: DATA_DIR });
 }
 
-/** Waiting changes nothing about a wrong password, user or database name. */
-const isRefusal = (error: unknown) => ['28P01', '28000', '3D000'].includes(codeOf(error));
+/** Waiting changes nothing about a wrong password, user, database name or certificate. */
+const isRefusal = (error: unknown) =>
+  ['28P01', '28000', '3D000'].includes(codeOf(error)) ||
+  isCertificateFault(error) ||
+  (error instanceof Error && /does not support SSL/.test(error.message));
 
 /** Waits for a database that is just starting, as in a fresh docker compose; gives up when the time is over. */
 export async function whenReachable({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
