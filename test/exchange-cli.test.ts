@@ -41,6 +41,8 @@ test('a file goes in, out again readable by its owner alone, and into another pr
   expect(await count(copy)).toBe(await count(me));
 });
 
+const form = '(expected one object a line such as {"kind":"tag","ref":"t1","title":"Evening"})';
+
 test('bad lines are told on the error output, in order, and end the command with 1', async () => {
   const world = await sharedWorld();
   const me = await world.newProvider();
@@ -57,12 +59,12 @@ test('bad lines are told on the error output, in order, and end the command with
   writeFileSync(file, bytes);
   const { code, stdout, stderr } = await run('import', file, '--provider', String(me.id));
   expect(stderr.split('\n')).toEqual([
-    'line 3: The line is not a JSON object',
-    'line 4: The line is not a JSON object',
+    `line 3: The line is not a JSON object ${form}`,
+    `line 4: The line is not a JSON object ${form}`,
     'line 5: The line is not UTF-8',
-    'line 6: The line is not a JSON object',
+    `line 6: The line is not a JSON object ${form}`,
     'line 7: The line is longer than 1048576 bytes',
-    'line 8: Missing field(s): title',
+    'line 8: Missing field(s): title (expected title: text of 1 to 255 characters)',
     'error: 6 bad of 7 lines; nothing was written',
     '',
   ]);
@@ -127,7 +129,7 @@ test('a CSV file that breaks off in quotes, and a bad record, are told by their 
   const { code, stderr } = await run('import', file, '--kind', 'customer', '--provider', String(me.id));
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^line 3: Field\(s\) not valid: type\nline 4: The record has 2 fields, not 3\nline 5: The record has 4 fields, not 3\nline \d: The file is not CSV from here on: .*\nerror: 4 bad of 5 lines; nothing was written\n$/,
+    /^line 3: Field\(s\) not valid: type \(expected type: [^\n]+\)\nline 4: The record has 2 fields, not 3 \(expected ref,title,type\)\nline 5: The record has 4 fields, not 3 \(expected ref,title,type\)\nline \d: The file is not CSV from here on: .*\nerror: 4 bad of 5 lines; nothing was written\n$/,
   );
 });
 
@@ -166,6 +168,53 @@ test('a file approves partners and adds categories only with --allow, and nothin
   expect((await run('import', file, '--provider', String(me.id), ...allow)).code).toBe(0);
 });
 
+test('a bad line is told with the form of each field at fault', async () => {
+  const world = await sharedWorld();
+  const me = await world.newProvider();
+  const file = join(temporaryFolder(), 'forms.ndjson');
+  const date = { kind: 'coursedate', course_id: 'c', start_at: '2030-01-01', end_at: '2030-01-02' };
+  const gathering = { gathering_at: '2030-02-01 09:00', gathering_end_at: '2030-02-01 08:00' };
+  const bad: [line: object, told: string][] = [
+    [
+      { kind: 'course', ref: 'c', title: 'x', level: 99 },
+      'Field(s) not valid: level (expected level: one of 1, 2, 3, ',
+    ],
+    [{ kind: 'course', ref: 'c2', titel: 'x' }, 'Unknown field(s): titel (expected kind, ref, title, '],
+    [{ ...date, ref: '1', end_at: '31.12.2030' }, 'end_at (expected end_at: a day such as 2026-12-31)'],
+    [
+      { ...date, ref: '2', end_at: '2029-12-31', deadline_at: '2029-01-01' },
+      'end_at (expected end_at: no earlier than start_at, with start_time_at and end_time_at)',
+    ],
+    [{ ...date, ref: '3', timezone: 'Europe/Olso' }, '(expected timezone: an IANA time zone such as Europe/Oslo)'],
+    [
+      { ...date, ref: '4', gatherings: [gathering] },
+      '(expected gathering_end_at: later than gathering_at, and a real time)',
+    ],
+    [
+      { ...date, ref: '5', gatherings: [{ gathering_at: '2030-02-01 09:00' }] },
+      '(expected gatherings[0].gathering_end_at: a day and time such as 2026-12-31 09:00)',
+    ],
+    [
+      { kind: 'user', ref: 'u' },
+      'Missing field(s): username (expected username: a username, or an email in its place)',
+    ],
+    [{ kind: 'user', ref: 'u2', username: 'u2', email: 'at home' }, '(expected email: an e-mail address)'],
+    [{ kind: 'voucher', ref: 'v', code: 'V', amount: '1,50' }, '(expected amount: an amount such as 100.50)'],
+    [
+      { kind: 'campaign', ref: 'm', discount_type: 'half', discount_value: 1 },
+      '(expected discount_type: one of Percent, ',
+    ],
+    [{ kind: 'tag', ref: 't', title: ['x'] }, '(expected title: text of 1 to 255 characters)'],
+  ];
+  writeFileSync(file, lines(bad.map(([line]) => line)));
+  const { stderr } = await run('import', file, '--provider', String(me.id));
+  expect(stderr.split('\n').slice(0, bad.length)).toEqual(
+    bad.map(([, told], n) =>
+      expect.stringMatching(new RegExp(`^line ${n + 1}: .*${told.replaceAll(/[()[\]]/g, '\\$&')}`)),
+    ),
+  );
+});
+
 test('after 50 bad lines the rest is counted', async () => {
   const world = await sharedWorld();
   const me = await world.newProvider();
@@ -173,7 +222,7 @@ test('after 50 bad lines the rest is counted', async () => {
   writeFileSync(file, '[]\n'.repeat(720));
   const { stderr } = await run('import', file, '--provider', String(me.id));
   expect(stderr.split('\n').slice(49)).toEqual([
-    'line 50: The line is not a JSON object',
+    `line 50: The line is not a JSON object ${form}`,
     'and 670 more',
     'error: 720 bad of 720 lines; nothing was written',
     '',

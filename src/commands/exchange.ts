@@ -52,9 +52,10 @@ export function exchangeCommands(program: Command) {
           const summary = await importLines(database, settingsOf(config), options.provider, lines, {
             dryRun,
             allow: options.allow ?? [],
-            onBadLine: ({ line, reason }) => {
+            onBadLine: ({ line, reason, expected }) => {
               told += 1;
-              if (told <= mostTold) console.error(`line ${line}: ${reason}`);
+              const form = expected === undefined ? '' : ` (expected ${expected})`;
+              if (told <= mostTold) console.error(`line ${line}: ${reason}${form}`);
             },
             ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
           });

@@ -1,8 +1,10 @@
+import type { TSchema } from '@sinclair/typebox';
 import { fieldsChecker } from '../core/check.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/problem.ts';
 import { zonesOf } from '../core/zones.ts';
 import type { Database } from '../database/client.ts';
+import { expectedOf } from './expected.ts';
 import { isBulk, lineSchema, rowsOf, type Around, type Fields, type Kind } from './kind.ts';
 import { kinds } from './kinds/index.ts';
 import type { Line } from './lines.ts';
@@ -12,10 +14,11 @@ import type { BadLine, StagedLine } from './staging.ts';
 type Reading = { staged?: StagedLine; bad?: BadLine };
 
 const kindsByName = new Map(kinds.map((kind) => [kind.kind, kind]));
-const checkers = new Map<string, (line: Fields) => Fields>();
+type Checker = { checker: (line: Fields) => Fields; schema: TSchema };
+const checkers = new Map<string, Checker>();
 
 /** Compiled when the first line of the kind is read, and once for all imports. */
-function checkerOf(kind: Kind) {
+function checkerOf(kind: Kind): Checker {
   const known = checkers.get(kind.kind);
   if (known) return known;
   const schema = lineSchema(kind);
@@ -24,11 +27,26 @@ function checkerOf(kind: Kind) {
   const checker = (line: Fields) => {
     // Somebody who types a name wrong would miss the value later.
     const unknown = Object.keys(line).filter((name) => !names.has(name) && line[name] !== undefined);
-    if (unknown.length > 0) throw new Problem('invalid', `Unknown field(s): ${unknown.join(',')}`);
+    if (unknown.length > 0) throw new Unknown([...names], unknown);
     return check(line);
   };
-  checkers.set(kind.kind, checker);
-  return checker;
+  const checked = { checker, schema };
+  checkers.set(kind.kind, checked);
+  return checked;
+}
+
+class Unknown extends Problem {
+  readonly names: string[];
+  constructor(names: string[], unknown: string[]) {
+    super('invalid', `Unknown field(s): ${unknown.join(',')}`);
+    this.names = names;
+  }
+}
+
+/** The form of what a line lacks or has wrong. */
+function expectation(error: Problem, schema: TSchema, byRules: boolean) {
+  if (error instanceof Unknown) return error.names.join(', ');
+  return expectedOf(schema, [...error.missing, ...error.notValid], { byRules });
 }
 
 /** What turns a line into the rows that wait to be written, or says why it cannot. */
@@ -36,16 +54,19 @@ export async function lineReader(database: Database, settings: Settings) {
   const around = { timezone: settings.timezone, zones: await zonesOf(database) };
 
   return async (line: Line): Promise<Reading> => {
-    const bad = (reason: string) => ({ bad: { line: line.number, reason } });
-    if ('problem' in line) return bad(line.problem);
+    const bad = (reason: string, expected?: string) => ({ bad: { line: line.number, reason, expected } });
+    if ('problem' in line) return bad(line.problem, line.expected);
     const kind = kindsByName.get(String(line.fields['kind']));
     if (!kind) return bad(`Unknown kind; the kinds are ${[...kindsByName.keys()].join(', ')}`);
+    const { checker, schema } = checkerOf(kind);
+    let inForm = false;
     try {
-      const fields = checkerOf(kind)(line.fields);
+      const fields = checker(line.fields);
+      inForm = true;
       return { staged: { line: line.number, kind: kind.kind, ...(await waiting(database, kind, fields, around)) } };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return { ...bad(error.message), ...placeholder(kind, line) };
+      return { ...bad(error.message, expectation(error, schema, inForm)), ...placeholder(kind, line) };
     }
   };
 }

@@ -4,7 +4,7 @@ import { parse as parseJson } from 'secure-json-parse';
 import type { Fields } from './kind.ts';
 
 /** One line of a file: its number from 1, and its fields or why it has none. */
-export type Line = { number: number } & ({ fields: Fields } | { problem: string });
+export type Line = { number: number } & ({ fields: Fields } | { problem: string; expected?: string });
 
 /** As long as a request's body may be. */
 const longest = 1_048_576;
@@ -21,7 +21,9 @@ export async function* jsonLines(path: string): AsyncGenerator<Line> {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function readJson(line: Buffer): { fields: Fields } | { problem: string } {
+const form = 'one object a line such as {"kind":"tag","ref":"t1","title":"Evening"}';
+
+function readJson(line: Buffer): { fields: Fields } | { problem: string; expected?: string } {
   let text: string;
   try {
     text = decoder.decode(line).trim();
@@ -34,7 +36,7 @@ function readJson(line: Buffer): { fields: Fields } | { problem: string } {
   } catch {
     // Told below.
   }
-  return { problem: 'The line is not a JSON object' };
+  return { problem: 'The line is not a JSON object', expected: form };
 }
 
 /** Undefined stands for a line that is too long; its bytes are let go. */
@@ -76,7 +78,11 @@ export async function* csvLines(path: string, kind: string): AsyncGenerator<Line
     for await (const { record, info } of file.pipe(parser) as AsyncIterable<Parsed>) {
       if (names === undefined) names = record;
       else if (record.length !== names.length)
-        yield { number: info.lines, problem: `The record has ${record.length} fields, not ${names.length}` };
+        yield {
+          number: info.lines,
+          problem: `The record has ${record.length} fields, not ${names.length}`,
+          expected: names.join(),
+        };
       else
         yield {
           number: info.lines,

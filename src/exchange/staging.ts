@@ -1,10 +1,12 @@
 import type { Database } from '../database/client.ts';
 import { foldedSql } from '../database/tables/columns.ts';
+import { ruleOf } from './expected.ts';
 import { isBulk, nameOf, tableOf, type BulkKind, type Kind, type StagedRow } from './kind.ts';
 
 /** A line as it waits: its rows, and the text that no other item may share. Without rows it is a bad line. */
 export type StagedLine = { line: number; kind: string; unique?: string; rows: StagedRow[]; bad?: boolean };
-export type BadLine = { line: number; reason: string };
+/** `expected` is the form of the fields at fault, where they have one. */
+export type BadLine = { line: number; reason: string; expected?: string | undefined };
 
 /**
  * Rows wait in a table of the session, so that nothing of an import is left behind when it breaks off, and a dry run
@@ -52,10 +54,10 @@ export async function dropKnown({ pool }: Database, providerId: number): Promise
 
 /** What can only be seen across lines: the first fault of each line, in the order of the file. */
 export async function badLines({ pool }: Database, providerId: number, kinds: Kind[]): Promise<BadLine[]> {
-  const bad = new Map<number, string>();
-  const look = async (text: string, values: unknown[], reason: (row: Found) => string) => {
+  const bad = new Map<number, Omit<BadLine, 'line'>>();
+  const look = async (text: string, values: unknown[], reason: (row: Found) => string, expected?: string) => {
     const { rows } = await pool.query<Found>(text, values);
-    for (const row of rows) if (!bad.has(row.line)) bad.set(row.line, reason(row));
+    for (const row of rows) if (!bad.has(row.line)) bad.set(row.line, { reason: reason(row), expected });
   };
   await look(repeatedRefs, [], ({ kind, ref, first }) => `The ${kind} ${ref} is on line ${first} already`);
   await look(knownPartRefs, [providerId], ({ kind, ref }) => `The ${kind} ${ref} was imported before`);
@@ -63,7 +65,7 @@ export async function badLines({ pool }: Database, providerId: number, kinds: Ki
   for (const kind of kinds) {
     if (!isBulk(kind)) continue;
     for (const { field, text } of kind.checks ?? [])
-      await look(text, [providerId], () => `Field(s) not valid: ${field}`);
+      await look(text, [providerId], () => `Field(s) not valid: ${field}`, ruleOf(field));
     if (kind.unique === undefined) continue;
     const { field } = kind.unique;
     const again = ({ first }: Found) =>
@@ -71,7 +73,7 @@ export async function badLines({ pool }: Database, providerId: number, kinds: Ki
     await look(repeatedTexts, [kind.kind], again);
     await look(takenTexts(kind), [providerId, kind.kind], again);
   }
-  return [...bad].map(([line, reason]) => ({ line, reason })).sort((a, b) => a.line - b.line);
+  return [...bad].map(([line, why]) => ({ line, ...why })).sort((a, b) => a.line - b.line);
 }
 
 type Found = { line: number; kind: string; ref: string; first: number | null };
