@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { openTestDatabase, openWorld } from './support/world.ts';
+import { cli, temporaryFolder, urlOf } from './support/processes.ts';
+import { openTestDatabase, openWorld, sharedWorld } from './support/world.ts';
 
 async function oneConnection() {
   const told: string[] = [];
@@ -42,4 +46,43 @@ test('requests succeed on sessions with prepared statements of another connectio
   await database.pool.query('deallocate all');
   expect(await requests(5)).toEqual(before);
   expect(await names()).toEqual([]);
+});
+
+/** The tests' server behind a port; as a pooler does, it greets with a process id of its own if asked to. */
+async function portBefore({ ownIds }: { ownIds: boolean }) {
+  const { host = '', port = 5432 } = inject('server');
+  const proxy = createServer((client) => {
+    const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    client.on('error', () => server.destroy()).pipe(server);
+    server.on('error', () => client.destroy());
+    server.on('data', (data: Buffer) => {
+      const greeting = data.indexOf(Buffer.from('K\0\0\0\x0c', 'latin1'));
+      if (ownIds && greeting >= 0) data.writeInt32BE(123, greeting + 5);
+      client.write(data);
+    });
+    server.on('close', () => client.destroy());
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void proxy.close());
+  return (proxy.address() as AddressInfo).port;
+}
+
+test('import refuses a pooler, which would hand its session to others', async () => {
+  const me = await (await sharedWorld()).newProvider();
+  const file = join(temporaryFolder(), 'tags.ndjson');
+  writeFileSync(file, JSON.stringify({ kind: 'tag', ref: 't', title: 'Tag' }));
+  const importOver = async (ownIds: boolean) => {
+    const url = new URL(urlOf(inject('shared')));
+    url.searchParams.delete('host');
+    url.hostname = '127.0.0.1';
+    url.port = String(await portBefore({ ownIds }));
+    const { code, stderr } = await cli(['import', file, '--provider', String(me.id)], { DATABASE_URL: url.href });
+    return [code, stderr];
+  };
+  expect(await importOver(true)).toEqual([
+    1,
+    'error: This needs one session: DATABASE_URL must name PostgreSQL itself, not a pooler\n',
+  ]);
+  expect((await me.get('/v2/course-tags')).json()).toEqual([]);
+  expect(await importOver(false)).toEqual([0, '']);
 });

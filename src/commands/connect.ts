@@ -44,7 +44,10 @@ export async function run(
   try {
     const database = store.database.by({ actor: 'operator', actorId: null, action });
     await whenReachable(database, config.STARTUP_WAIT_MS);
-    if (how.poolSize === 1) await endOnSignal(store, stop);
+    if (how.poolSize === 1) {
+      await refusePooler(store);
+      await endOnSignal(store, stop);
+    }
     if (!(await isMigrated(database.pool))) {
       // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
       if (config.DATABASE_URL !== undefined)
@@ -59,6 +62,20 @@ export async function run(
     throw stop.signal === undefined ? error : new Problem('unavailable', `stopped by ${stop.signal}`);
   } finally {
     await store.close();
+  }
+}
+
+/** A pooler greets with process ids of its own, and a transaction pooler hands the session's table and lock to others. */
+async function refusePooler({ connection }: Store) {
+  const client = new Client({ ...connection, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    if ((client as { processID?: number }).processID !== rows[0]!.pid)
+      throw new Problem('invalid', 'This needs one session: DATABASE_URL must name PostgreSQL itself, not a pooler');
+  } finally {
+    await client.end();
   }
 }
 
