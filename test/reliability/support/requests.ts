@@ -136,7 +136,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
       return Array.from({ length: 1 + whole(2) }, () => good(name, schema.items ?? {}, path, depth));
     if (type === 'object') return fieldsOf(schema, path, depth + 1);
     if (type === 'boolean') return chance(0.5);
-    if (type === 'integer' && isId(name)) return idOf(name, path);
+    if (name === 'code' || (type === 'integer' && isId(name))) return idOf(name, path);
     if (type === 'integer' || type === 'number') {
       const least = Math.max(schema.minimum ?? 0, 0);
       return Math.min(least + whole(name === 'page' ? 2 : 20), schema.maximum ?? Infinity);
