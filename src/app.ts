@@ -19,7 +19,7 @@ import { answerBytes, answerUnread } from './http/unread.ts';
 import { legacyCourses, legacySchools } from './legacy.ts';
 import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
-import { writing } from './http/writing.ts';
+import { serializeLargeItems, writing } from './http/writing.ts';
 import { v2 } from './v2.ts';
 
 export type Limits = {
@@ -96,7 +96,10 @@ export async function buildApp({
   });
   app.setValidatorCompiler(({ schema }) => checkOf(schema as object));
   // Typed as a text; bytes are sent as they are.
-  app.setSerializerCompiler(({ schema }) => writing(schema as object));
+  app.setSerializerCompiler(({ schema, method }) =>
+    writing(schema as object, { isRead: method === 'GET' || method === 'HEAD' }),
+  );
+  app.addHook('preSerialization', serializeLargeItems);
   answerProblems(app, mainWording);
 
   await app.register(rateLimit, { global: false, cache: 10_000 });

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
+import { Nullable } from '../src/core/schema.ts';
 import { Envelope, ListOrEnvelope, splitOf } from '../src/http/answers.ts';
+import { serializeInSlices } from '../src/http/sliced-serializer.ts';
 import { listWriterOf, writing } from '../src/http/writing.ts';
+import { embeddedIn } from '../src/lists/budget.ts';
 import { sharedWorld } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -95,4 +98,45 @@ test('a long list reads as its items do alone, by its length in bytes', async ()
   expect(bare.json()).toEqual(items);
   // What is kept is the same.
   expect((await get('/v2/courses')).text).toBe(bare.text);
+});
+
+test('a large item is serialized in slices as it is at once, and not beyond its bounds', async () => {
+  const Part = Type.Object({
+    id: Type.Integer(),
+    text: Type.Optional(Type.String()),
+    none: Nullable(Type.Array(Item)),
+    items: Type.Array(Item),
+    free: Type.Record(Type.String(), Type.String()),
+  });
+  const Whole = Type.Object({
+    late: Type.Optional(Type.Array(Part)),
+    title: Type.String(),
+    one: Nullable(Part),
+    many: Nullable(Type.Array(Part)),
+    missing: Type.Optional(Type.Integer()),
+  });
+  const part = (id: number) => ({
+    ...{
+      id,
+      none: id % 2 ? null : itemsOf(2, 'æ"\n'),
+      items: itemsOf(id * 10, 'x'),
+      free: { b: 'é', a: 'x'.repeat(id) },
+    },
+    ...(id % 3 ? {} : { text: '🚑' }),
+  });
+  const parts = Array.from({ length: 100 }, (_, id) => part(id));
+  const atOnce = writerOf(Whole as object) as (data: unknown) => string;
+  for (const value of [
+    { title: 'a', one: part(500), many: parts, late: parts },
+    { title: 'x'.repeat(100_000), one: null, many: [] },
+    { title: 'b', one: null, many: null, late: [part(900)], missing: 3 },
+  ]) {
+    const bounds = { bytes: 100_000_000, embedded: 1_000_000 };
+    const { bytes, size } = (await serializeInSlices(Whole, value, bounds))!;
+    expect(String(Buffer.concat(bytes))).toBe(atOnce(value));
+    expect(size).toEqual({ bytes: Buffer.byteLength(atOnce(value)), embedded: embeddedIn(value) });
+    expect(await serializeInSlices(Whole, value, { ...bounds, bytes: size.bytes - 1 })).toBeUndefined();
+    if (size.embedded > 0)
+      expect(await serializeInSlices(Whole, value, { ...bounds, embedded: size.embedded - 1 })).toBeUndefined();
+  }
 });

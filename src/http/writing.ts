@@ -1,12 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-import writerOf, { type AnySchema } from 'fast-json-stringify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerBudget, embeddedIn, itemTooLarge } from '../lists/budget.ts';
-
-type Schema = { items?: Schema; properties?: Record<string, Schema>; required?: string[] };
-type Write = (data: unknown) => string;
-
-/** So many characters are encoded at once: V8 keeps longer texts apart, and collects them late. */
-const pieceSize = 32_768;
+import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type Write } from './sliced-serializer.ts';
 
 /** Writes a list with the event loop free in between, as far as the answer's budget reaches. */
 export type ListWriter = {
@@ -20,79 +14,80 @@ export type ListWriter = {
 const listWriters = new WeakMap<object, ListWriter>();
 export const listWriterOf = (serializer: unknown) => listWriters.get(serializer as object);
 
-/** Writes what a response schema describes; a list also in pieces. */
-export function writing(schema: object): Write {
+type ItemWriter = (item: unknown) => Promise<Buffer>;
+const itemWriters = new WeakMap<object, ItemWriter>();
+
+/** A preSerialization hook: serializes a large item in slices, with the event loop free in between. */
+export async function serializeLargeItems(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  const serialize = itemWriters.get(reply.getSerializationFunction(String(reply.statusCode)) ?? {});
+  if (!serialize || !isLarge(payload)) return payload;
+  const bytes = await serialize(payload);
+  reply.serializer((written) => written as string);
+  return bytes;
+}
+
+const unbounded = { bytes: Infinity, embedded: Infinity };
+
+/** Writes what a response schema describes; a list also in pieces. The answer to a write is not bounded: it is committed. */
+export function writing(schema: object, { isRead = true } = {}): Write {
   const { items: listed, properties, required = [] } = schema as Schema;
   const { items: enveloped, ...members } = properties ?? {};
   const isEnvelope = required.includes('items') && required.length > 1;
   const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
-  const write = writerWhenNeeded(schema);
-  const bounded: Write = (data) => {
-    if (embeddedIn(data) > answerBudget.embedded) throw itemTooLarge();
-    const text = write(data);
-    if (text.length > answerBudget.bytes) throw itemTooLarge();
+  const serialize = serializerOf(schema);
+  const bounds = isRead ? answerBudget : unbounded;
+  const write: Write = (data) => {
+    if (embeddedIn(data) > bounds.embedded) throw itemTooLarge();
+    const text = serialize(data);
+    if (text.length > bounds.bytes) throw itemTooLarge();
     return text;
   };
-  if (!item) return bounded;
+  itemWriters.set(write, async (data) => {
+    const written = await serializeInSlices(schema, data, bounds);
+    if (!written) throw itemTooLarge();
+    return Buffer.concat(written.bytes);
+  });
+  if (!item) return write;
 
-  const writeItem = writerWhenNeeded(item);
   const others = required.filter((name) => name !== 'items');
-  const writeMembers = writerWhenNeeded({ type: 'object', properties: members, required: others });
-  listWriters.set(bounded, {
-    items: (items) => writeItems(items, writeItem),
+  const writeMembers = serializerOf({ type: 'object', properties: members, required: others });
+  listWriters.set(write, {
+    items: (items) => writeItems(items, item),
     around(data, written) {
       const [before, after] = Array.isArray(data) ? ['[', ']'] : [`${writeMembers(data).slice(0, -1)},"items":[`, ']}'];
       return Buffer.concat([Buffer.from(before), ...written, Buffer.from(after)]);
     },
   });
-  return bounded;
+  return write;
 }
 
-/** A good part of what is held in memory would be what this process may never need. */
-function writerWhenNeeded(schema: object): Write {
-  let write: Write | undefined;
-  return (data) => (write ??= writerOf(schema as AnySchema) as Write)(data);
-}
-
-/** Lists take turns of it between two pauses, so all share this; what V8 frees late is then what is sent and little more. */
-const shared = Buffer.allocUnsafeSlow(1_048_576);
-
-/** So long a list is written before others have their turn. */
-const pauseAfterMs = 25;
 /** A text shorter than this holds too few embedded items to count them. */
 const countedFrom = 4_096;
 
-async function writeItems(items: unknown[], write: Write) {
-  const full: Buffer[] = [];
-  let [length, text, count, bytes, embedded] = [0, '', 0, 0, 0];
-  const takeOut = () => {
-    if (length > 0) full.push(Buffer.from(shared.subarray(0, length)));
-    length = 0;
-  };
-  const encode = () => {
-    // A character of JavaScript takes three bytes at most.
-    if (3 * text.length > shared.length - length) takeOut();
-    if (3 * text.length > shared.length) full.push(Buffer.from(text));
-    else length += shared.write(text, length);
-    text = '';
-  };
-  let since = performance.now();
+async function writeItems(items: unknown[], schema: object) {
+  const serialize = serializerOf(schema);
+  const output = newOutput();
+  const left = { ...answerBudget };
+  let count = 0;
   for (const one of items) {
-    const piece = write(one);
-    bytes += piece.length < countedFrom ? piece.length : Buffer.byteLength(piece);
-    embedded += piece.length < countedFrom ? 0 : embeddedIn(one);
-    if (bytes > answerBudget.bytes || embedded > answerBudget.embedded) break;
-    text += count === 0 ? piece : `,${piece}`;
-    count += 1;
-    if (text.length >= pieceSize) encode();
-    if (performance.now() - since > pauseAfterMs) {
-      encode();
-      takeOut();
-      await setImmediate();
-      since = performance.now();
+    const comma = count === 0 ? '' : ',';
+    if (isLarge(one)) {
+      // It uses the shared buffer as well.
+      output.end();
+      const written = await serializeInSlices(schema, one, left);
+      if (!written) break;
+      output.addBytes([Buffer.from(comma), ...written.bytes]);
+      left.bytes -= written.size.bytes;
+      left.embedded -= written.size.embedded;
+    } else {
+      const text = serialize(one);
+      left.bytes -= text.length < countedFrom ? text.length : Buffer.byteLength(text);
+      left.embedded -= text.length < countedFrom ? 0 : embeddedIn(one);
+      if (left.bytes < 0 || left.embedded < 0) break;
+      output.add(comma + text);
     }
+    count += 1;
+    if (output.isDue()) await output.pause();
   }
-  encode();
-  takeOut();
-  return { written: full, count };
+  return { written: output.end(), count };
 }
