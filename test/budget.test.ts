@@ -1,7 +1,9 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { courseDates } from '../src/database/tables/coursedates.ts';
+import { orders } from '../src/database/tables/orders.ts';
 import { addDate } from './support/dates.ts';
+import { newOrder } from './support/orders.ts';
 import { sharedWorld, type Answer, type Provider } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -127,4 +129,43 @@ test('a date has at most 200 gatherings and 50 instructors, a course at most 100
     expect((await me.put(`/v2/courses/${course}`, { [field]: words })).status).toBe(400);
     expect((await me.put(`/v2/courses/${course}`, { [field]: words.slice(1) })).status).toBe(200);
   }
+});
+
+/** An order with so many lines, as an import brings it. */
+async function orderOf(me: Provider, lines: number) {
+  const courseId = await me.course();
+  const { orderId } = await newOrder(me, { courseId });
+  await (
+    await me.ctx()
+  ).write((tx, at) =>
+    tx.execute(sql`
+      with made as (
+        insert into products (provider_id, course_id, title, created_at, updated_at)
+        select ${me.id}, ${courseId}, 'Product ' || n, ${at}, ${at} from generate_series(1, ${lines}::int) n
+        returning id
+      )
+      insert into order_lines (provider_id, order_id, product_id, quantity, price_at_order, created_at, updated_at)
+      select ${me.id}, ${orderId}, id, 1, 100, ${at}, ${at} from made`),
+  );
+  return orderId;
+}
+
+test('a write whose answer is larger than a read may be is answered in full, and changes nothing where it is refused', async () => {
+  const me = await newProvider();
+  const [large, tooLarge] = [await orderOf(me, 25_000), await orderOf(me, 50_001)];
+  expect((await me.get(`/v2/orders/${large}`)).status).toBe(400);
+  const exported = await me.post(`/v2/orders/${large}/export`);
+  expect(exported.status).toBe(200);
+  expect(Buffer.byteLength(exported.text)).toBeGreaterThan(16_000_000);
+  const order = exported.json<{ exported_at: string | null; lines: unknown[] }>();
+  expect(order.exported_at).not.toBeNull();
+  expect(order.lines).toHaveLength(25_001);
+
+  expect((await me.post(`/v2/orders/${tooLarge}/export`)).status).toBe(400);
+  const { db } = await me.ctx();
+  const rows = await db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(eq(orders.providerId, me.id), isNotNull(orders.exportedAt)));
+  expect(rows).toEqual([{ id: large }]);
 });

@@ -43,7 +43,12 @@ export type Knowledge = {
 };
 
 /** What an answer may still read; taking more throws `ResultTooLarge`. */
-export type Budget = { take(rows: number, bytes: number): void; isSpent(): boolean };
+export type Budget = {
+  take(rows: number, bytes: number): void;
+  isSpent(): boolean;
+  /** The answer to a write that is committed: it was within its bounds before. */
+  isAfterWrite?: true;
+};
 
 /** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
 export type Ctx = {

@@ -2,6 +2,8 @@
 export const usualResult = { rows: 5_000, bytes: 4_000_000 };
 /** The same for a statement about one row alone, which cannot be divided: as much as an answer may hold. */
 export const largestResult = { rows: 50_000, bytes: 16_000_000 };
+/** The same for a row that was read within `largestResult` before a write made it a little larger. */
+export const resultAfterWrite = { rows: 2 * largestResult.rows, bytes: 2 * largestResult.bytes };
 export type ResultBound = typeof usualResult;
 
 /** A statement found more than its bound, or all statements of an answer more than its budget. */

@@ -2,7 +2,7 @@ import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } f
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { PgArray } from 'drizzle-orm/pg-core';
 import type { Pool, PoolClient } from 'pg';
-import { bytesRead, largestResult, ResultTooLarge, usualResult, type ResultBound } from './bounds.ts';
+import { bytesRead, largestResult, resultAfterWrite, ResultTooLarge, usualResult, type ResultBound } from './bounds.ts';
 import { readRecords, type Kind } from './records.ts';
 import { isLongText } from './tables/columns.ts';
 
@@ -20,6 +20,8 @@ type Session = { prepareQuery: Prepare };
 export const asRecords = 'r_';
 /** The same for as many records as an answer may hold. */
 export const asManyRecords = 'r_m_';
+/** The same for the answer to a write, which may be larger. */
+export const asRecordsAfterWrite = 'r_w_';
 
 /** How columns are named that have no other name. */
 export const casing = 'snake_case';
@@ -49,7 +51,10 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   return builder;
 }
 
-const boundOf = (name: string) => (name.startsWith(asManyRecords) ? largestResult : usualResult);
+function boundOf(name: string) {
+  if (name.startsWith(asRecordsAfterWrite)) return resultAfterWrite;
+  return name.startsWith(asManyRecords) ? largestResult : usualResult;
+}
 
 /**
  * How rows of these fields come as records, in their order: one after another in one text, or, where a row has long texts,

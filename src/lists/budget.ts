@@ -19,6 +19,8 @@ export function newBudget(): Budget {
   };
 }
 
+const budgetAfterWrite: Budget = { take: () => undefined, isSpent: () => false, isAfterWrite: true };
+
 /** How many items lie in the lists of a value, at any depth. */
 export function embeddedIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -34,10 +36,13 @@ export const itemTooLarge = (id?: number) =>
       'Leave out include[], or read what belongs to it from a list of its own.',
   );
 
-/** Loads an item, or says that it is too large. */
-export async function loadOne<T>(load: (budget: Budget) => Promise<T>, id: number): Promise<T> {
+/** Loads an item, or says that it is too large; never after a write, which is committed. */
+export async function loadOne<T>(
+  load: (budget: Budget) => Promise<T>,
+  { id, isAfterWrite = false }: { id: number; isAfterWrite?: boolean },
+): Promise<T> {
   try {
-    return await load(newBudget());
+    return await load(isAfterWrite ? budgetAfterWrite : newBudget());
   } catch (error) {
     throw error instanceof ResultTooLarge ? itemTooLarge(id) : error;
   }

@@ -2,7 +2,7 @@ import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-o
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { bytesRead, ResultTooLarge } from '../database/bounds.ts';
-import { asManyRecords, asRecords } from '../database/reading.ts';
+import { asManyRecords, asRecords, asRecordsAfterWrite } from '../database/reading.ts';
 import { namedBy } from '../database/statements.ts';
 
 /** Names one row among all providers' rows. */
@@ -66,6 +66,7 @@ export function byKeys<Found>(
     wordedOnce<Found>((wording, naming) => build({ ...wording, providerId: asker }, naming), kind);
   const query = worded();
   const largeQuery = worded(asManyRecords);
+  const queryAfterWrite = worded(asRecordsAfterWrite);
   /** By fewer keys at a time where all of them find more than a statement may. */
   const fetch = async (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> => {
     const values = { asker: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
@@ -73,7 +74,10 @@ export function byKeys<Found>(
       return await query(asking, '', () => byPlaceholders, values);
     } catch (error) {
       if (!(error instanceof ResultTooLarge) || asking.budget?.isSpent()) throw error;
-      if (ids.length === 1) return largeQuery(asking, '', () => byPlaceholders, values);
+      if (ids.length === 1) {
+        const ofOne = asking.budget?.isAfterWrite ? queryAfterWrite : largeQuery;
+        return ofOne(asking, '', () => byPlaceholders, values);
+      }
       const half = Math.ceil(ids.length / 2);
       const first = await fetch(asking, { providerIds, ids: ids.slice(0, half) });
       return first.concat(await fetch(asking, { providerIds, ids: ids.slice(half) }));

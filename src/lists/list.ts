@@ -216,14 +216,15 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
   }
 
   /** The one item, or undefined when the provider may not see it. */
-  async function byId(ctx: Ctx, id: number, query: ItemAsked = {}, reach: Reach = ownItems) {
+  async function byId(ctx: Ctx, id: number, query: ItemAsked = {}, { reach = ownItems, isAfterWrite = false } = {}) {
     const condition = and(visible(ctx, query, reach), eq(table.id, id));
     const keys = await pageIds(ctx, table, condition, [asc(table.id)], { limit: 1, offset: 0 });
-    return loadOne(async (budget) => {
+    const load = async (budget: Budget) => {
       const asking = { ...ctx, budget };
       const [item] = await shape.embed(asking, await fetchInOrder(asking, keys), query, query.include ?? []);
       return item;
-    }, id);
+    };
+    return loadOne(load, { id, isAfterWrite });
   }
 
   /** The rows of these keys in their order; one that has gone meanwhile is left out. */

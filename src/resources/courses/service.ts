@@ -38,7 +38,7 @@ export async function listCourses(ctx: Ctx, query: CourseQuery) {
 /** One course; a partner's when the query reaches there. */
 export async function getCourse(ctx: Ctx, id: number, query: CourseItemQuery) {
   const reach = await partnerReach(ctx, query);
-  const course = await courseItem.byId(ctx, id, withProvider(query), reach);
+  const course = await courseItem.byId(ctx, id, withProvider(query), { reach });
   if (course === undefined) throw notFound('Course');
   return course;
 }

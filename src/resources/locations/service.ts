@@ -42,7 +42,7 @@ export async function updateLocation(ctx: Ctx, id: number, body: LocationChange)
 }
 
 /** Nobody deletes a location, so it is there. */
-const read = async (ctx: Ctx, id: number) => (await locationList.byId(ctx, id))!;
+const read = async (ctx: Ctx, id: number) => (await locationList.byId(ctx, id, {}, { isAfterWrite: true }))!;
 
 /** Faults that need no look at the provider's data. */
 export const locationFaults = async (ctx: Ctx, { timezone }: { timezone?: unknown }) => ({

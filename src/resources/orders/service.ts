@@ -8,8 +8,13 @@ import { own } from '../../lists/reach.ts';
 import { orderList, type OrderQuery } from './query.ts';
 
 /** One order, exported or not. */
-export async function getOrder(ctx: Ctx, id: number, query: Static<typeof OrderQuery> = {}) {
-  const order = await orderList.byId(ctx, id, query);
+export async function getOrder(
+  ctx: Ctx,
+  id: number,
+  query: Static<typeof OrderQuery> = {},
+  { isAfterWrite = false } = {},
+) {
+  const order = await orderList.byId(ctx, id, query, { isAfterWrite });
   if (order === undefined) throw notFound('Order');
   return order;
 }
@@ -33,7 +38,7 @@ export async function exportOrder(ctx: Ctx, id: number) {
       .set({ ...fixedPrices, updatedAt: at })
       .where(own(ctx, orderLines, eq(orderLines.orderId, id)));
   });
-  return getOrder(ctx, id);
+  return getOrder(ctx, id, {}, { isAfterWrite: true });
 }
 
 const { priceAtOrder, discountPercentAtOrder, discountCalculatedAtOrder } = orderLines;

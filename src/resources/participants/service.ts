@@ -14,8 +14,13 @@ import { participantList } from './query.ts';
 import type { ParticipantRow } from './schema.ts';
 
 /** One participant, deregistered and archived ones too. */
-export async function getParticipant(ctx: Ctx, id: number, query: Parameters<typeof participantList.byId>[2] = {}) {
-  const participant = await participantList.byId(ctx, id, query);
+export async function getParticipant(
+  ctx: Ctx,
+  id: number,
+  query: Parameters<typeof participantList.byId>[2] = {},
+  { isAfterWrite = false } = {},
+) {
+  const participant = await participantList.byId(ctx, id, query, { isAfterWrite });
   if (participant === undefined) throw notFound('Participant');
   return participant;
 }
@@ -40,7 +45,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       .where(participant);
     if (holdsSeat(row.statusId) && !holdsSeat(changes.statusId)) await settleDates(ctx, tx, at, [row.courseDateId]);
   });
-  return getParticipant(ctx, id);
+  return getParticipant(ctx, id, {}, { isAfterWrite: true });
 }
 
 /** Which status asking for `wanted` gets; confirmed and unconfirmed hold the same seat, so they change without asking. */
