@@ -58,6 +58,7 @@ test('there is an endpoint for each of these, and no other', () => {
     'GET /v2/courses/{id}',
     'GET /v2/customers',
     'GET /v2/customers/{id}',
+    'GET /v2/customers/{id}/employees',
     'GET /v2/durations',
     'GET /v2/instructors',
     'GET /v2/instructors/{id}',
@@ -180,6 +181,7 @@ test.each<[string, Schema, unknown]>([
     { ...people.customer, ...people.customerIncludes },
   ],
   ['Course user', answerOf('/v2/course-users/{id}', 'get', '200'), people.courseUser],
+  ['Course user, of a customer', answerOf('/v2/customers/{id}/employees', 'get', '200').items!, people.courseUser],
   ['Course user, searched', answerOf('/v2/search-users', 'get', '200').items!, people.courseUser],
   ['Admin user', answerOf('/v2/admin-users', 'get', '200').items!, people.adminUser],
   ['Admin user, created', answerOf('/v2/admin-users', 'post', '201'), people.adminUser],
@@ -346,7 +348,9 @@ async function idFor(me: Provider, path: string) {
     '/v2/locations/{id}': (at) =>
       `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
   };
-  return (await me.ctx()).write(async (tx, at) => (await tx.execute<{ id: number }>(insert[path]!(at))).rows[0]!.id);
+  return (await me.ctx()).write(
+    async (tx, at) => (await tx.execute<{ id: number }>(insert[path.replace('/employees', '')]!(at))).rows[0]!.id,
+  );
 }
 
 describe('the description of what is sent', () => {

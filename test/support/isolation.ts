@@ -211,6 +211,7 @@ const namedByPath: Record<string, keyof Owner['ids']> = {
   '/v2/locations/{id}': 'location',
   '/v2/instructors/{id}': 'instructor',
   '/v2/customers/{id}': 'customer',
+  '/v2/customers/{id}/employees': 'customer',
   '/v2/course-users/{id}': 'user',
   '/v2/orders/{id}': 'order',
   '/v2/orders/{id}/export': 'toExport',

@@ -51,6 +51,7 @@ const tables = {
   '/v2/orders/products': 'products',
   '/v2/participants': 'participants',
   '/v2/customers': 'customers',
+  '/v2/customers/{id}/employees': 'course_users',
 };
 
 const stamps = ['created_at', 'updated_at', 'exported_at'];
@@ -90,7 +91,7 @@ export function listQuestions(app: App, { ids, values, firstHours }: Asking): Li
       if (!found) throw new Error(`${name} is documented, and has no value here`);
       return found;
     };
-    const address = path.replace('{course_id}', String(ids.course));
+    const address = path.replace('{course_id}', String(ids.course)).replace('{id}', String(ids.customer));
     const each = get.parameters.flatMap(({ name, schema }) =>
       (name === 'include[]' ? schema.items!.enum! : valuesOf(name.replace('[]', ''))).map(
         (value) => `${name}=${value}`,

@@ -1,33 +1,49 @@
-import { asc, sql } from 'drizzle-orm';
-import { Type } from '@sinclair/typebox';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { Type, type TSchema } from '@sinclair/typebox';
+import { Flag, Id } from '../../core/schema.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { dateRange } from '../../lists/filter.ts';
+import { dateRange, narrow, parameter } from '../../lists/filter.ts';
 import { defineList } from '../../lists/list.ts';
 import { byKeys, ofKeys } from '../../lists/keys.ts';
 import { own } from '../../lists/reach.ts';
 import { embedMany } from '../../lists/shape.ts';
 import type { Shape } from '../../lists/shape.ts';
-import { courseUserColumns, courseUserShape } from '../users/shape.ts';
-import type { CourseUserRow } from '../users/schema.ts';
+import { courseUserColumns, courseUserShape, fetchCourseUsers } from '../users/shape.ts';
+import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
 import { customerShape, fetchCustomers } from './shape.ts';
 
-const employees = embedMany<CourseUserRow & { ownerId: number }>(
-  byKeys((ctx, keys) =>
-    ctx.db
-      .select({ ...courseUserColumns, ownerId: sql<number>`${courseUsers.customerId}`.mapWith(Number) })
-      .from(courseUsers)
-      .where(ofKeys(ctx, courseUsers.providerId, courseUsers.customerId, keys))
-      .orderBy(asc(courseUsers.id)),
-  ),
-  courseUserShape,
-  'unset',
-);
+/** A customer embeds so many of its employees; all of them are a list of their own. */
+const maxEmbedded = 100;
+
+/** The first employees of each customer, and one more where there are more. */
+const fetchEmployees = byKeys((ctx, keys) => {
+  const first = ctx.db
+    .select(courseUserColumns)
+    .from(courseUsers)
+    .where(and(eq(courseUsers.providerId, customers.providerId), eq(courseUsers.customerId, customers.id)))
+    .orderBy(asc(courseUsers.id))
+    .limit(maxEmbedded + 1)
+    .as('first');
+  return ctx.db
+    .select({ ...first._.selectedFields, ownerId: customers.id })
+    .from(customers)
+    .innerJoinLateral(first, sql`true`)
+    .where(ofKeys(ctx, customers.providerId, customers.id, keys))
+    .orderBy(asc(first.id));
+});
+
+const employees = embedMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserShape, 'unset');
 
 const CustomerWithEmployees = Type.Object({
   ...customerShape.schema.properties,
-  employees: Type.Optional(employees.schema),
+  employees: Type.Optional({ ...employees.schema, maxItems: maxEmbedded }),
+  employees_truncated: Type.Optional(
+    Type.Literal(true, {
+      description: `Only where the customer has more than ${maxEmbedded} employees; all are in /v2/customers/:id/employees`,
+    }),
+  ),
 });
 
 /** A customer with its course users where they are asked for; a private customer, who is one of them, always has them. */
@@ -40,7 +56,12 @@ const listedShape: Shape<CustomerRow, typeof CustomerWithEmployees> = {
     if (whole.length === 0) return items;
     const employeesOf = await employees.load(ctx, whole, query, []);
     const shown = new Set(whole);
-    return items.map((item, n) => (shown.has(rows[n]!) ? { ...item, employees: employeesOf(rows[n]!) } : item));
+    return items.map((item, n) => {
+      if (!shown.has(rows[n]!)) return item;
+      const found = employeesOf(rows[n]!) as CourseUser[];
+      if (found.length <= maxEmbedded) return { ...item, employees: found };
+      return { ...item, employees: found.slice(0, maxEmbedded), employees_truncated: true as const };
+    });
   },
 };
 
@@ -51,3 +72,24 @@ export const customerList = defineList({
   filters: { ...dateRange('created_at', customers.createdAt), ...dateRange('updated_at', customers.updatedAt) },
   fetch: fetchCustomers,
 });
+
+const employeesOfCustomers = defineList({
+  table: courseUsers,
+  shape: courseUserShape,
+  scope: (ctx) => own(ctx, courseUsers),
+  filters: {
+    customer_id: narrow(Id, (id) => eq(courseUsers.customerId, id)),
+    ...dateRange('created_at', courseUsers.createdAt),
+    ...dateRange('updated_at', courseUsers.updatedAt),
+    paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
+  },
+  fetch: fetchCourseUsers,
+});
+
+const { customer_id, ...parameters } = employeesOfCustomers.Query['properties'] as Record<string, TSchema>;
+
+/** The course users of one customer, whom the path names. */
+export const employeeList = {
+  ...employeesOfCustomers,
+  Query: Type.Unsafe<Omit<Parameters<typeof employeesOfCustomers.page>[1], 'customer_id'>>(Type.Object(parameters)),
+};

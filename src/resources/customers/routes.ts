@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../core/schema.ts';
-import { answers, created, revalidated, sendItems } from '../../http/answers.ts';
+import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/answers.ts';
 import { CustomerBody, CustomerChange } from './body.ts';
-import { customerList } from './query.ts';
-import { createCustomer, getCustomer, listCustomers, updateCustomer } from './service.ts';
+import { customerList, employeeList } from './query.ts';
+import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustomer } from './service.ts';
 
 const tags = ['People'];
 const params = Type.Object({ id: Id });
@@ -16,7 +16,8 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     {
       schema: {
         summary: 'List customers',
-        description: 'A customer of the type Private has its `employees` unasked.',
+        description:
+          'A customer of the type Private has its `employees` unasked, of more than 100 the first 100 and `employees_truncated`.',
         tags,
         querystring: customerList.Query,
         response: answers(Type.Array(customerList.View)),
@@ -52,6 +53,26 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
+  );
+
+  app.get(
+    '/:id/employees',
+    {
+      schema: {
+        summary: 'List the employees of a customer',
+        description:
+          'The course users that belong to the customer: an array, or with `paginate=true` the envelope with `pagination` and `items`.',
+        tags,
+        params,
+        querystring: employeeList.Query,
+        response: answers(ListOrEnvelope(employeeList.View)),
+      },
+      ...revalidated,
+    },
+    async (request, reply) => {
+      const page = await listEmployees(request.ctx, request.params.id, request.query);
+      return request.query.paginate ? sendEnvelope(request, reply, page) : sendItems(request, reply, page);
+    },
   );
 
   app.put(

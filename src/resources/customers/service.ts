@@ -8,7 +8,7 @@ import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { own } from '../../lists/reach.ts';
 import type { CustomerBody, CustomerChange } from './body.ts';
-import { customerList } from './query.ts';
+import { customerList, employeeList } from './query.ts';
 
 type CustomerQuery = Parameters<typeof customerList.page>[1];
 type CustomerItemQuery = Static<typeof customerList.ItemQuery>;
@@ -19,6 +19,12 @@ export async function getCustomer(ctx: Ctx, id: number, query: CustomerItemQuery
   const customer = await customerList.byId(ctx, id, query);
   if (customer === undefined) throw notFound('Customer');
   return customer;
+}
+
+/** The course users of a customer. */
+export async function listEmployees(ctx: Ctx, id: number, query: Static<typeof employeeList.Query>) {
+  if ((await ctx.db.$count(customers, own(ctx, customers, eq(customers.id, id)))) === 0) throw notFound('Customer');
+  return employeeList.page(ctx, { ...query, customer_id: id }, { counted: query.paginate === true });
 }
 
 /** Makes a customer; returns its id. */

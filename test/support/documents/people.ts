@@ -98,7 +98,7 @@ export const courseUser = {
 };
 
 /** Added by `include`, and always there for the type Private. */
-export const customerIncludes = { employees: [courseUser] };
+export const customerIncludes = { employees: [courseUser], employees_truncated: 'boolean' };
 
 /** The country codes that POST /v2/customers takes, in the document's order. */
 export const countryCodes =
