@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerBudget, embeddedIn, itemTooLarge } from '../lists/budget.ts';
+import { answerBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/budget.ts';
 import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type Write } from './sliced-serializer.ts';
 
 /** Writes a list with the event loop free in between, as far as the answer's budget reaches. */
@@ -37,14 +37,15 @@ export function writing(schema: object, { isRead = true } = {}): Write {
   const serialize = serializerOf(schema);
   const bounds = isRead ? answerBudget : unbounded;
   const write: Write = (data) => {
-    if (embeddedIn(data) > bounds.embedded) throw itemTooLarge();
+    const tooLarge = Array.isArray(data) ? listTooLarge : itemTooLarge;
+    if (embeddedIn(data) > bounds.embedded) throw tooLarge();
     const text = serialize(data);
-    if (text.length > bounds.bytes) throw itemTooLarge();
+    if (text.length > bounds.bytes) throw tooLarge();
     return text;
   };
   itemWriters.set(write, async (data) => {
     const written = await serializeInSlices(schema, data, bounds);
-    if (!written) throw itemTooLarge();
+    if (!written) throw Array.isArray(data) ? listTooLarge() : itemTooLarge();
     return Buffer.concat(written.bytes);
   });
   if (!item) return write;

@@ -36,6 +36,18 @@ export const itemTooLarge = (id?: number) =>
       'Leave out include[], or read what belongs to it from a list of its own.',
   );
 
+export const listTooLarge = () =>
+  new Problem('invalid', 'The list is larger than an answer may be (16 MB, 50,000 items with all embedded ones).');
+
+/** Loads a list without pages. */
+export async function loadWhole<T>(load: (budget: Budget) => Promise<T>): Promise<T> {
+  try {
+    return await load(newBudget());
+  } catch (error) {
+    throw error instanceof ResultTooLarge ? listTooLarge() : error;
+  }
+}
+
 /** Loads an item, or says that it is too large; never after a write, which is committed. */
 export async function loadOne<T>(
   load: (budget: Budget) => Promise<T>,

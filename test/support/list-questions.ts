@@ -68,6 +68,8 @@ function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: s
     ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'], order_by: ['startdate'] },
     ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
     ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
+    // Part of the address.
+    id: [],
     // The school has no partners.
     ...{ include_partners: [], partner_id: [] },
     ...{ email: ['user17@company.example'], firstname: ['Ola'], lastname: ['Nordmann 12'], username: ['user12'] },

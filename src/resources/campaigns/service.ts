@@ -5,6 +5,7 @@ import { campaigns } from '../../database/tables/campaigns.ts';
 import { folded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
+import { loadWhole } from '../../lists/budget.ts';
 import { own } from '../../lists/reach.ts';
 import { toEmbeddedCampaign } from './schema.ts';
 import { campaignColumns, campaignShape, isForCourse } from './shape.ts';
@@ -16,7 +17,7 @@ export async function listCampaigns(ctx: Ctx) {
     .from(campaigns)
     .where(own(ctx, campaigns))
     .orderBy(asc(campaigns.id));
-  return campaignShape.embed(ctx, rows, {}, []);
+  return loadWhole((budget) => campaignShape.embed({ ...ctx, budget }, rows, {}, []));
 }
 
 /** The campaign that a code names and that is for the course; where it stands it says itself. Archived ones come last. */
