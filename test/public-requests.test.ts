@@ -54,6 +54,30 @@ test('a body with more than 50,000 values is 400, in the words of the interface'
   expect(older.json()).toEqual({ status: 'failure', error: 'The body has more than 50000 values' });
 });
 
+test('a body with more than 20,000 named fields is 400, and so is a form with such a list in a text', async () => {
+  const me = await (await sharedWorld()).newProvider();
+  const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '"{[,:\\']));
+  // The title is a field, too.
+  expect((await me.post('/v2/course-tags', { title: 'Named', ...named(19_999) })).status).toBe(201);
+  const refused = [
+    await me.post('/v2/course-tags', { title: 'Refused', ...named(20_000) }),
+    await me.post('/v2/course-tags', { title: 'Refused', a: { b: named(20_000) } }),
+    await me.post('/v2/courses', `title=Refused&tags=${JSON.stringify([named(20_001)])}`, {
+      'content-type': 'application/x-www-form-urlencoded',
+    }),
+  ];
+  for (const answer of refused)
+    expect([answer.status, answer.json()]).toEqual([400, { error: 'The body has more than 20000 named fields' }]);
+  const participants = Array(1_000).fill({ products: Array.from({ length: 220 }, (_, n) => n) });
+  for (const sent of [participants, JSON.stringify(participants)]) {
+    const answer = await me.post('/v2/booking', { coursedate_id: 1, payment_method: 'invoice', participants: sent });
+    expect([answer.status, answer.json<{ error: string }>().error]).toEqual([
+      400,
+      'The body has more than 50000 values',
+    ]);
+  }
+});
+
 test('a form may repeat a name more than 20 times', async () => {
   const me = await (await sharedWorld()).newProvider();
   const ids = await Promise.all(

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
-import { parse as parseJson } from 'secure-json-parse';
+import { parseJson } from './json.ts';
+import { Problem } from './problem.ts';
 import { Emptied, Read, type Reading } from './schema.ts';
 import { asLine, asTitle } from './text.ts';
 import { readDay, readLocalTime, readMoment, readStoredMoment, readTimeOfDay } from './moment.ts';
@@ -121,8 +122,9 @@ const decoded =
   (raw) => {
     if (typeof raw !== 'string' || !/^\s*[[{]/.test(raw)) return read(raw);
     try {
-      return read(parseJson(raw, undefined, { protoAction: 'error', constructorAction: 'error' }));
-    } catch {
+      return read(parseJson(raw, 'error'));
+    } catch (error) {
+      if (error instanceof Problem) throw error;
       return unreadable;
     }
   };

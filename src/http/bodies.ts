@@ -3,10 +3,10 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import qs from 'qs';
-import { parse as parseJson } from 'secure-json-parse';
+import { jsonLimits, parseJson } from '../core/json.ts';
 import { Problem } from '../core/problem.ts';
 
-const limits = { keys: 5_000, depth: 5, values: 50_000, items: 1_000 };
+const limits = { keys: 5_000, depth: jsonLimits.depth, items: 1_000 };
 
 /**
  * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an
@@ -20,11 +20,7 @@ export const bodies = fp(async (app: FastifyInstance) => {
     { parseAs: 'string' },
     async (_request: FastifyRequest, text: string) => {
       if (text.trim() === '') return {};
-      return bounded(
-        tryParsing<unknown>('JSON', () =>
-          parseJson(text, undefined, { protoAction: 'remove', constructorAction: 'remove' }),
-        ),
-      );
+      return tryParsing<unknown>('JSON', () => parseJson(text, 'remove'));
     },
   );
 
@@ -94,25 +90,11 @@ function tryParsing<T>(dialect: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
+    if (cause instanceof Problem) throw cause;
     const tooMuch = cause instanceof RangeError;
     const reason = tooMuch ? 'has too many fields or is nested too deeply' : `is not valid ${dialect}`;
     throw new Problem('invalid', `The body ${reason}`, { cause });
   }
-}
-
-/** Throws where JSON is nested deeper than any documented shape, or holds more values than any use needs. */
-function bounded(body: unknown): unknown {
-  let values = 0;
-  function visit(value: unknown, depth: number) {
-    if (typeof value !== 'object' || value === null) return;
-    if (depth > limits.depth) throw new Problem('invalid', 'The body is nested too deeply');
-    const members = Object.values(value);
-    values += members.length;
-    if (values > limits.values) throw new Problem('invalid', `The body has more than ${limits.values} values`);
-    for (const member of members) visit(member, depth + 1);
-  }
-  visit(body, 0);
-  return body;
 }
 
 /** Reads the fields of a multipart body and gives them the meaning the same url-encoded form has. */
