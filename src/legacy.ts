@@ -19,11 +19,11 @@ const said = <P extends TProperties>(members: P) => ({
   }),
   '4xx': Type.Object({
     status: Type.String({ examples: ['failure'] }),
-    error: Type.String({ examples: ['Missing field(s): title'] }),
+    error: Type.String(),
   }),
   '5xx': Type.Object({
     status: Type.String({ examples: ['failure'] }),
-    error: Type.String({ examples: ['Missing field(s): title'] }),
+    error: Type.String(),
   }),
 });
 const success = <T extends object>(members: T) => ({ status: 'success', ...members });

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
+import { addErrorSamples, type Operation } from './documented-errors.ts';
 import { documentedInput } from './documented-input.ts';
 import { limitByAddress, type CountRequest } from './address-limit.ts';
 
@@ -94,17 +95,21 @@ function redirectToDocument(scope: FastifyInstance, address: string) {
 }
 
 /** As far as it is needed here: the paths, their operations by method. */
-type Paths = Record<string, Record<string, { responses: Record<string, object> }>>;
+type Paths = Record<string, Record<string, Operation>>;
 
 /** Whatever asks for a key can be asked too often: 429, worded as every other refusal there. */
 function limited<D extends { paths?: object }>(document: D): D {
   const headers = Object.fromEntries(
     Object.keys(limitHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
-  const operations = Object.values((document.paths ?? {}) as Paths).flatMap((methods) => Object.values(methods));
-  for (const { responses } of operations) {
-    const refusal = responses['4XX'];
-    if (refusal) responses['429'] = { ...refusal, description: 'Too many requests', headers };
+  for (const [path, methods] of Object.entries((document.paths ?? {}) as Paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const { responses } = operation;
+      const refusal = responses['4XX'];
+      if (refusal)
+        Object.assign(responses, { 429: { ...structuredClone(refusal), description: 'Too many requests', headers } });
+      addErrorSamples(`${method.toUpperCase()} ${path}`, operation);
+    }
   }
   return document;
 }
@@ -128,12 +133,13 @@ function documented(schema: FastifySchema): FastifySchema {
   };
 }
 
-const withBrackets = (query: TSchema) => ({
-  ...query,
-  properties: Object.fromEntries(
-    Object.entries(documentedInput(query)['properties'] as Record<string, TSchema>).map(([name, property]) => [
-      (query['properties'] as Record<string, TSchema>)[name]!['type'] === 'array' ? `${name}[]` : name,
-      property,
-    ]),
-  ),
-});
+function withBrackets(query: TSchema): TSchema {
+  const sent = query['properties'] as Record<string, TSchema>;
+  const bracketed = (name: string) => (sent[name]!['type'] === 'array' ? `${name}[]` : name);
+  const read = Object.entries(documentedInput(query)['properties'] as Record<string, TSchema>);
+  return {
+    ...query,
+    properties: Object.fromEntries(read.map(([name, property]) => [bracketed(name), property])),
+    required: ((query['required'] as string[] | undefined) ?? []).map(bracketed),
+  };
+}
