@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { PgArray } from 'drizzle-orm/pg-core';
 import type { Pool, PoolClient } from 'pg';
 import { bytesRead, largestResult, resultAfterWrite, ResultTooLarge, usualResult, type ResultBound } from './bounds.ts';
-import { readRecords, type Kind } from './records.ts';
+import { readManyRecords, readRecords, recordsAtOnce, type Kind } from './records.ts';
 import { isLongText } from './tables/columns.ts';
 
 type Field = { path: string[]; field: unknown };
@@ -82,12 +83,24 @@ function recordsOf(all: Field[], bound: ResultBound) {
   function readText(rows: (string | null)[][], read: Read) {
     const text = rows[0]![0] ?? null;
     if (text === null) throw new ResultTooLarge();
+    if (bound !== usualResult) return readManyRecords(text, kinds, read).then((found) => sized(found, text.length));
     return sized(readRecords(text, kinds, read), text.length);
   }
   function readEach(rows: (string | null)[][], read: Read) {
     if (rows.some(([text]) => text === null)) throw new ResultTooLarge();
-    const found = rows.map(([text, ...beside]) => readRecords(text!, kinds, (row) => read([...row, ...beside]))[0]);
-    return sized(found, Number(rows.at(-1)?.at(-1) ?? 0));
+    const size = Number(rows.at(-1)?.at(-1) ?? 0);
+    const readOne = ([text, ...beside]: (string | null)[]) =>
+      readRecords(text!, kinds, (row) => read([...row, ...beside]))[0];
+    return bound === usualResult ? sized(rows.map(readOne), size) : readInSlices();
+
+    async function readInSlices() {
+      const found: Value[] = [];
+      for (let from = 0; from < rows.length; from += recordsAtOnce) {
+        if (from > 0) await setImmediate();
+        for (const row of rows.slice(from, from + recordsAtOnce)) found.push(readOne(row));
+      }
+      return sized(found, size);
+    }
   }
   function sized(found: Value[], size: number) {
     if (found.length > bound.rows) throw new ResultTooLarge();

@@ -1,0 +1,144 @@
+import { faultsOf, type Row } from '../row.ts';
+import type { Client } from '../support/client.ts';
+import { lookInside, watched } from '../support/inside.ts';
+import { makeSchools, type School } from '../support/school.ts';
+import { startServer, type Server } from '../support/server.ts';
+import type { Postgres } from '../support/postgres.ts';
+
+/** Milliseconds, and megabytes above what a server at work holds. */
+const bars = { stall: 100, memory: 400 };
+/** The machine does other things as well: the shortest stall of so many reads counts. */
+const looks = 2;
+
+type Look = { stall: number; memory: number };
+
+/** A course with so many dates of so many gatherings each; the ids of its dates. */
+async function addDates(
+  postgres: Postgres,
+  { id, courseId }: School,
+  spec: { dates: number; gatherings: number; text: string },
+) {
+  const database = await postgres.connect('schools');
+  try {
+    const { rows } = await database.query<{ id: number }>(
+      `with made as (
+        insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
+        select $1, $2, '2036-01-01', '2036-01-02', '2036-01-01', 'Europe/Oslo', 'no', now(), now() from generate_series(1, $3::int)
+        returning id
+      ), met as (
+        insert into gatherings
+          (provider_id, course_date_id, gathering_at, gathering_end_at, zone, description, created_at, updated_at)
+        select $1, id, '2036-01-01 10:00', '2036-01-01 11:00', 'Europe/Oslo', $5, now(), now()
+        from made, generate_series(1, $4::int)
+      )
+      select id::int from made order by id`,
+      [id, courseId, spec.dates, spec.gatherings, spec.text],
+    );
+    await database.query('analyze gatherings');
+    return rows.map((row) => row.id);
+  } finally {
+    await database.end();
+  }
+}
+
+/** Follows `Link` to the end; the ids of each page. */
+async function walk(client: Client, first: string) {
+  const pages: { ids: number[]; isTruncated: boolean; bytes: number }[] = [];
+  for (let url: string | undefined = first; url !== undefined && pages.length < 200;) {
+    const { status, headers, text } = await client.get(url, { patience: 60_000 });
+    if (status !== 200) throw new Error(`${url} is answered ${status} ${text.slice(0, 200)}`);
+    const body = JSON.parse(text) as { coursedate_id: number }[];
+    const isTruncated = headers['x-page-truncated'] === `items=${body.length}`;
+    pages.push({ ids: body.map(({ coursedate_id }) => coursedate_id), isTruncated, bytes: Buffer.byteLength(text) });
+    const next = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1];
+    // The server is told another address than the one it is reached by.
+    url = next && new URL(new URL(next).pathname + new URL(next).search, first).href;
+  }
+  return pages;
+}
+
+/** The least of several reads, each alone. */
+async function inspect(server: Server, read: () => Promise<unknown>, times = looks): Promise<Look> {
+  const seen: Look[] = [];
+  for (let n = 0; n < times; n += 1) {
+    await lookInside(server);
+    await read();
+    const { stall, memory } = await lookInside(server);
+    seen.push({ stall, memory });
+  }
+  return { stall: Math.min(...seen.map((one) => one.stall)), memory: Math.max(...seen.map((one) => one.memory)) };
+}
+
+const row: Row = {
+  name: 'answer budget',
+  quick: true,
+  async run(run) {
+    const { env, all, postgres } = await makeSchools(run, { count: 2, parameters: { fsync: 'off' } });
+    const [many, large] = all as [School, School];
+    const spec = run.quick ? { dates: 60, gatherings: 1_000 } : { dates: 250, gatherings: 1_000 };
+    const ids = [...many.dateIds, ...(await addDates(postgres, many, { ...spec, text: 'x'.repeat(100) }))];
+    // About 15 MB of JSON: as much as one answer may be. And one item that is larger.
+    const [fits] = await addDates(postgres, large, { dates: 1, gatherings: 30_000, text: 'æ"'.repeat(35) });
+    const [exceeds] = await addDates(postgres, large, { dates: 1, gatherings: 50_001, text: '' });
+    const server = await startServer(run, { ...env, LOG_LEVEL: 'warn' }, { command: watched });
+    const { base } = server;
+    const listUrl = (at: string) => `${at}/v2/courses/${many.courseId}/coursedates?limit=250`;
+    const itemUrl = (id: number) => `${base}/v2/courses/${large.courseId}/coursedates/${id}?include[]=gatherings`;
+
+    // Until its memory and its code are those of a server at work.
+    for (let n = 0; n < 1; n += 1) await walk(many.client, listUrl(base));
+    const { resident } = await lookInside(server);
+    const pages = await walk(many.client, listUrl(base));
+    const list = await inspect(server, () => many.client.get(listUrl(base)));
+    const item = await inspect(server, () => large.client.get(itemUrl(fits!)), looks);
+    const refusal = await large.client.get(itemUrl(exceeds!));
+    const refused = await inspect(server, () => large.client.get(itemUrl(exceeds!)));
+    const whole = await large.client.get(itemUrl(fits!));
+    const atOnce = await inspect(
+      server,
+      () => Promise.all(Array.from({ length: 8 }, (_, n) => large.client.get(`${listUrl(base)}&since_id=${n}`))),
+      1,
+    );
+
+    const command = [...watched.slice(0, 3), '--import', 'tsx', 'test/reliability/support/unbounded-server.ts'];
+    const careless = await startServer(run, { ...env, LOG_LEVEL: 'error' }, { command });
+    const before = await lookInside(careless);
+    const unbounded = await inspect(careless, () => many.client.get(listUrl(careless.base), { patience: 60_000 }));
+    const [controlPage] = await walk(many.client, listUrl(careless.base));
+
+    const memory = Math.max(list.memory, item.memory, refused.memory, atOnce.memory) - resident;
+    const found = pages.flatMap((page) => page.ids);
+    const stalls = { list: list.stall, item: item.stall, refused: refused.stall };
+    const ms = Math.round;
+    const faults = faultsOf({
+      'the pages hold every date once': JSON.stringify(found) === JSON.stringify(ids),
+      'every page but the last says that it ends early': pages.every(
+        ({ isTruncated }, n) => isTruncated === n < pages.length - 1,
+      ),
+      'no page is larger than 16 MB': pages.every(({ bytes }) => bytes <= 16_010_000),
+      'an item that fits is answered in full': whole.status === 200 && whole.text.length > 10_000_000,
+      'an item that is too large is refused with advice':
+        refusal.status === 400 && /Leave out include/.test(refusal.text),
+      [`memory grows by ${ms(memory)} MB at most`]: memory < bars.memory,
+      ...Object.fromEntries(
+        Object.entries(stalls).map(([name, stall]) => [
+          `${name} stalls no ${ms(stall)} ms`,
+          // On a machine that is busy with other things the control tells what slow is.
+          stall < Math.max(bars.stall, unbounded.stall / 5),
+        ]),
+      ),
+      'without a budget a page holds all': controlPage!.ids.length === ids.length,
+      'without a budget the same look finds a stall': unbounded.stall > 2 * list.stall && unbounded.stall > bars.stall,
+    });
+    return {
+      figures: [
+        `${ids.length} dates of ${spec.gatherings} gatherings on ${pages.length} pages`,
+        `stall ${ms(list.stall)} ms for a page, ${ms(item.stall)} ms for an item of ${(Buffer.byteLength(whole.text) / 1e6).toFixed(1)} MB, ${ms(refused.stall)} ms for one too large`,
+        `memory +${ms(memory)} MB of ${ms(resident)} MB`,
+        `control: one page, stall ${ms(unbounded.stall)} ms, memory +${ms(unbounded.memory - before.resident)} MB`,
+      ].join(', '),
+      faults,
+    };
+  },
+};
+export default row;

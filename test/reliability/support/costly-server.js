@@ -1,0 +1,41 @@
+// The server with costs that strangers can cause, for negative controls: a query and a form are read in quadratic time,
+// and the description is written out for each request. No configuration of the service reaches this.
+import qs from 'qs';
+import { buildApp } from '../../../dist/app.js';
+import { openDatabase } from '../../../dist/database/client.js';
+
+function readInQuadraticTime(text) {
+  let fields = {};
+  for (const pair of text.split('&')) {
+    const name = pair.split('=')[0].replace(/\[\d*\]$/, '');
+    fields = { ...fields, [pair]: true, [name]: [...(fields[name] ?? []), pair] };
+  }
+  return fields;
+}
+
+const { parse } = qs;
+qs.parse = (text, options) => {
+  readInQuadraticTime(text);
+  return parse(text, options);
+};
+
+const { DATABASE_URL, HOST, PORT } = process.env;
+const timezone = 'Europe/Oslo';
+const limits = { acquireMs: 20_000, statementMs: 10_000, writeMs: 20_000 };
+const database = openDatabase({ connection: { connectionString: DATABASE_URL }, timezone, poolSize: 4, ...limits });
+const app = await buildApp({
+  database,
+  settings: { timezone, defaultLanguage: 'en', publicUrl: `http://${HOST}:${PORT}`, catalogUrl: null },
+  version: 'test',
+  limits: {
+    ...{ bodyBytes: 1_048_576, headersMs: 20_000, requestMs: 20_000, keepAliveMs: 20_000 },
+    ...{ wrongKeysPerMinute: 1e6, publicRequestsPerMinute: 1e6 },
+  },
+});
+app.server.prependListener('request', ({ url }) => {
+  readInQuadraticTime(url.slice(url.indexOf('?') + 1));
+  if (url.startsWith('/openapi') || url.startsWith('/docs')) {
+    for (let n = 0; n < 4; n += 1) JSON.stringify(JSON.parse(JSON.stringify(app.swagger())));
+  }
+});
+await app.listen({ host: HOST, port: Number(PORT) });
