@@ -78,7 +78,7 @@ function formOf(schema: TSchema | undefined): string | undefined {
   if (type === 'string')
     return `text${maxLength === undefined ? '' : ` of ${minLength === 0 ? 'at most' : `${minLength} to`} ${maxLength} characters`}`;
   if (type === 'integer' || type === 'number')
-    return `a ${type === 'integer' ? 'whole ' : ''}number${rangeOf(minimum, maximum)}`;
+    return `a ${type === 'integer' ? 'whole ' : ''}number${rangeOf(minimum as number | undefined, maximum as number | undefined)}`;
   if (type === 'boolean') return 'true or false';
   if (type === 'array') return listOf(schema, formOf(items as TSchema | undefined));
   if (type === 'object') return 'an object';
@@ -88,11 +88,11 @@ function formOf(schema: TSchema | undefined): string | undefined {
 const oneOf = (values: unknown[]) =>
   values.length > 20 ? `a code such as ${values.slice(0, 3).join(', ')}` : `one of ${values.join(', ')}`;
 
-function rangeOf(minimum: unknown, maximum: unknown) {
-  const most = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? undefined : String(maximum);
+function rangeOf(minimum: number | undefined, maximum: number | undefined) {
+  const most = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
   if (minimum === undefined) return most === undefined ? '' : ` of at most ${most}`;
-  return most === undefined ? ` from ${String(minimum)}` : ` from ${String(minimum)} to ${most}`;
+  return most === undefined ? ` from ${minimum}` : ` from ${minimum} to ${most}`;
 }
 
-const listOf = ({ maxItems, properties }: TSchema, item: string | undefined) =>
-  `a list${maxItems === undefined ? '' : ` of at most ${String(maxItems)}`}${item === undefined || properties ? '' : `, each ${item}`}`;
+const listOf = ({ maxItems }: TSchema, item: string | undefined) =>
+  `a list${maxItems === undefined ? '' : ` of at most ${String(maxItems)}`}${item === undefined ? '' : `, each ${item}`}`;
