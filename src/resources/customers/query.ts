@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
-import { Type, type TSchema } from '@sinclair/typebox';
+import { Type, type TObject } from '@sinclair/typebox';
 import { Flag, Id } from '../../core/schema.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -87,10 +87,10 @@ const employeesOfCustomers = defineList({
   fetch: fetchCourseUsers,
 });
 
-const { customer_id, ...parameters } = employeesOfCustomers.Query['properties'] as Record<string, TSchema>;
-
 /** The course users of one customer, whom the path names. */
 export const employeeList = {
   ...employeesOfCustomers,
-  Query: Type.Unsafe<Omit<Parameters<typeof employeesOfCustomers.page>[1], 'customer_id'>>(Type.Object(parameters)),
+  Query: Type.Unsafe<Omit<Parameters<typeof employeesOfCustomers.page>[1], 'customer_id'>>(
+    Type.Omit(employeesOfCustomers.Query as unknown as TObject, ['customer_id']),
+  ),
 };
