@@ -138,7 +138,7 @@ async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
 /** What the service has come as records, as rows of its columns. */
 export function asRows(one: Sent): Sent {
   if (!one.name?.startsWith(asRecords)) return one;
-  const text = /^select (?:string_agg\()?row\(.*? from \((.*)\) as t\(c0.*\)$/s.exec(one.text)?.[1];
+  const text = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s.exec(one.text)?.[1];
   if (!text) throw new Error(`these are no records: ${one.text}`);
   return { ...one, text };
 }
