@@ -43,7 +43,7 @@ const clockLines = (ahead: ClockAhead[]) =>
   ahead.length === 0
     ? []
     : [
-        `Warning: ${clockWarning(ahead)!.replace(/:.*/, '')}`,
+        `Warning: ${clockWarning({ count: ahead.length, seconds: ahead[0]!.seconds })!.replace(/:.*/, '')}`,
         table(
           ahead.map(({ provider_id, seconds }) => ({ provider_id: provider_id ?? 'shared', seconds })),
           '',

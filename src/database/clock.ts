@@ -3,6 +3,8 @@ import type { Pool } from 'pg';
 /** A stored clock that is ahead of the database's; the one that all providers share has no provider. */
 export type ClockAhead = { provider_id: number | null; seconds: number };
 
+export type ClocksAhead = { count: number; seconds: number };
+
 /** The clocks that are more than a minute ahead, the furthest first. */
 export async function clocksAhead(pool: Pick<Pool, 'query'>, providerId?: number): Promise<ClockAhead[]> {
   const { rows } = await pool.query<ClockAhead>(
@@ -16,9 +18,19 @@ export async function clocksAhead(pool: Pick<Pool, 'query'>, providerId?: number
   return rows;
 }
 
+/** How many clocks are more than a minute ahead, and the furthest in seconds; one row, however many providers there are. */
+export async function summarizeClocksAhead(pool: Pick<Pool, 'query'>): Promise<ClocksAhead> {
+  const { rows } = await pool.query<ClocksAhead>(
+    `select count(*)::int as count, coalesce(floor(extract(epoch from max(changed_at) - now())), 0)::float8 as seconds
+      from (select changed_at from provider_state union all select changed_at from service_state) clocks
+      where changed_at > now() + interval '1 minute'`,
+  );
+  return rows[0]!;
+}
+
 /** One line, or undefined when no clock is ahead. It names no provider: `/ready` shows it to everybody. */
-export function clockWarning(ahead: ClockAhead[]) {
-  if (ahead.length === 0) return undefined;
-  const clocks = ahead.length === 1 ? '1 stored clock is' : `${ahead.length} stored clocks are`;
-  return `${clocks} ahead of the database's clock, by up to ${ahead[0]!.seconds} s: \`doctor\` lists them`;
+export function clockWarning({ count, seconds }: ClocksAhead) {
+  if (count === 0) return undefined;
+  const clocks = count === 1 ? '1 stored clock is' : `${count} stored clocks are`;
+  return `${clocks} ahead of the database's clock, by up to ${seconds} s: \`doctor\` lists them`;
 }

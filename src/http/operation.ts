@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
-import { clocksAhead, clockWarning } from '../database/clock.ts';
+import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import { describe } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
 import { limitByAddress, type CountRequest } from './address-limit.ts';
@@ -60,7 +60,7 @@ async function notReady(database: Database, timezone: string) {
 
 /** A warning is no reason to send no requests, and neither is a failure to look for one. */
 async function warningsOf({ pool }: Database) {
-  const ahead = await clocksAhead(pool).catch(() => []);
-  const warning = clockWarning(ahead);
+  const ahead = await summarizeClocksAhead(pool).catch(() => undefined);
+  const warning = ahead && clockWarning(ahead);
   return warning === undefined ? {} : { warnings: [warning] };
 }

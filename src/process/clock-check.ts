@@ -1,4 +1,4 @@
-import { clocksAhead, clockWarning } from '../database/clock.ts';
+import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import type { Database } from '../database/client.ts';
 import { failureOf } from '../database/errors.ts';
 import { explain } from './explain.ts';
@@ -10,9 +10,10 @@ const everyMs = 60_000;
 export function startClockCheck({ pool }: Pick<Database, 'pool'>, log: Pick<Log, 'warn'>) {
   let count = 0;
   const check = async () => {
-    const ahead = await clocksAhead(pool);
-    if (ahead.length > 0 && ahead.length !== count) log.warn(clockWarning(ahead)!);
-    count = ahead.length;
+    const ahead = await summarizeClocksAhead(pool);
+    const warning = clockWarning(ahead);
+    if (warning !== undefined && ahead.count !== count) log.warn(warning);
+    count = ahead.count;
   };
   const run = () =>
     void check().catch((error: unknown) => {
