@@ -20,7 +20,7 @@ const flatKind = (text: string) => {
   return text;
 };
 /** More bad lines are only counted. */
-const mostTold = 50;
+const maxReported = 50;
 
 const allowed = (text: string) => {
   const names = text.split(',');
@@ -48,18 +48,18 @@ export function exchangeCommands(program: Command) {
         async ({ config, database }) => {
           const lines = kind === undefined ? jsonLines(file) : csvLines(file, kind);
           const dryRun = options.dryRun === true;
-          let told = 0;
+          let reported = 0;
           const summary = await importLines(database, settingsOf(config), options.provider, lines, {
             dryRun,
             allow: options.allow ?? [],
             onBadLine: ({ line, reason, expected }) => {
-              told += 1;
+              reported += 1;
               const form = expected === undefined ? '' : ` (expected ${expected})`;
-              if (told <= mostTold) console.error(`line ${line}: ${reason}${form}`);
+              if (reported <= maxReported) console.error(`line ${line}: ${reason}${form}`);
             },
             ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
           });
-          if (told > mostTold) console.error(`and ${(told - mostTold).toLocaleString('en')} more`);
+          if (reported > maxReported) console.error(`and ${(reported - maxReported).toLocaleString('en')} more`);
           return importAnswer(summary, dryRun);
         },
         patient,

@@ -42,7 +42,7 @@ export type Knowledge = {
   open(question: string): Known;
 };
 
-/** What an answer may still read; taking more throws `ResultTooLarge`. */
+/** Rows and bytes that an answer may still read; `take` throws `ResultTooLarge` when they are used up. */
 export type Budget = {
   take(rows: number, bytes: number): void;
   isSpent(): boolean;

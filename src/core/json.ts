@@ -41,7 +41,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Whether a list or an object ends where it begins. */
+/** True if the next character that is no blank closes the list or object. */
 function isEmptyFrom(text: string, start: number) {
   let at = start;
   while (' \t\r\n'.includes(text.charAt(at)) && at < text.length) at += 1;

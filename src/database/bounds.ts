@@ -1,8 +1,8 @@
 /** The most that one statement of a page reads: so much is parsed in far less than 100 ms. */
 export const usualResult = { rows: 5_000, bytes: 4_000_000 };
-/** The same for a statement about one row alone, which cannot be divided: as much as an answer may hold. */
+/** Bound of a statement about one row, which cannot be split: the size of an answer. */
 export const largestResult = { rows: 50_000, bytes: 16_000_000 };
-/** The same for a row that was read within `largestResult` before a write made it a little larger. */
+/** Bound of reading a row after a write, which may have made it a little larger than `largestResult`. */
 export const resultAfterWrite = { rows: 2 * largestResult.rows, bytes: 2 * largestResult.bytes };
 export type ResultBound = typeof usualResult;
 
@@ -13,5 +13,5 @@ export class ResultTooLarge extends Error {
   }
 }
 
-/** How many bytes the rows of a result took; kept beside it, as only the reader of the rows knows. */
+/** Size in bytes of each result; only the row decoder knows it. */
 export const bytesRead = new WeakMap<object, number>();

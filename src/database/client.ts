@@ -40,7 +40,7 @@ export type Database = Writers & {
   db: Reader;
   /** The same database, whose changes go to the audit log. */
   by(doing: Doing): Database;
-  /** The same database, whose writers wait in turn with other fairness keys. */
+  /** A database whose writes wait in the queue under this fairness key. */
   queuedAs(fairnessKey: number): Database;
   /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
@@ -91,29 +91,29 @@ export function openDatabase(options: DatabaseOptions): Database {
   const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
   const together = askingTogether(pool);
   const db = builderOn(together as Pool);
-  // One audit for all that is made of it: a doing leaves one entry, in whatever turn its changes wait.
-  const told = (audit?: Audit, fairnessKey?: number): Database => ({
+  // Databases for other fairness keys share the audit: a command writes one entry for each provider.
+  const databaseWith = (audit?: Audit, fairnessKey?: number): Database => ({
     ...writers(audit, fairnessKey),
     pool: together,
     db,
-    by: (doing) => told(auditOf(doing), fairnessKey),
-    queuedAs: (key) => told(audit, key),
+    by: (doing) => databaseWith(auditOf(doing), fairnessKey),
+    queuedAs: (key) => databaseWith(audit, key),
     atomically: (work) =>
       transaction(pool, { until: performance.now() + minute }, async (client) => {
         await client.query('set local statement_timeout = 60000');
         await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
         const inside = builderOn(client);
-        const toldWithin = (one?: Audit): Database => ({
-          ...told(one),
+        const databaseWithin = (one?: Audit): Database => ({
+          ...databaseWith(one),
           ...writersWithin(client, one),
-          by: (doing) => toldWithin(auditOf(doing)),
-          queuedAs: () => toldWithin(one),
+          by: (doing) => databaseWithin(auditOf(doing)),
+          queuedAs: () => databaseWithin(one),
           pool: client,
           db: inside,
         });
-        return work(toldWithin(audit));
+        return work(databaseWithin(audit));
       }),
     close: () => pool.end(),
   });
-  return told();
+  return databaseWith();
 }

@@ -19,9 +19,9 @@ type Session = { prepareQuery: Prepare };
 
 /** How the name of a statement begins whose rows are to come as records: read at once they take a fraction of cell by cell. */
 export const asRecords = 'r_';
-/** The same for as many records as an answer may hold. */
+/** Name prefix of a statement about one row, bounded by `largestResult`. */
 export const asManyRecords = 'r_m_';
-/** The same for the answer to a write, which may be larger. */
+/** Name prefix of a statement that reads a row after a write, bounded by `resultAfterWrite`. */
 export const asRecordsAfterWrite = 'r_w_';
 
 /** How columns are named that have no other name. */
@@ -37,7 +37,7 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   const { prepareQuery } = session;
   session.prepareQuery = (query, fields, name, ...rest) => {
     const records = fields && name?.startsWith(asRecords) ? recordsOf(fields, boundOf(name)) : undefined;
-    const asked = records ? { ...query, sql: records.worded(query.sql) } : query;
+    const asked = records ? { ...query, sql: records.toSql(query.sql) } : query;
     const prepared = prepareQuery.call(session, asked, fields, name, ...rest);
     // To write a reader out pays for what is asked again and again.
     if (fields && name && !prepared.customResultMapper) {
@@ -72,8 +72,8 @@ function recordsOf(all: Field[], bound: ResultBound) {
   const bounded = (text: string) =>
     `(select * from (${text}) as t(${all.map(nameOf).join(', ')}) limit ${bound.rows + 1}) as t`;
   const inOneText = (text: string) =>
-    `select case when octet_length(told) <= ${bound.bytes} then told end
-      from (select coalesce(string_agg(${record}, ''), '') as told from ${bounded(text)}) as t`;
+    `select case when octet_length(records) <= ${bound.bytes} then records end
+      from (select coalesce(string_agg(${record}, ''), '') as records from ${bounded(text)}) as t`;
   // The size of a text is known without reading it.
   const bytes = longNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
   const oneByOne = (text: string) =>
@@ -110,7 +110,7 @@ function recordsOf(all: Field[], bound: ResultBound) {
   const isInOneText = long.length === 0;
   return {
     fields: [...short, ...long],
-    worded: isInOneText ? inOneText : oneByOne,
+    toSql: isInOneText ? inOneText : oneByOne,
     read: isInOneText ? readText : readEach,
   };
 }

@@ -3,7 +3,7 @@ import { Read, type Reading } from '../core/schema.ts';
 import { addressPattern } from '../core/text.ts';
 import { Amount, LocalTime, Percentage, TimeOfDay } from './kinds/words.ts';
 
-/** Rules between fields, told where a field is in its form and refused all the same. */
+/** Rules between fields: the expected form of a field whose own format is right. */
 const rules: Record<string, string> = {
   attendance: 'gatherings of the same course date',
   balance: 'at most amount',
@@ -41,12 +41,12 @@ const patterns: Record<string, string> = {
 
 /** `level: a whole number from 0 to 4`, for each field that can be described; undefined when none can. */
 export function expectedOf(schema: TSchema, names: string[], { byRules = false } = {}): string | undefined {
-  const told = names.flatMap((name) => {
+  const forms = names.flatMap((name) => {
     const field = name.replaceAll(/\[\d+\]/g, '');
     const form = (byRules ? rules[field] : undefined) ?? formOf(propertyOf(schema, field.split('.')));
     return form === undefined ? [] : [`${name}: ${form}`];
   });
-  return told.length > 0 ? told.join('; ') : undefined;
+  return forms.length > 0 ? forms.join('; ') : undefined;
 }
 
 export const ruleOf = (field: string) => (rules[field] === undefined ? undefined : `${field}: ${rules[field]}`);

@@ -94,15 +94,15 @@ export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyRep
   return send(reply, writer.around(envelope, written)) as typeof envelope;
 }
 
-/** Writes as many items of a page as an answer may hold; a page that ends early begins the next where that can be told. */
+/** Serializes as many items of a page as fit into an answer; a page by number ends where a smaller page size can continue. */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
   const writer = listWriterOf(reply.getSerializationFunction('200'))!;
   let { written, count } = await writer.items(page.items);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
   const isTruncated = page.isTruncated || count < page.items.length;
   if (isTruncated && page.walk === 'page') {
-    const told = splitOf(page, count);
-    if (told.count < count) ({ written, count } = await writer.items(page.items.slice(0, told.count)));
+    const split = splitOf(page, count);
+    if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count)));
   }
   const fitting = { ...page, isTruncated, more: page.more || isTruncated };
   return { writer, written, fitting: { ...fitting, items: page.items.slice(0, count), ids: page.ids.slice(0, count) } };
@@ -137,7 +137,7 @@ function sayThrough(request: FastifyRequest, reply: FastifyReply, { through }: P
   if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(through));
 }
 
-/** Past the end `previous_page` is the last page that has items. One that ends early tells of pages of the size to go on with. */
+/** Past the end `previous_page` is the last page that has items. A truncated page has the page size of its next link. */
 function toEnvelope<T>(found: Page<T>, total: number) {
   const { items, isTruncated } = found;
   const split = isTruncated ? splitOf(found, items.length) : undefined;

@@ -50,8 +50,8 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
     // In a turn of its own: what is asked in this one is answered together.
     if (found.stale) setImmediate(noteUse, database, found, request);
     request.dataVersion = found.data_version;
-    let told: Database | undefined;
-    const writers = () => (told ??= database.by(doingOf(request, found.key_id)).queuedAs(found.fairness_key));
+    let audited: Database | undefined;
+    const writers = () => (audited ??= database.by(doingOf(request, found.key_id)).queuedAs(found.fairness_key));
     request.ctx = {
       providerId: found.provider_id,
       fairnessKey: found.fairness_key,

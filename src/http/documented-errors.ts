@@ -23,7 +23,7 @@ const nouns: Record<string, string> = {
   vouchers: 'Voucher',
 };
 
-/** What one endpoint is refused for beside what others are. */
+/** Error samples of endpoints that the schema cannot give. */
 const special: Record<string, Record<string, Problem>> = {
   // Its faults have a response of their own.
   'POST /v2/admin-users': {},

@@ -54,7 +54,7 @@ export function readRequests(app: FastifyInstance) {
 /** Only such a name can stand in a header; another one is ignored without a word. */
 const isPlainName = (name: string) => /^[A-Za-z0-9_.[\]-]{1,40}$/.test(name);
 
-/** Whether an id of the path has a leading zero. */
+/** True if an id in the path has a leading zero. */
 function isPadded(schema: FastifySchema | undefined, params: Record<string, unknown>) {
   const { properties = {} } = (schema?.params ?? {}) as Partial<TObject>;
   return Object.entries(properties).some(

@@ -20,7 +20,7 @@ const pauseAfterMs = 25;
 /** Outputs take turns of it between two pauses, so all share this; what V8 frees late is then what is sent and little more. */
 const shared = Buffer.allocUnsafeSlow(1_048_576);
 
-/** Collects texts as bytes; its user calls `pause` where `isDue` says so. */
+/** Collects texts as bytes; the caller awaits `pause` when `isDue` is true. */
 export function newOutput() {
   const full: Buffer[] = [];
   let [length, text, since] = [0, '', performance.now()];
@@ -66,7 +66,7 @@ export function serializerOf(schema: object): Write {
   };
 }
 
-/** Whether a value has so many members or so long texts that it is serialized in slices. */
+/** True if a value has so many members or so long texts that it is serialized in slices. */
 export function isLarge(value: unknown) {
   let left = 2 * sliceSize;
   const visit = (one: unknown) => {

@@ -48,7 +48,7 @@ export async function loadWhole<T>(load: (budget: Budget) => Promise<T>): Promis
   }
 }
 
-/** Loads an item, or says that it is too large; never after a write, which is committed. */
+/** Loads an item; throws 400 if it exceeds the budget, except after a write, which is committed. */
 export async function loadOne<T>(
   load: (budget: Budget) => Promise<T>,
   { id, isAfterWrite = false }: { id: number; isAfterWrite?: boolean },

@@ -62,11 +62,11 @@ export type ByKeys<Found> = {
 export function byKeys<Found>(
   build: (wording: Wording & { providerId: Placeholder }, naming: Naming) => Query<Found>,
 ): ByKeys<Found> {
-  const worded = (kind = asRecords) =>
+  const prepare = (kind = asRecords) =>
     wordedOnce<Found>((wording, naming) => build({ ...wording, providerId: asker }, naming), kind);
-  const query = worded();
-  const largeQuery = worded(asManyRecords);
-  const queryAfterWrite = worded(asRecordsAfterWrite);
+  const query = prepare();
+  const largeQuery = prepare(asManyRecords);
+  const queryAfterWrite = prepare(asRecordsAfterWrite);
   /** By fewer keys at a time where all of them find more than a statement may. */
   const fetch = async (asking: Asking, { providerIds, ids }: Keys): Promise<Found[]> => {
     const values = { asker: asking.providerId, providerIds: arrayOf(providerIds), ids: arrayOf(ids) };
@@ -84,7 +84,7 @@ export function byKeys<Found>(
     }
   };
   const ofFound: ByKeys<Found>['ofFound'] = () => {
-    const found = worded();
+    const found = prepare();
     return (asking, variant, ids, values) => {
       const naming = (): Naming => ({ ...byPlaceholders, ofId: (id) => sql`${id} = any(array(${ids(asker)}))` });
       const { providerId } = asking;

@@ -43,7 +43,7 @@ export type Page<T> = {
   items: T[];
   /** The ids of the items, in their order. */
   ids: number[];
-  /** Whether it ends before its limit because of the budget of an answer. */
+  /** True if the page ends before its limit because of the budget of an answer. */
   isTruncated: boolean;
   page: number;
   limit: number;

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { Problem } from '../core/problem.ts';
 import { failureOf, isCertificateFault, rootOf } from '../database/errors.ts';
 
-/** The server cannot listen where HOST and PORT say; kept apart from socket errors of the database. */
+/** The server cannot listen on HOST and PORT; not a socket error of the database. */
 export class ListenError extends Error {
   constructor({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>, cause: unknown) {
     const { code = '', message } = cause as NodeJS.ErrnoException;

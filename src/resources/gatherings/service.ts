@@ -16,7 +16,7 @@ const notValid = () => invalidFields({ notValid: ['gatherings'] });
 /** Gatherings as a write sends them, with both moments as local times; each must end after it begins. */
 export const readGatherings = (sent: GatheringField[] | null = []) => (sent ?? []).map(readGathering);
 
-/** What `readGatherings` would refuse, and the members that are missing; what the schema refuses is left to it. */
+/** Missing members and contradictory times of gatherings; values that the schema refuses are skipped. */
 export function gatheringFaults(sent: unknown) {
   const items = Array.isArray(sent) ? (sent as GatheringField[]) : [];
   const missing = items.flatMap((item, n) => missingMembers(item).map((name) => `gatherings[${n}].${name}`));

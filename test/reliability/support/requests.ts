@@ -10,7 +10,8 @@ type Random = () => number;
 export type Pool = Record<string, (number | string)[]>;
 
 /** What stands in a list under each of these names. */
-const lists: [string, string, (item: any) => number | string][] = [
+type Listed = { id: number; coursedate_id: number; user: { id: number } };
+const lists: [string, string, (item: Listed) => number | string][] = [
   ['course', '/v2/courses?limit=250', ({ id }) => id],
   ['coursedate', '/v2/coursedates?limit=250', ({ coursedate_id }) => coursedate_id],
   ['location', '/v2/locations?limit=250', ({ id }) => id],
@@ -39,7 +40,7 @@ const hidden: Record<string, string> = {
 export async function poolOf(client: Client, base: string, database: pg.Client, providerId: number): Promise<Pool> {
   const pool: Pool = { place: [1, 2], partner: [2, 3] };
   for (const [kind, path, idOf] of lists) {
-    const body = JSON.parse((await client.get(base + path)).text) as any[] | { items: any[] };
+    const body = JSON.parse((await client.get(base + path)).text) as Listed[] | { items: Listed[] };
     pool[kind] = (Array.isArray(body) ? body : body.items).map(idOf);
   }
   for (const [kind, text] of Object.entries(hidden)) {
