@@ -132,9 +132,7 @@ function partSchema(part: Part): TSchema {
   });
   if (part.form === 'by-key')
     return Type.Unsafe({ type: 'object', propertyNames: { enum: part.keys }, additionalProperties: object });
-  return part.form === 'list'
-    ? Type.Array(object, { maxItems: ('maxItems' in part ? part.maxItems : undefined) ?? 1_000 })
-    : object;
+  return part.form === 'list' ? Type.Array(object, { maxItems: part.maxItems ?? 1_000 }) : object;
 }
 
 /** The rows of a line that has been checked, its own first. */
