@@ -194,7 +194,8 @@ test("another provider's admin user is no seller, until attached here", async ()
   const seller = await newSeller(other);
   const refused = await create(me, { title: 'A', seller_id: seller.id });
   expect([refused.status, refused.json()]).toEqual([400, { error: 'Field(s) not valid: seller_id' }]);
-  await me.post('/v2/admin-users', { email: seller.email, role_ids: 1 });
+  const { email, firstname, lastname } = seller;
+  await me.post('/v2/admin-users', { email, firstname, lastname, role_ids: 1 });
   expect(await createAndRead(me, { title: 'A', seller_id: seller.id })).toMatchObject({ seller });
 });
 

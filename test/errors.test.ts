@@ -169,7 +169,12 @@ test.each([
   ],
   ['POST', '/v2/courses', { title, duration_value: 1 }, 'Missing field(s): duration_unit'],
   ['POST', '/courses', { title, duration_unit: 1 }, 'Missing field(s): duration_value'],
-  ['POST', '/v2/courses', { title, tags: [{}, {}], labels: ['x'] }, 'Field(s) not valid: tags,labels'],
+  [
+    'POST',
+    '/v2/courses',
+    { title, tags: [{}, {}], labels: ['x'] },
+    'Missing field(s): tags[0].title,tags[1].title. Field(s) not valid: labels',
+  ],
 ] as const)('%s %s with %j', async (method, url, body, text) => {
   const answer = await me.request(method)(url, body);
   expect(answer.status).toBe(400);

@@ -130,8 +130,8 @@ const person: Room = {
   way: wayOf('POST /v2/admin-users'),
   fields: {
     email: { ...email, shown: title.shown! },
-    ...{ role_ids: idsAmong(roles), firstname: title, lastname: title, position: note },
-    ...{ phone_prefix: note, phone: note, booking_email: email, send_invite: flag },
+    ...{ role_ids: idsAmong(roles), firstname: title, lastname: title, position: longLine },
+    ...{ phone_prefix: longLine, phone: longLine, booking_email: email, send_invite: flag },
   },
   foreign: [strangers.role, unknown, [1, strangers.role], `1,${unknown}`].map((ids) => ['role_ids', ids]),
   expected: (given) => ({

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { asRecords } from '../src/database/reading.ts';
-import { readRecords } from '../src/database/records.ts';
+import { asManyRecords, asRecords } from '../src/database/reading.ts';
+import { readManyRecords, readRecords, recordsAtOnce } from '../src/database/records.ts';
 import { auditEntries } from '../src/database/tables/audit.ts';
 import { courseDates } from '../src/database/tables/coursedates.ts';
 import { courses } from '../src/database/tables/courses.ts';
@@ -22,7 +22,9 @@ test.each([true, false])(
     const long = Object.fromEntries(
       texts.map((name, n) => [`text_${name}`, `${name} (a, "b") \\ é\n`.repeat(1 + 400 * n)]),
     );
-    const course = await me.course({ title, price_value: 1234, ...long });
+    const course = await me.course({ title: 'Fjell', price_value: 1234, ...long });
+    const ctx = await me.ctx();
+    await ctx.write((tx) => tx.update(courses).set({ title }).where(eq(courses.id, course)));
     await me.course();
     const date = { start_at: '2030-05-01', end_at: '2030-05-01', custom_properties: { room: 'c, \\d' } };
     expect(await me.post(`/v2/courses/${course}/coursedates`, date)).toMatchObject({ status: 201 });
@@ -48,11 +50,12 @@ test.each([true, false])(
     ];
     const found: unknown[][] = [];
     for (const [n, query] of rows.entries()) {
-      const [records, cells] = [
+      const [records, many, cells] = [
         await query.prepare(`${asRecords}${n}`).execute(),
+        await query.prepare(`${asManyRecords}${n}`).execute(),
         await query.prepare(`by_${n}`).execute(),
       ];
-      expect(records).toEqual(cells);
+      expect([records, many]).toEqual([cells, cells]);
       found.push(cells);
     }
     expect(found.map(({ length }) => length)).toEqual([2, 1, 1, 4, 2, 2, 2]);
@@ -127,4 +130,13 @@ test('any cells of records are read back as they were', async () => {
       expect(cells).toEqual(rows);
     }),
   );
+});
+
+test('records that are read in slices are those that are read at once', async () => {
+  const text = Array.from({ length: 2 * recordsAtOnce + 1 }, (_, n) => `(${n},"a ""b"" ${n}")`).join('');
+  const kinds = ['number', 'text'] as const;
+  const slices = await readManyRecords(text, [...kinds], (row) => row);
+  expect(slices).toHaveLength(2 * recordsAtOnce + 1);
+  expect(slices).toEqual(readRecords(text, [...kinds], (row) => row));
+  expect(await readManyRecords('', [...kinds], (row) => row)).toEqual([]);
 });

@@ -71,7 +71,7 @@ const items: [string, string, string][] = [
   ['/v2/orders', '/v2/orders/{id}', 'id'],
   ['/v2/participants', '/v2/participants/{id}', 'id'],
   ['/v2/customers', '/v2/customers/{id}', 'id'],
-  ['/v2/customers', '/v2/customers/{id}/employees', 'id'],
+  ['/v2/customers', '/v2/customers/{id}/employees?paginate=true', 'id'],
   ['/v2/instructors', '/v2/instructors/{id}', 'id'],
 ];
 
