@@ -84,18 +84,20 @@ async function courseScript({ database }: Subject, headers: Record<string, strin
   const title = `sample-${process.pid}-${(samples += 1)}`;
   const made = (one: string) =>
     app.inject({ method: 'POST', url: '/v2/courses', headers, payload: bodyOf(one) }).then(() => undefined);
-  // Whose key the first looks up; the next ones leave that to the lock.
+  // Prepares the statements of the one that is recorded.
   await made(`${title}-first`);
   const sent = await statementsOf(() => made(title));
   await app.close();
   const transaction = sent.slice(sent.findIndex(({ text }) => text.startsWith('begin')));
-  const at = String(transaction.find(({ name }) => name === 'lock_provider_by_key')!.row!['at']);
+  const lock = transaction.find(({ name }) => name === 'lock_provider')!;
+  const insert = transaction.find(({ text }) => text.startsWith('insert into "courses"'))!;
   const variables = [
-    { sample: at, sql: ':at' },
+    { sample: String(lock.row!['at']), sql: ':at' },
     { sample: title, sql: ':title::text' },
+    { sample: String(insert.row!['id'] ?? insert.row!['0']), sql: ':id' },
   ];
   const before = ['\\set title random(1, 1000000000000000)'];
-  return { script: scriptOf(transaction, variables, ['lock_provider_by_key'], before), sent: sent.length };
+  return { script: scriptOf(transaction, variables, [lock.name!, insert.name!], before), sent: sent.length };
 }
 
 /** Milliseconds of PostgreSQL's processor time for counting once how many items there are on all pages. */
