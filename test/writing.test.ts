@@ -38,7 +38,7 @@ test.each([
   ] as const) {
     const whole = Array.isArray(data) ? Type.Array(Item) : Envelope(Item);
     const writer = listWriterOf(writing(schema))!;
-    const { written, count: fitting } = await writer.items(items);
+    const { written, count: fitting } = await writer.items(items, true);
     expect(fitting).toBe(count);
     expect(String(writer.around(data, written))).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
   }
@@ -47,7 +47,7 @@ test.each([
 test('a list that was written stays as it is while others are', async () => {
   const writer = listWriterOf(writing(Type.Array(Item)))!;
   const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(100_000));
-  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text))));
+  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text), true)));
   texts.forEach((text, n) => {
     const items = JSON.parse(String(writer.around([], written[n]!.written))) as { title: string }[];
     expect(items.map(({ title }) => title)).toEqual(Array<string>(40).fill(text));

@@ -46,6 +46,7 @@ export type Knowledge = {
 export type Budget = {
   take(rows: number, bytes: number): void;
   isSpent(): boolean;
+  bytesTaken(): number;
   /** The answer to a write that is committed: it was within its bounds before. */
   isAfterWrite?: true;
 };

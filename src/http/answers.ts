@@ -97,16 +97,20 @@ export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyRep
 /** Serializes as many items of a page as fit into an answer; a page by number ends where a smaller page size can continue. */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
   const writer = listWriterOf(reply.getSerializationFunction('200'))!;
-  let { written, count } = await writer.items(page.items);
+  const mayHoldLarge = page.embeddedBytes > largeFrom;
+  let { written, count } = await writer.items(page.items, mayHoldLarge);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
   const isTruncated = page.isTruncated || count < page.items.length;
   if (isTruncated && page.walk === 'page') {
     const split = splitOf(page, count);
-    if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count)));
+    if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count), mayHoldLarge));
   }
   const fitting = { ...page, isTruncated, more: page.more || isTruncated };
   return { writer, written, fitting: { ...fitting, items: page.items.slice(0, count), ids: page.ids.slice(0, count) } };
 }
+
+/** A page that embeds less is serialized without a look at the size of each item. */
+const largeFrom = 1_000_000;
 
 /** Typed as what was written out. */
 function send(reply: FastifyReply, bytes: Buffer): unknown {

@@ -4,8 +4,8 @@ import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type 
 
 /** Writes a list with the event loop free in between, as far as the answer's budget reaches. */
 export type ListWriter = {
-  /** The bytes of each item that fits, and whether there are more items. */
-  items(items: unknown[]): Promise<{ written: Buffer[]; count: number }>;
+  /** The bytes of the first items that fit, and their number. Large items are serialized in slices. */
+  items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
   /** The whole answer around so many of its items. */
   around(data: unknown, written: Buffer[]): Buffer;
 };
@@ -53,7 +53,7 @@ export function writing(schema: object, { isRead = true } = {}): Write {
   const others = required.filter((name) => name !== 'items');
   const writeMembers = serializerOf({ type: 'object', properties: members, required: others });
   listWriters.set(write, {
-    items: (items) => writeItems(items, item),
+    items: (items, mayHoldLarge) => writeItems(items, item, mayHoldLarge),
     around(data, written) {
       const [before, after] = Array.isArray(data) ? ['[', ']'] : [`${writeMembers(data).slice(0, -1)},"items":[`, ']}'];
       return Buffer.concat([Buffer.from(before), ...written, Buffer.from(after)]);
@@ -65,14 +65,14 @@ export function writing(schema: object, { isRead = true } = {}): Write {
 /** A text shorter than this holds too few embedded items to count them. */
 const countedFrom = 4_096;
 
-async function writeItems(items: unknown[], schema: object) {
+async function writeItems(items: unknown[], schema: object, mayHoldLarge: boolean) {
   const serialize = serializerOf(schema);
   const output = newOutput();
   const left = { ...answerBudget };
   let count = 0;
   for (const one of items) {
     const comma = count === 0 ? '' : ',';
-    if (isLarge(one)) {
+    if (mayHoldLarge && isLarge(one)) {
       // It uses the shared buffer as well.
       output.end();
       const written = await serializeInSlices(schema, one, left);

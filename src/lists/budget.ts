@@ -11,6 +11,7 @@ export function newBudget(): Budget {
   const isSpent = () => embedded < 0 || bytes < 0;
   return {
     isSpent,
+    bytesTaken: () => answerBudget.bytes - bytes,
     take(rows, size) {
       embedded -= rows;
       bytes -= size;
@@ -19,7 +20,12 @@ export function newBudget(): Budget {
   };
 }
 
-const budgetAfterWrite: Budget = { take: () => undefined, isSpent: () => false, isAfterWrite: true };
+const budgetAfterWrite: Budget = {
+  take: () => undefined,
+  isSpent: () => false,
+  bytesTaken: () => 0,
+  isAfterWrite: true,
+};
 
 /** How many items lie in the lists of a value, at any depth. */
 export function embeddedIn(value: unknown): number {
@@ -64,10 +70,12 @@ export async function loadOne<T>(
 export async function loadFitting<K extends { id: number }, T>(
   keys: K[],
   load: (budget: Budget, keys: K[]) => Promise<T>,
-): Promise<{ loaded: T; count: number }> {
+): Promise<{ loaded: T; count: number; bytes: number }> {
   for (let count = keys.length; ; count = Math.floor(count / 2)) {
     try {
-      return { loaded: await load(newBudget(), keys.slice(0, count)), count };
+      const budget = newBudget();
+      const loaded = await load(budget, keys.slice(0, count));
+      return { loaded, count, bytes: budget.bytesTaken() };
     } catch (error) {
       if (!(error instanceof ResultTooLarge)) throw error;
       if (count <= 1) throw itemTooLarge(keys[0]?.id);

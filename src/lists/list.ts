@@ -45,6 +45,8 @@ export type Page<T> = {
   ids: number[];
   /** True if the page ends before its limit because of the budget of an answer. */
   isTruncated: boolean;
+  /** Size of what was embedded, as read from the database. */
+  embeddedBytes: number;
   page: number;
   limit: number;
   /** Whether there is more after this page. */
@@ -206,6 +208,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     return {
       ...fitting.loaded,
       isTruncated,
+      embeddedBytes: fitting.bytes,
       page,
       limit,
       more: isMore || isTruncated,
