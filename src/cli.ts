@@ -4,22 +4,27 @@ import { auditCommands } from './commands/audit.ts';
 import { command, id, moment, print, run, slug, table, title, type Options } from './commands/connect.ts';
 import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
-import { exchangeCommands } from './commands/exchange.ts';
+import { exchangeCommands } from './commands/import-export.ts';
 import { mailCommands } from './commands/mail.ts';
 import { readConfig } from './config.ts';
-import { dateTimeOrNull } from './core/moment.ts';
-import { Problem } from './core/problem.ts';
+import { dateTimeOrNull } from './lib/timestamps.ts';
+import { Problem } from './core/errors.ts';
 import { migrateDatabase } from './database/migrate.ts';
-import { explain } from './process/explain.ts';
-import { makeDemo } from './process/first-start.ts';
+import { explain } from './runtime/describe-error.ts';
+import { makeDemo } from './runtime/first-start.ts';
 import { raiseOomScore } from './process/oom-score.ts';
-import { openStore, whenReachable } from './process/store.ts';
-import { packageVersion } from './process/version.ts';
-import { addCategory, listCategories } from './resources/categories/service.ts';
+import { openStore, whenReachable } from './runtime/store.ts';
+import { packageVersion } from './runtime/version.ts';
+import { addCategory, listCategories } from './resources/courses/category-service.ts';
 import { categorizeCourse } from './resources/courses/service.ts';
-import { createKey, listKeys, revokeKey } from './resources/keys/service.ts';
-import { approvePartner, listPartners, requestPartner, revokePartner } from './resources/partners/service.ts';
-import { closeProvider, createTitledProvider, listProviders, openProvider } from './resources/providers/service.ts';
+import { createKey, listKeys, revokeKey } from './resources/auth/key-service.ts';
+import { approvePartner, listPartners, requestPartner, revokePartner } from './resources/schools/partner-service.ts';
+import {
+  closeProvider,
+  createTitledProvider,
+  listProviders,
+  openProvider,
+} from './resources/schools/provider-service.ts';
 
 /** What operators type; each command calls the services that the interfaces call. */
 

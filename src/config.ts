@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
 import envSchema from 'env-schema';
 import { BlockList, isIP } from 'node:net';
-import { mayBeApiKey } from './core/api-key.ts';
-import { asTitle, isAddress, isTitle } from './core/text.ts';
-import { readSecretFile, warnOfUnknown } from './core/variables.ts';
+import { mayBeApiKey } from './lib/api-key.ts';
+import { asTitle, isAddress, isTitle } from './lib/text.ts';
+import { readSecretFile, warnOfUnknown } from './lib/environment.ts';
 import { languages } from './reference/language.ts';
 
 const { Optional } = Type;

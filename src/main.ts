@@ -4,15 +4,15 @@ import { setFlagsFromString } from 'node:v8';
 import { buildApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
-import { openLog, type Log } from './process/log.ts';
-import { startClearing } from './process/clearing.ts';
-import { startClockCheck } from './process/clock-check.ts';
-import { bootstrap, demoData, welcome } from './process/first-start.ts';
-import { explain, ListenError } from './process/explain.ts';
-import { onStopSignal } from './process/signals.ts';
-import { packageVersion } from './process/version.ts';
-import { mailOf } from './process/mail.ts';
-import { openStore, settingsOf, whenReachable, type Store } from './process/store.ts';
+import { openLog, type Log } from './runtime/log.ts';
+import { startClearing } from './runtime/audit-retention.ts';
+import { startClockCheck } from './runtime/clock-check.ts';
+import { bootstrap, demoData, welcome } from './runtime/first-start.ts';
+import { explain, ListenError } from './runtime/describe-error.ts';
+import { onStopSignal } from './runtime/signals.ts';
+import { packageVersion } from './runtime/version.ts';
+import { mailOf } from './runtime/mail.ts';
+import { openStore, settingsOf, whenReachable, type Store } from './runtime/store.ts';
 
 // V8 would let what it holds grow several times over before it collects; so it holds less under load.
 setFlagsFromString('--heap-growing-percent=50');

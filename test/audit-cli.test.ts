@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { retryFailed } from '../src/mail/service.ts';
-import { auditEntries } from '../src/resources/audit/service.ts';
+import { auditEntries } from '../src/audit/service.ts';
 import { addDate } from './support/dates.ts';
 import { invite } from './support/mail.ts';
 import { newUser } from './support/orders.ts';

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { auditEntries, clearAuditLog } from '../src/resources/audit/service.ts';
-import { createKey } from '../src/resources/keys/service.ts';
-import { requestPartner } from '../src/resources/partners/service.ts';
+import { auditEntries, clearAuditLog } from '../src/audit/service.ts';
+import { createKey } from '../src/resources/auth/key-service.ts';
+import { requestPartner } from '../src/resources/schools/partner-service.ts';
 import { book, bookable, booked, bookingOf } from './support/booking.ts';
 import { addAdminUser, addInstructor } from './support/dates.ts';
 import { minimalPerson, minimalSchool, urlOf, write, writes } from './support/generate.ts';

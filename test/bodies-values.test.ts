@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asLine } from '../src/core/text.ts';
+import { asLine } from '../src/lib/text.ts';
 import {
   contentTypes,
   dialects,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { named, strangersAmong } from '../src/resources/enrolments/service.ts';
+import { named, strangersAmong } from '../src/resources/booking/enrolment-service.ts';
 import { bookable, booked, person } from './support/booking.ts';
 import { newUser, write } from './support/orders.ts';
 import { sharedWorld, type Provider } from './support/world.ts';

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { providers } from '../src/database/tables/providers.ts';
 import { eq } from 'drizzle-orm';
-import { setPassword } from '../src/resources/passwords/service.ts';
+import { setPassword } from '../src/resources/auth/password-service.ts';
 import { accessibilityFaults, chromiumPath, keepScreenshot, openBrowser, overhang } from './support/browser.ts';
 import { addDate, addGathering, addInstructor, addLocation, teaches } from './support/dates.ts';
 import { newOrder, newUser, write } from './support/orders.ts';

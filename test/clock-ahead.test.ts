@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startClockCheck } from '../src/process/clock-check.ts';
+import { startClockCheck } from '../src/runtime/clock-check.ts';
 import { bookWithReceipt, eventually, mailWorld, outboxOf } from './support/mail.ts';
 import { cli, urlOf } from './support/processes.ts';
 import { send } from './support/world.ts';

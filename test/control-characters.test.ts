@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asLine, asLines, isAddress } from '../src/core/text.ts';
+import { asLine, asLines, isAddress } from '../src/lib/text.ts';
 import { addDate, addGathering, changeDate } from './support/dates.ts';
 import { newOrder, newUser } from './support/orders.ts';
 import { load } from './support/everything.ts';

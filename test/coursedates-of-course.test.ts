@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { approvePartner } from '../src/resources/partners/service.ts';
+import { approvePartner } from '../src/resources/schools/partner-service.ts';
 import { addDate, addGathering, addInstructor, addLocation, addParticipants, changeDate } from './support/dates.ts';
 import { fileWorld, type Answer, type Provider } from './support/world.ts';
 

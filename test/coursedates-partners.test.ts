@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { addCategory } from '../src/resources/categories/service.ts';
+import { addCategory } from '../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
-import { approvePartner } from '../src/resources/partners/service.ts';
+import { approvePartner } from '../src/resources/schools/partner-service.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from './support/dates.ts';
 import { sharedWorld, type Answer } from './support/world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CourseBody, CourseChange } from '../src/resources/courses/body.ts';
-import { addCategory } from '../src/resources/categories/service.ts';
+import { CourseBody, CourseChange } from '../src/resources/courses/body-schema.ts';
+import { addCategory } from '../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
 import { addDate } from './support/dates.ts';
 import { newCustomer, newProduct, write } from './support/orders.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { CustomerBody, CustomerChange } from '../src/resources/customers/body.ts';
+import { CustomerBody, CustomerChange } from '../src/resources/customers/body-schema.ts';
 import { addAdminUser } from './support/dates.ts';
 import { dialects, encoded, fullCustomer as whole, typed } from './support/generate.ts';
 import { newCustomer, newUser, write } from './support/orders.ts';

@@ -6,9 +6,9 @@ import { allGuards } from '../src/core/context.ts';
 import type { DatabaseOptions } from '../src/database/client.ts';
 import { failureOf } from '../src/database/errors.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
-import { addCategory } from '../src/resources/categories/service.ts';
+import { addCategory } from '../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
-import { approvePartner, requestPartner, revokePartner } from '../src/resources/partners/service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../src/resources/schools/partner-service.ts';
 import { minimalSchool } from './support/generate.ts';
 import {
   asAdmin,

@@ -5,8 +5,8 @@ import { dateLines } from '../src/demo/content/dates.ts';
 import { runsOn } from '../src/demo/content/runs.ts';
 import { demoSchoolLines } from '../src/demo/content/school.ts';
 import { loadDemo } from '../src/demo/load.ts';
-import { listPartners } from '../src/resources/partners/service.ts';
-import { listProviders } from '../src/resources/providers/service.ts';
+import { listPartners } from '../src/resources/schools/partner-service.ts';
+import { listProviders } from '../src/resources/schools/provider-service.ts';
 import { differences } from './support/alike.ts';
 import { exported, load, questions } from './support/everything.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvePartner } from '../src/resources/partners/service.ts';
+import { approvePartner } from '../src/resources/schools/partner-service.ts';
 import { minimalSchool } from './support/generate.ts';
 import { fileWorld, type Provider } from './support/world.ts';
 

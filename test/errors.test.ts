@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newApiKey } from '../src/core/api-key.ts';
+import { newApiKey } from '../src/lib/api-key.ts';
 import { send, sharedWorld, type Answer } from './support/world.ts';
 import { minimalSchool, typed } from './support/generate.ts';
 

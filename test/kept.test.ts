@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import type { buildApp } from '../src/app.ts';
 import { allGuards } from '../src/core/context.ts';
 import { categories } from '../src/database/tables/catalog.ts';
-import { addCategory } from '../src/resources/categories/service.ts';
+import { addCategory } from '../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
 import { bookable, bookingOf } from './support/booking.ts';
 import { statementsOf } from './support/statements.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { hashApiKey, mayBeApiKey, newApiKey } from '../src/core/api-key.ts';
-import { createKey, listKeys, revokeKey } from '../src/resources/keys/service.ts';
-import { createTitledProvider } from '../src/resources/providers/service.ts';
+import { hashApiKey, mayBeApiKey, newApiKey } from '../src/lib/api-key.ts';
+import { createKey, listKeys, revokeKey } from '../src/resources/auth/key-service.ts';
+import { createTitledProvider } from '../src/resources/schools/provider-service.ts';
 import { statementsOf } from './support/statements.ts';
 import { send, sharedWorld } from './support/world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LocationBody, LocationChange } from '../src/resources/locations/body.ts';
+import { LocationBody, LocationChange } from '../src/resources/locations/body-schema.ts';
 import { addDate, addInstructor, placeOf } from './support/dates.ts';
 import { dialects, encoded, fullLocation as plain, typed, type Fields } from './support/generate.ts';
 import { write } from './support/orders.ts';

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { failureOf } from '../src/database/errors.ts';
-import { workQueue } from '../src/database/queue.ts';
+import { workQueue } from '../src/database/keyed-queue.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
 import { connectionTo, openTestDatabase, sharedWorld } from './support/world.ts';

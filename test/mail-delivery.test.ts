@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { minutesAfter } from '../src/mail/worker.ts';
-import { ownerOf } from '../src/resources/tokens/service.ts';
+import { ownerOf } from '../src/resources/auth/token-service.ts';
 import {
   allSent,
   bookWithReceipt,

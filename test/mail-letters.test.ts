@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownerOf, useToken } from '../src/resources/tokens/service.ts';
+import { ownerOf, useToken } from '../src/resources/auth/token-service.ts';
 import { addDate, addLocation } from './support/dates.ts';
 import { bookable, booked, person } from './support/booking.ts';
 import { allSent, invite, mailServer, mailWorld, outboxOf, sending, tokenIn, type Received } from './support/mail.ts';

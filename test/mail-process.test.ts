@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
 import { expect, test, vi } from 'vitest';
-import { ownerOf } from '../src/resources/tokens/service.ts';
+import { ownerOf } from '../src/resources/auth/token-service.ts';
 import {
   allSent,
   bookWithReceipt,

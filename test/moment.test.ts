@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { dateTime, exactDateTime, readMoment, readStoredMoment } from '../src/core/moment.ts';
-import { Nullable, OneOf } from '../src/core/schema.ts';
-import { slugOf } from '../src/core/catalog.ts';
-import { parseQuery } from '../src/http/query.ts';
+import { dateTime, exactDateTime, readMoment, readStoredMoment } from '../src/lib/timestamps.ts';
+import { Nullable, OneOf } from '../src/schema/types.ts';
+import { slugOf } from '../src/lib/catalog-urls.ts';
+import { parseQuery } from '../src/http/parsing/query-string.ts';
 import { preferredLanguage } from '../src/reference/language.ts';
 
 test.each([

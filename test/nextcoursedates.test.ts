@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { courses } from '../src/database/tables/courses.ts';
-import { approvePartner } from '../src/resources/partners/service.ts';
+import { approvePartner } from '../src/resources/schools/partner-service.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, placeOf, teaches } from './support/dates.ts';
 import { sharedWorld, type Answer, type Provider } from './support/world.ts';
 

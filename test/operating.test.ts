@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../src/database/migrate.ts';
-import { explain } from '../src/process/explain.ts';
+import { explain } from '../src/runtime/describe-error.ts';
 import { DatabaseError } from 'pg';
 import { startServer, urlOf } from './support/processes.ts';
 import { asAdmin, openTestDatabase, openWorld, ownDatabase } from './support/world.ts';

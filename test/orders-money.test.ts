@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amount, amountText, minorOf, percentOf } from '../src/core/money.ts';
+import { amount, amountText, minorOf, percentOf } from '../src/lib/money.ts';
 import { detailedOrderTitle } from '../src/resources/booking/schema.ts';
-import { agreedTotals } from '../src/resources/prices/service.ts';
+import { agreedTotals } from '../src/resources/booking/price-service.ts';
 
 test.each([
   ['0', 0n, '0.00'],

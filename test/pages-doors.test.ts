@@ -1,5 +1,5 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { isPassword } from '../src/resources/passwords/service.ts';
+import { isPassword } from '../src/resources/auth/password-service.ts';
 import { addAdminUser } from './support/dates.ts';
 import { newUser } from './support/orders.ts';
 import { adminTokenFor, age, cookieOf, signedIn, tokenFor, visitor } from './support/pages.ts';

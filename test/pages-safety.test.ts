@@ -3,7 +3,7 @@ import type { QueryConfig, QueryResult } from 'pg';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { providers } from '../src/database/tables/providers.ts';
 import { safeHtml } from '../src/pages/html.ts';
-import { isPassword, setPassword } from '../src/resources/passwords/service.ts';
+import { isPassword, setPassword } from '../src/resources/auth/password-service.ts';
 import { addDate, addGathering, addInstructor, addLocation, changeDate, teaches } from './support/dates.ts';
 import { newOrder, newUser, write } from './support/orders.ts';
 import { cookieOf, cookiesOf, sessionOf, signedIn, tokenFor, visitor } from './support/pages.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { approvePartner } from '../src/resources/partners/service.ts';
-import { countOnce, nearestEnd, noteEnd, nothingKnown } from '../src/lists/known.ts';
+import { approvePartner } from '../src/resources/schools/partner-service.ts';
+import { countOnce, nearestEnd, noteEnd, nothingKnown } from '../src/lists/paging/page-hints.ts';
 import { bookable } from './support/booking.ts';
 import { statementsOf, type Sent } from './support/statements.ts';
 import { openTestDatabase, openWorld, ownDatabase, type Provider, type World } from './support/world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvePartner, requestPartner, revokePartner } from '../src/resources/partners/service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../src/resources/schools/partner-service.ts';
 import { sharedWorld, type Answer } from './support/world.ts';
 
 const { newProvider, database } = await sharedWorld();

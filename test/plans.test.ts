@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { asRecords } from '../src/database/reading.ts';
+import { asRecords } from '../src/database/query-builder/row-decoder.ts';
 import { buildDataset } from './bench/dataset.ts';
 import { askedFor, listQuestions } from './support/list-questions.ts';
 import { statementsOf, type Sent } from './support/statements.ts';

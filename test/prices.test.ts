@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountText, minorOf } from '../src/core/money.ts';
+import { amountText, minorOf } from '../src/lib/money.ts';
 import {
   isStorable,
   priceLine,
@@ -8,7 +8,7 @@ import {
   voucherPays,
   type Discount,
   type Sold,
-} from '../src/resources/prices/service.ts';
+} from '../src/resources/booking/price-service.ts';
 import { sharedWorld } from './support/world.ts';
 
 const { database } = await sharedWorld();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { asLine } from '../src/core/text.ts';
+import { asLine } from '../src/lib/text.ts';
 import { expect, test } from 'vitest';
 import { dialects, encoded, lasting, typed, type Fields } from './support/generate.ts';
 import { sharedWorld } from './support/world.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { parseQuery } from '../src/http/query.ts';
+import { parseQuery } from '../src/http/parsing/query-string.ts';
 import { limits, openTestDatabase, openWorld, send, settings, sharedWorld } from './support/world.ts';
 
 const { app } = await sharedWorld();

@@ -1,6 +1,6 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { createKey } from '../src/resources/keys/service.ts';
+import { createKey } from '../src/resources/auth/key-service.ts';
 import { minimalSchool } from './support/generate.ts';
 import { limits, openTestDatabase, openWorld, send, sharedWorld, type Answer } from './support/world.ts';
 

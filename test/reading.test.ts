@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { asManyRecords, asRecords } from '../src/database/reading.ts';
-import { readManyRecords, readRecords, recordsAtOnce } from '../src/database/records.ts';
+import { asManyRecords, asRecords } from '../src/database/query-builder/row-decoder.ts';
+import { readManyRecords, readRecords, recordsAtOnce } from '../src/database/query-builder/composite-literals.ts';
 import { auditEntries } from '../src/database/tables/audit.ts';
 import { courseDates } from '../src/database/tables/coursedates.ts';
 import { courses } from '../src/database/tables/courses.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvePartner } from '../src/resources/partners/service.ts';
+import { approvePartner } from '../src/resources/schools/partner-service.ts';
 import { sharedWorld } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();

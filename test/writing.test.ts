@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
-import { Nullable } from '../src/core/schema.ts';
-import { Envelope, ListOrEnvelope, splitOf } from '../src/http/answers.ts';
+import { Nullable } from '../src/schema/types.ts';
+import { Envelope, ListOrEnvelope, splitOf } from '../src/http/responses.ts';
 import { serializeInSlices } from '../src/http/sliced-serializer.ts';
-import { listWriterOf, writing } from '../src/http/writing.ts';
-import { embeddedIn } from '../src/lists/budget.ts';
+import { listWriterOf, writing } from '../src/http/list-serializer.ts';
+import { embeddedIn } from '../src/lists/response-budget.ts';
 import { sharedWorld } from './support/world.ts';
 
 const { newProvider } = await sharedWorld();

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { auditEntries } from '../resources/audit/service.ts';
+import { auditEntries } from '../audit/service.ts';
 import { command, count, id, moment, run, table, type Options } from './connect.ts';
 
 type ListOptions = Options & { provider?: number; since?: string; limit: number };

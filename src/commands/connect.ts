@@ -2,14 +2,14 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { Client } from 'pg';
 import { readConfig, type Config } from '../config.ts';
 import type { Ctx } from '../core/context.ts';
-import { readMoment } from '../core/moment.ts';
-import { Problem } from '../core/problem.ts';
-import { asTitle, isTitle } from '../core/text.ts';
+import { readMoment } from '../lib/timestamps.ts';
+import { Problem } from '../core/errors.ts';
+import { asTitle, isTitle } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
 import { raiseOomScore } from '../process/oom-score.ts';
-import { openStore, settingsOf, whenReachable, type Store, type StoreOptions } from '../process/store.ts';
-import { contextOf } from '../resources/providers/service.ts';
+import { openStore, settingsOf, whenReachable, type Store, type StoreOptions } from '../runtime/store.ts';
+import { contextOf } from '../resources/schools/provider-service.ts';
 
 export type Connected = { config: Config; database: Database; ctxOf(providerId: number): Promise<Ctx> };
 /** What a command answers: an object or a list for `--json`, the same in words, and why it ends as failed all the same. */

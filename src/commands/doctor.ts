@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { clocksAhead, clockWarning, type ClockAhead } from '../database/clock.ts';
 import { examine, type Report } from '../doctor/examine.ts';
-import { explain } from '../process/explain.ts';
+import { explain } from '../runtime/describe-error.ts';
 import { command, id, run, table, type Options } from './connect.ts';
 
 /** Stored figures against a recount. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { explain } from '../process/explain.ts';
+import { explain } from '../runtime/describe-error.ts';
 import { mails, retry, retryFailed } from '../mail/service.ts';
 import { command, count, id, run, table, type Options } from './connect.ts';
 

@@ -2,10 +2,10 @@ import { type Command } from 'commander';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { Problem } from '../core/problem.ts';
+import { Problem } from '../core/errors.ts';
 import { invite } from '../mail/service.ts';
-import { isChoosable } from '../resources/passwords/schema.ts';
-import { setPassword } from '../resources/passwords/service.ts';
+import { isChoosable } from '../resources/auth/password-schema.ts';
+import { setPassword } from '../resources/auth/password-service.ts';
 import { renameAdminUser } from '../resources/admin-users/service.ts';
 import { command, id, run, title, type Options } from './connect.ts';
 

@@ -1,5 +1,5 @@
 import { parse } from 'secure-json-parse';
-import { Problem } from './problem.ts';
+import { Problem } from './errors.ts';
 
 /** The most that one JSON text holds: its parsing blocks the event loop, above all that of many different names. */
 export const jsonLimits = { depth: 5, values: 50_000, fields: 20_000 };

@@ -1,13 +1,13 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
-import { auditOf, type Audit, type Doing } from './audit.ts';
-import { clientThat } from './preparing.ts';
-import { builderOn } from './reading.ts';
-import { askingTogether } from './together.ts';
-import { openWriters, transaction, writersWithin, type Locking, type Writers } from './transactions.ts';
+import { auditOf, type Audit, type Doing } from './audit-log.ts';
+import { clientThat } from './query-builder/preparing-client.ts';
+import { builderOn } from './query-builder/row-decoder.ts';
+import { askingTogether } from './query-builder/query-batcher.ts';
+import { openWriters, transaction, writersWithin, type Locking, type Writers } from './unit-of-work.ts';
 
-export type { Doing } from './audit.ts';
-export type { Tx, Write, WriteNewProvider } from './transactions.ts';
+export type { Doing } from './audit-log.ts';
+export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
 // int8: an id between 2^31 and 2^53 is legal, and a string would be wrong everywhere.
 types.setTypeParser(types.builtins.INT8, Number);

@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { DatabaseError } from 'pg';
-import { NoTurn } from './queue.ts';
+import { NoTurn } from './keyed-queue.ts';
 
 /** What a database error means for the one who asked, by SQLSTATE class; the driver's own words stay inside. */
 export type Failure =

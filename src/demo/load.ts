@@ -1,10 +1,10 @@
 import type { Settings } from '../core/context.ts';
 import type { Database } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
-import { importLines } from '../exchange/import.ts';
-import { own } from '../lists/reach.ts';
-import { approvePartner, requestPartner } from '../resources/partners/service.ts';
-import { contextOf, createProvider, hasNoProviders } from '../resources/providers/service.ts';
+import { importLines } from '../import-export/import.ts';
+import { own } from '../lists/tenant-scope.ts';
+import { approvePartner, requestPartner } from '../resources/schools/partner-service.ts';
+import { contextOf, createProvider, hasNoProviders } from '../resources/schools/provider-service.ts';
 import { toColumns } from '../resources/schools/service.ts';
 import { calendarOn } from './content/calendar.ts';
 import { categoryLinesFor, courseLines } from './content/course-lines.ts';

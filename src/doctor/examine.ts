@@ -1,9 +1,9 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
-import { unchanged } from '../database/audit.ts';
+import { unchanged } from '../database/audit-log.ts';
 import type { Database, Reader, Tx } from '../database/client.ts';
-import { pageIds } from '../lists/ids.ts';
-import { type Key } from '../lists/keys.ts';
-import { grouped } from '../lists/part.ts';
+import { pageIds } from '../lists/paging/page-queries.ts';
+import { type Key } from '../lists/loaders.ts';
+import { grouped } from '../lists/relations.ts';
 import type { Check, Recounted } from './check.ts';
 import { seats } from './seats.ts';
 import { totals } from './totals.ts';

@@ -1,7 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm';
 import { orderLines, orders } from '../database/tables/orders.ts';
-import { grouped } from '../lists/part.ts';
-import { agreedTotals } from '../resources/prices/service.ts';
+import { grouped } from '../lists/relations.ts';
+import { agreedTotals } from '../resources/booking/price-service.ts';
 import { onPage, type Check, type Figures } from './check.ts';
 
 const { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
-import { Read, type Reading } from '../core/schema.ts';
-import { addressPattern } from '../core/text.ts';
-import { Amount, LocalTime, Percentage, TimeOfDay } from './kinds/words.ts';
+import { Read, type Reading } from '../schema/types.ts';
+import { addressPattern } from '../lib/text.ts';
+import { Amount, LocalTime, Percentage, TimeOfDay } from '../import-export/record-types/value-formats.ts';
 
 /** Rules between fields: the expected form of a field whose own format is right. */
 const rules: Record<string, string> = {

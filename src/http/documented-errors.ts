@@ -1,5 +1,5 @@
-import { invalidFields, notFound, Problem } from '../core/problem.ts';
-import { bookingWording, legacyWording, mainWording, type Wording } from './problems.ts';
+import { invalidFields, notFound, Problem } from '../core/errors.ts';
+import { bookingWording, legacyWording, mainWording, type Wording } from './errors/error-handler.ts';
 
 type Schema = { properties?: Record<string, unknown>; required?: string[] };
 type Content = { 'application/json'?: { schema: Schema; examples?: Record<string, { value: object }> } };

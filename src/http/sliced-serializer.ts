@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import writerOf, { type AnySchema } from 'fast-json-stringify';
-import { embeddedIn } from '../lists/budget.ts';
+import { embeddedIn } from '../lists/response-budget.ts';
 
 export type Schema = {
   type?: string | string[];

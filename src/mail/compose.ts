@@ -1,11 +1,11 @@
 import type { Settings } from '../core/context.ts';
-import { spanEnds, spanOf, type Span } from '../core/days.ts';
-import { isOnline, placeLines, type Location } from '../core/places.ts';
-import { isAddress } from '../core/text.ts';
+import { spanEnds, spanOf, type Span } from '../lib/date-format.ts';
+import { isOnline, placeLines, type Location } from '../lib/address-format.ts';
+import { isAddress } from '../lib/text.ts';
 import type { Language } from '../reference/language.ts';
 import { hasLeft, hasPlace, seat, standingOf } from '../reference/statuses.ts';
 import type { Letter } from './letter.tsx';
-import { words, type Enrolled, type Words } from './words.ts';
+import { words, type Enrolled, type Words } from './messages.ts';
 
 /** What the database knows for one mail, without line breaks; what a purpose has no need of is null. */
 export type FoundMail = {

@@ -1,16 +1,16 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../core/context.ts';
-import { dateTimeOrNull } from '../core/moment.ts';
-import { notFound, Problem } from '../core/problem.ts';
-import { isAddress } from '../core/text.ts';
-import { concerns, unchanged } from '../database/audit.ts';
+import { dateTimeOrNull } from '../lib/timestamps.ts';
+import { notFound, Problem } from '../core/errors.ts';
+import { isAddress } from '../lib/text.ts';
+import { concerns, unchanged } from '../database/audit-log.ts';
 import type { Database } from '../database/client.ts';
 import { run, type Runner } from '../database/statements.ts';
 import { realTime } from '../database/tables/columns.ts';
 import { outbox } from '../database/tables/outbox.ts';
 import { adminMemberships, adminUsers } from '../database/tables/people.ts';
 import { courseUsers } from '../database/tables/users.ts';
-import { own } from '../lists/reach.ts';
+import { own } from '../lists/tenant-scope.ts';
 import { listMails, providersOfFailedMails, retryFailedMails, retryMail, stateOfMail } from './query.ts';
 
 /** What operators see of a mail: what it is for and how it goes, never its text. */

@@ -1,9 +1,9 @@
 import ical, { ICalEventStatus, type ICalEventData } from 'ical-generator';
 import type { Ctx } from '../core/context.ts';
-import { dateTime } from '../core/moment.ts';
-import { locationLines, placeLines } from '../core/places.ts';
+import { dateTime } from '../lib/timestamps.ts';
+import { locationLines, placeLines } from '../lib/address-format.ts';
 import { hasPlace } from '../reference/statuses.ts';
-import { asLine, asLines } from '../core/text.ts';
+import { asLine, asLines } from '../lib/text.ts';
 import type { Enrolment, Gathering } from './courses.ts';
 import { safeLink } from './html.ts';
 

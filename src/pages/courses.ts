@@ -9,8 +9,8 @@ import {
 import { courses } from '../database/tables/courses.ts';
 import { participants } from '../database/tables/participants.ts';
 import { instructors, locations, places } from '../database/tables/places.ts';
-import { grouped } from '../lists/part.ts';
-import { own } from '../lists/reach.ts';
+import { grouped } from '../lists/relations.ts';
+import { own } from '../lists/tenant-scope.ts';
 import { canceled, hasLeft, postponed, seat } from '../reference/statuses.ts';
 
 const now = sql`now()`;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Ctx } from '../core/context.ts';
 import { courses, courseTranslations } from '../database/tables/courses.ts';
-import { own } from '../lists/reach.ts';
+import { own } from '../lists/tenant-scope.ts';
 import { safeHtml } from './html.ts';
 
 /** In the reader's language where the course has been translated. */

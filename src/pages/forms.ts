@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
-import { Problem } from '../core/problem.ts';
-import { isChoosable } from '../resources/passwords/schema.ts';
+import { Problem } from '../core/errors.ts';
+import { isChoosable } from '../resources/auth/password-schema.ts';
 import type { Texts } from './texts.ts';
 import type { Faults } from './views/passwords.tsx';
 

@@ -1,17 +1,17 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
-import { answerProblems } from '../http/problems.ts';
-import type { Services } from '../http/auth.ts';
-import { watchMethods } from '../http/methods.ts';
-import { limitByAddress } from '../http/address-limit.ts';
-import { checkBody } from '../http/bodies.ts';
+import { answerProblems } from '../http/errors/error-handler.ts';
+import type { Services } from '../http/auth/authenticate.ts';
+import { watchMethods } from '../http/errors/method-not-allowed.ts';
+import { limitByAddress } from '../http/auth/address-limit.ts';
+import { checkBody } from '../http/parsing/bodies.ts';
 import { preferredLanguage } from '../reference/language.ts';
-import { pageWording } from './answer.tsx';
-import { doors } from './doors.tsx';
+import { pageWording } from './send-page.tsx';
+import { doors } from './auth-pages.tsx';
 import { fromOwnPages } from './forms.ts';
 import { personalPages } from './personal.tsx';
-import { pageServices } from './services.ts';
+import { pageServices } from './page-context.ts';
 import { stylesheet } from './style.ts';
 import { viewFor, type View } from './view.ts';
 

@@ -3,9 +3,9 @@ import type { Ctx } from '../core/context.ts';
 import { adminUsers } from '../database/tables/people.ts';
 import { providers } from '../database/tables/providers.ts';
 import { courseUsers } from '../database/tables/users.ts';
-import { own } from '../lists/reach.ts';
-import type { TokenOwner } from '../resources/tokens/schema.ts';
-import { courseUserColumns } from '../resources/users/shape.ts';
+import { own } from '../lists/tenant-scope.ts';
+import type { TokenOwner } from '../resources/auth/token-schema.ts';
+import { courseUserColumns } from '../resources/users/serializer.ts';
 
 const schoolColumns = {
   title: providers.title,

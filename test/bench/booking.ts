@@ -1,5 +1,5 @@
 import { buildApp } from '../../src/app.ts';
-import { createTitledProvider } from '../../src/resources/providers/service.ts';
+import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 import { statementsOf } from '../support/statements.ts';
 import type { Subject } from './database.ts';
 import { costOf, middleOf } from './cost.ts';

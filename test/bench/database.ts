@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { ClientConfig } from 'pg';
 import { openDatabase, type Database } from '../../src/database/client.ts';
-import { openEmbeddedDatabase } from '../../src/database/embedded/index.ts';
+import { openEmbeddedDatabase } from '../../src/embedded-postgres/index.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { buildDataset, type Dataset } from './dataset.ts';
 import { parentOf } from './usage.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/database/client.ts';
-import { createTitledProvider } from '../../src/resources/providers/service.ts';
+import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 
 /** How much one large provider has at size 1; what is not named here stays the same at every size. */
 const rows = {

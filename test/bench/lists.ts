@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { buildApp } from '../../src/app.ts';
-import { asRecords } from '../../src/database/reading.ts';
+import { asRecords } from '../../src/database/query-builder/row-decoder.ts';
 import type { Case } from './cases.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';

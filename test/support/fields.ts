@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { asLine } from '../../src/core/text.ts';
+import { asLine } from '../../src/lib/text.ts';
 
 /** What a field may hold and what it may not, as the interface document has it. */
 export type Kind = {

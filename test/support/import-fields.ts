@@ -1,5 +1,5 @@
-import { isBulk, type Item } from '../../src/exchange/kind.ts';
-import { kinds } from '../../src/exchange/kinds/index.ts';
+import { isBulk, type Item } from '../../src/import-export/record-type.ts';
+import { kinds } from '../../src/import-export/record-types/index.ts';
 
 const optional = Symbol.for('TypeBox.Optional');
 const named = (name: string, schema: object, to?: string) =>

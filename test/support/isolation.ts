@@ -13,8 +13,8 @@ import { providers } from '../../src/database/tables/providers.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from './dates.ts';
 import { newAttendance, newCampaign, newCustomer, newOrder, newPlace, newProduct, newUser, write } from './orders.ts';
-import { createKey, revokeKey } from '../../src/resources/keys/service.ts';
-import { approvePartner, requestPartner, revokePartner } from '../../src/resources/partners/service.ts';
+import { createKey, revokeKey } from '../../src/resources/auth/key-service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
 import type { Provider, World } from './world.ts';
 
 /** In every text of the owner's; a slug has it in lower case. */

@@ -1,6 +1,6 @@
-import { openSession } from '../../src/resources/sessions/service.ts';
-import type { Purpose } from '../../src/resources/tokens/schema.ts';
-import { makeToken } from '../../src/resources/tokens/service.ts';
+import { openSession } from '../../src/resources/auth/session-service.ts';
+import type { Purpose } from '../../src/resources/auth/token-schema.ts';
+import { makeToken } from '../../src/resources/auth/token-service.ts';
 import { send, type Answer, type Provider, type World } from './world.ts';
 
 type App = World['app'];

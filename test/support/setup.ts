@@ -52,7 +52,7 @@ async function bringUp() {
     };
     return { server, stop: async () => undefined };
   }
-  const { openEmbeddedDatabase } = await import('../../src/database/embedded/index.ts');
+  const { openEmbeddedDatabase } = await import('../../src/embedded-postgres/index.ts');
   const dataDir = mkdtempSync(join(tmpdir(), 'booking-test-'));
   // As root the database runs as another user, which shall find its files here.
   chmodSync(dataDir, 0o755);

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { approvePartner } from '../../src/resources/partners/service.ts';
+import { approvePartner } from '../../src/resources/schools/partner-service.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from './dates.ts';
 import { newCampaign, newCustomer, newOrder, newUser, write } from './orders.ts';
 import type { Provider, World } from './world.ts';

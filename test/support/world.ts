@@ -5,7 +5,7 @@ import type { InjectOptions } from 'fastify';
 import { buildApp, type AppOptions } from '../../src/app.ts';
 import { allGuards, type Ctx, type Guards, type Settings } from '../../src/core/context.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
-import { contextOf, createTitledProvider } from '../../src/resources/providers/service.ts';
+import { contextOf, createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 
 export const settings: Settings = {
   timezone: 'Europe/Oslo',

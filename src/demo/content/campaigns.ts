@@ -1,5 +1,5 @@
-import { amountText, minorOf, percentOf } from '../../core/money.ts';
-import type { Fields } from '../../exchange/kind.ts';
+import { amountText, minorOf, percentOf } from '../../lib/money.ts';
+import type { Fields } from '../../import-export/record-type.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { lines, type Line } from './lines.ts';
 

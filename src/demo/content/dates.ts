@@ -1,5 +1,5 @@
-import { slugOf } from '../../core/catalog.ts';
-import type { Fields } from '../../exchange/kind.ts';
+import { slugOf } from '../../lib/catalog-urls.ts';
+import type { Fields } from '../../import-export/record-type.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { formats, type Format } from './formats.ts';
 import { lines, type Line } from './lines.ts';

@@ -1,4 +1,4 @@
-import type { Fields } from '../../exchange/kind.ts';
+import type { Fields } from '../../import-export/record-type.ts';
 
 /** A line as an import reads it; other lines refer to it by its kind and `ref`. */
 export type Line = Fields & { kind: string; ref: string };

@@ -1,5 +1,5 @@
-import { amountText, minorOf } from '../../core/money.ts';
-import type { Fields } from '../../exchange/kind.ts';
+import { amountText, minorOf } from '../../lib/money.ts';
+import type { Fields } from '../../import-export/record-type.ts';
 import { detailedOrderTitle } from '../../resources/booking/schema.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';

@@ -1,4 +1,4 @@
-import type { Fields } from '../../exchange/kind.ts';
+import type { Fields } from '../../import-export/record-type.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { endOf, formatOf, meetingsOf } from './dates.ts';

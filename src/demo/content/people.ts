@@ -1,4 +1,4 @@
-import { slugOf } from '../../core/catalog.ts';
+import { slugOf } from '../../lib/catalog-urls.ts';
 import { companies, privateCustomers } from './customers.ts';
 import type { Line } from './lines.ts';
 

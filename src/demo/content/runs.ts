@@ -1,4 +1,4 @@
-import type { Fields } from '../../exchange/kind.ts';
+import type { Fields } from '../../import-export/record-type.ts';
 import type { Calendar } from './calendar.ts';
 import type { Format } from './formats.ts';
 

@@ -1,5 +1,5 @@
-import { spanOf } from '../../core/days.ts';
-import { locationLines } from '../../core/places.ts';
+import { spanOf } from '../../lib/date-format.ts';
+import { locationLines } from '../../lib/address-format.ts';
 import { hasPlace } from '../../reference/statuses.ts';
 import { mayPlan, type Enrolment, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';

@@ -1,4 +1,4 @@
-import { dayInWords } from '../../core/days.ts';
+import { dayInWords } from '../../lib/date-format.ts';
 import type { PersonalView } from '../view.ts';
 import { capitalized, Fact, Lines } from './facts.tsx';
 import { Layout } from './layout.tsx';

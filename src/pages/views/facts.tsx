@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { dayInWords, spanEnds, spanOf, type Span } from '../../core/days.ts';
-import { isOnline, placeLines } from '../../core/places.ts';
+import { dayInWords, spanEnds, spanOf, type Span } from '../../lib/date-format.ts';
+import { isOnline, placeLines } from '../../lib/address-format.ts';
 import { hasPlace, postponed, standingOf } from '../../reference/statuses.ts';
 import { mayPlan, type Enrolment } from '../courses.ts';
 import { safeLink } from '../html.ts';

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, created, revalidated } from '../../http/answers.ts';
-import { answerProblems, mainWording, type Wording } from '../../http/problems.ts';
-import { AdminUserBody } from './body.ts';
+import { answers, created, revalidated } from '../../http/responses.ts';
+import { answerProblems, mainWording, type Wording } from '../../http/errors/error-handler.ts';
+import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
 import { listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
 

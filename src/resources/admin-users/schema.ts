@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { plainDateTime } from '../../core/moment.ts';
-import { PlainDateTime } from '../../core/schema.ts';
+import { plainDateTime } from '../../lib/timestamps.ts';
+import { PlainDateTime } from '../../schema/types.ts';
 import type { adminMemberships, adminUsers } from '../../database/tables/people.ts';
 
 const text = Type.String();

@@ -1,15 +1,15 @@
 import { and, asc, eq, inArray, notInArray, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/problem.ts';
-import { concerns, unchanged } from '../../database/audit.ts';
+import { invalidFields, notFound } from '../../core/errors.ts';
+import { concerns, unchanged } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { folded, realTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../database/tables/people.ts';
-import { own } from '../../lists/reach.ts';
-import type { AdminUserBody } from './body.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
-import { adminUserShape, fetchMembers } from './shape.ts';
+import { adminUserShape, fetchMembers } from './serializer.ts';
 
 /** All admin users of the provider; the list names no `limit`, so it is not paged. */
 export const listAdminUsers = async (ctx: Ctx) =>

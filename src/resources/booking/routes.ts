@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import type { Fault } from '../../core/problem.ts';
-import { Id } from '../../core/schema.ts';
-import { faults } from '../../http/answers.ts';
-import { answerProblems, bookingWording } from '../../http/problems.ts';
-import { participantShape } from '../participants/shape.ts';
-import { BookingBody, DeregisterBody, setFaultsAside, type Refusal } from './body.ts';
+import type { Fault } from '../../core/errors.ts';
+import { Id } from '../../schema/types.ts';
+import { faults } from '../../http/responses.ts';
+import { answerProblems, bookingWording } from '../../http/errors/error-handler.ts';
+import { participantShape } from '../participants/serializer.ts';
+import { BookingBody, DeregisterBody, setFaultsAside, type Refusal } from './body-schema.ts';
 import { BookingAnswer, DeregisterAnswer, fieldFault, refused } from './schema.ts';
 import { book, deregister } from './service.ts';
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { TObject } from '@sinclair/typebox';
-import { Problem, type Fault } from '../../core/problem.ts';
-import { dayText } from '../order-lines/schema.ts';
+import { Problem, type Fault } from '../../core/errors.ts';
+import { dayText } from '../orders/line-schema.ts';
 
 /** What can be wrong with a booking; `of` words the fault of one participant, who is named by their place. */
 const sayings = {

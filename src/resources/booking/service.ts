@@ -1,23 +1,23 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { amount, amountText } from '../../core/money.ts';
-import { notFound, unavailable, type Fault } from '../../core/problem.ts';
-import { concerns, unchanged } from '../../database/audit.ts';
+import { amount, amountText } from '../../lib/money.ts';
+import { notFound, unavailable, type Fault } from '../../core/errors.ts';
+import { concerns, unchanged } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { rowsOf, run } from '../../database/statements.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
-import { own } from '../../lists/reach.ts';
+import { own } from '../../lists/tenant-scope.ts';
 import { hasLeft, holdsSeat, paid, seat } from '../../reference/statuses.ts';
-import { enrol, findKnown, type Enrolled, type Person } from '../enrolments/service.ts';
-import { recall, remember, requestKey, type AskedWithKey } from '../idempotency/service.ts';
-import { participantShape } from '../participants/shape.ts';
+import { enrol, findKnown, type Enrolled, type Person } from './enrolment-service.ts';
+import { recall, remember, requestKey, type AskedWithKey } from './idempotency-service.ts';
+import { participantShape } from '../participants/serializer.ts';
 import { settleDates } from '../seats/service.ts';
-import type { BookingFound, DateFound, ProductFound } from '../terms/schema.ts';
-import { agreeTerms, type Terms } from '../terms/service.ts';
-import type { DeregisterBody, SentBooking } from './body.ts';
-import { announce, findChildren, findDate, findPayers, findProducts, makeBooking, spendVoucher } from './query.ts';
-import type { BookingMade, PayersFound } from './query.ts';
+import type { BookingFound, DateFound, ProductFound } from './quote-schema.ts';
+import { agreeTerms, type Terms } from './quote-service.ts';
+import type { DeregisterBody, SentBooking } from './body-schema.ts';
+import { announce, findChildren, findDate, findPayers, findProducts, makeBooking, spendVoucher } from './sql.ts';
+import type { BookingMade, PayersFound } from './sql.ts';
 import { detailedOrderTitle, fault, refused, type BookingAnswer } from './schema.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id, Title } from '../../core/schema.ts';
-import { answers, faults, inTurn } from '../../http/answers.ts';
-import { answerProblems, bookingWording } from '../../http/problems.ts';
+import { Id, Title } from '../../schema/types.ts';
+import { answers, faults, inTurn } from '../../http/responses.ts';
+import { answerProblems, bookingWording } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Nullable } from '../../core/schema.ts';
+import { Nullable } from '../../schema/types.ts';
 import type { campaigns } from '../../database/tables/campaigns.ts';
 
 const ids = Type.Array(Type.Integer());

@@ -1,14 +1,14 @@
 import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { notFound, Problem } from '../../core/problem.ts';
+import { notFound, Problem } from '../../core/errors.ts';
 import { campaigns } from '../../database/tables/campaigns.ts';
 import { folded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { loadWhole } from '../../lists/budget.ts';
-import { own } from '../../lists/reach.ts';
+import { loadWhole } from '../../lists/response-budget.ts';
+import { own } from '../../lists/tenant-scope.ts';
 import { toEmbeddedCampaign } from './schema.ts';
-import { campaignColumns, campaignShape, isForCourse } from './shape.ts';
+import { campaignColumns, campaignShape, isForCourse } from './serializer.ts';
 
 /** All campaigns of the provider; the list names no `limit`, so it is not paged. */
 export async function listCampaigns(ctx: Ctx) {

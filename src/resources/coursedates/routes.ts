@@ -1,10 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, created, Envelope, inTurn, revalidatedUnless, sendEnvelope, sendItems } from '../../http/answers.ts';
-import { withBodyFaults } from '../../http/body-faults.ts';
-import { CourseDateBody, CourseDateChange } from './body.ts';
-import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import {
+  answers,
+  created,
+  Envelope,
+  inTurn,
+  revalidatedUnless,
+  sendEnvelope,
+  sendItems,
+} from '../../http/responses.ts';
+import { withBodyFaults } from '../../http/parsing/body-errors.ts';
+import { CourseDateBody, CourseDateChange } from './body-schema.ts';
+import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
 import { CourseDateWritten } from './schema.ts';
 import {
   courseDateFaults,

@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { catalogUrl } from '../../core/catalog.ts';
+import { catalogUrl } from '../../lib/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
-import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 
 const text = Type.String();

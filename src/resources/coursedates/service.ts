@@ -1,34 +1,34 @@
 import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { inOrder } from '../../core/check.ts';
-import { mergedProperties } from '../../core/custom-properties.ts';
-import { invalidFields, notFound, Problem } from '../../core/problem.ts';
-import { upholding } from '../../core/rules.ts';
-import { zoneFaults } from '../../core/zones.ts';
-import { concerns } from '../../database/audit.ts';
+import { inOrder } from '../../schema/validator.ts';
+import { mergedProperties } from '../../schema/custom-properties.ts';
+import { invalidFields, notFound, Problem } from '../../core/errors.ts';
+import { upholding } from '../../core/constraint-errors.ts';
+import { zoneFaults } from '../../lib/time-zones.ts';
+import { concerns } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { insert, inserting } from '../../database/inserting.ts';
+import { insert, inserting } from '../../database/query-builder/prepared-insert.ts';
 import { realTime } from '../../database/tables/columns.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
-import { areOwn, own, ownItems, withinReach, type Reach } from '../../lists/reach.ts';
+import { areOwn, own, ownItems, withinReach, type Reach } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
-import { isPublicCourse } from '../courses/shape.ts';
+import { isPublicCourse } from '../courses/serializer.ts';
 import {
   addGatherings,
   gatheringFaults,
   moveGatherings,
   readGatherings,
   replaceGatherings,
-} from '../gatherings/service.ts';
-import { asksForPartners, partnerReach } from '../partners/service.ts';
-import type { PartnerQuery } from '../partners/schema.ts';
-import { findPlaceOf } from '../places/service.ts';
+} from './gathering-service.ts';
+import { asksForPartners, partnerReach } from '../schools/partner-service.ts';
+import type { PartnerQuery } from '../schools/partner-schema.ts';
+import { findPlaceOf } from '../locations/place-service.ts';
 import { settleDates } from '../seats/service.ts';
 import { refuseForeignTags } from '../tags/service.ts';
-import { CourseDateBody, disorder, type CourseDateChange, type Days } from './body.ts';
-import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './query.ts';
+import { CourseDateBody, disorder, type CourseDateChange, type Days } from './body-schema.ts';
+import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
 
 type CourseDateQuery = Parameters<typeof courseDateList.page>[1];

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/answers.ts';
-import { CourseBody, CourseChange } from './body.ts';
-import { courseItem, courseList } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/responses.ts';
+import { CourseBody, CourseChange } from './body-schema.ts';
+import { courseItem, courseList } from './list.ts';
 import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';
 
 const tags = ['Courses'];

@@ -1,11 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
-import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../../reference/courses.ts';
 import { durationLabel, durationUnits } from '../../reference/durations.ts';
 import type { Label } from '../../reference/language.ts';
-import { catalogUrl } from '../../core/catalog.ts';
+import { catalogUrl } from '../../lib/catalog-urls.ts';
 import { Tag } from '../tags/schema.ts';
 import type { courses } from '../../database/tables/courses.ts';
 

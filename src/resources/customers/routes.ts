@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/answers.ts';
-import { CustomerBody, CustomerChange } from './body.ts';
-import { customerList, employeeList } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/responses.ts';
+import { CustomerBody, CustomerChange } from './body-schema.ts';
+import { customerList, employeeList } from './list.ts';
 import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustomer } from './service.ts';
 
 const tags = ['People'];

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime } from '../../core/moment.ts';
-import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import { dateTime } from '../../lib/timestamps.ts';
+import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import type { customers } from '../../database/tables/customers.ts';
 import { countries } from '../../reference/countries.ts';
 import { AppUser } from '../admin-users/schema.ts';

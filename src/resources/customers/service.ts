@@ -1,14 +1,14 @@
 import { eq } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/problem.ts';
-import { concerns } from '../../database/audit.ts';
+import { invalidFields, notFound } from '../../core/errors.ts';
+import { concerns } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
-import { own } from '../../lists/reach.ts';
-import type { CustomerBody, CustomerChange } from './body.ts';
-import { customerList, employeeList } from './query.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import type { CustomerBody, CustomerChange } from './body-schema.ts';
+import { customerList, employeeList } from './list.ts';
 
 type CustomerQuery = Parameters<typeof customerList.page>[1];
 type CustomerItemQuery = Static<typeof customerList.ItemQuery>;

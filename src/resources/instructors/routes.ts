@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, created, revalidated, sendItems } from '../../http/answers.ts';
-import { InstructorBody, InstructorChange } from './body.ts';
-import { instructorList } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import { answers, created, revalidated, sendItems } from '../../http/responses.ts';
+import { InstructorBody, InstructorChange } from './body-schema.ts';
+import { instructorList } from './list.ts';
 import { Instructor } from './schema.ts';
 import { archiveInstructor, createInstructor, getInstructor, listInstructors, updateInstructor } from './service.ts';
 

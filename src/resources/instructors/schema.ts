@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { plainDateTime } from '../../core/moment.ts';
-import { Nullable, PlainDateTime } from '../../core/schema.ts';
+import { plainDateTime } from '../../lib/timestamps.ts';
+import { Nullable, PlainDateTime } from '../../schema/types.ts';
 import type { instructors } from '../../database/tables/places.ts';
 
 const text = Type.String();

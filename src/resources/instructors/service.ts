@@ -1,14 +1,14 @@
 import { eq } from 'drizzle-orm';
-import { cleared } from '../../core/change.ts';
+import { cleared } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/problem.ts';
-import { concerns, unchanged } from '../../database/audit.ts';
+import { invalidFields, notFound } from '../../core/errors.ts';
+import { concerns, unchanged } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { own } from '../../lists/reach.ts';
-import type { InstructorBody, InstructorChange } from './body.ts';
-import { instructorList } from './query.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import type { InstructorBody, InstructorChange } from './body-schema.ts';
+import { instructorList } from './list.ts';
 import { toInstructor, type Instructor } from './schema.ts';
 
 type InstructorQuery = Parameters<typeof instructorList.page>[1];

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, created, revalidated, sendItems } from '../../http/answers.ts';
-import { withBodyFaults } from '../../http/body-faults.ts';
-import { LocationBody, LocationChange } from './body.ts';
-import { locationList } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import { answers, created, revalidated, sendItems } from '../../http/responses.ts';
+import { withBodyFaults } from '../../http/parsing/body-errors.ts';
+import { LocationBody, LocationChange } from './body-schema.ts';
+import { locationList } from './list.ts';
 import { Location } from './schema.ts';
 import { createLocation, listLocations, locationFaults, updateLocation } from './service.ts';
 

@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../core/schema.ts';
+import { Nullable } from '../../schema/types.ts';
 import { columnsBut } from '../../database/tables/columns.ts';
 import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { countryOf, LocationPlace } from '../places/schema.ts';
+import { countryOf, LocationPlace } from './place-schema.ts';
 
 const text = Type.String();
 

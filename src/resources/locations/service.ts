@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm';
-import { cleared } from '../../core/change.ts';
+import { cleared } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/problem.ts';
-import { zoneFaults } from '../../core/zones.ts';
-import { concerns } from '../../database/audit.ts';
+import { invalidFields, notFound } from '../../core/errors.ts';
+import { zoneFaults } from '../../lib/time-zones.ts';
+import { concerns } from '../../database/audit-log.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
-import { own } from '../../lists/reach.ts';
-import type { LocationBody, LocationChange } from './body.ts';
-import { locationList } from './query.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import type { LocationBody, LocationChange } from './body-schema.ts';
+import { locationList } from './list.ts';
 import type { Location } from './schema.ts';
 
 type LocationQuery = Parameters<typeof locationList.page>[1];

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, revalidatedUnless, sendItems } from '../../http/answers.ts';
-import { orderList, OrderQuery } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import { answers, revalidatedUnless, sendItems } from '../../http/responses.ts';
+import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
 
 /** Whether a campaign is running depends on the clock. */

@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
-import { amount, minorOf } from '../../core/money.ts';
-import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { amount, minorOf } from '../../lib/money.ts';
+import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import type { orders } from '../../database/tables/orders.ts';
-import { OrderUser } from '../order-lines/schema.ts';
+import { OrderUser } from './line-schema.ts';
 
 const text = Nullable(Type.String());
 

@@ -1,11 +1,11 @@
 import { eq, isNull, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/problem.ts';
-import { unchanged } from '../../database/audit.ts';
+import { notFound } from '../../core/errors.ts';
+import { unchanged } from '../../database/audit-log.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
-import { own } from '../../lists/reach.ts';
-import { orderList, type OrderQuery } from './query.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import { orderList, type OrderQuery } from './list.ts';
 
 /** One order, exported or not. */
 export async function getOrder(

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, revalidated, sendItems } from '../../http/answers.ts';
-import { ParticipantChange } from './body.ts';
-import { participantList } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import { answers, revalidated, sendItems } from '../../http/responses.ts';
+import { ParticipantChange } from './body-schema.ts';
+import { participantList } from './list.ts';
 import { getParticipant, updateParticipant } from './service.ts';
 
 export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {

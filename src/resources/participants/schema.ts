@@ -1,11 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
-import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
 import { paid, seat } from '../../reference/statuses.ts';
-import { ParticipantDate } from '../participant-dates/schema.ts';
+import { ParticipantDate } from './date-schema.ts';
 
 const text = Type.String();
 

@@ -1,16 +1,16 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { mergedProperties } from '../../core/custom-properties.ts';
-import { invalidFields, notFound, Problem } from '../../core/problem.ts';
-import { unchanged } from '../../database/audit.ts';
+import { mergedProperties } from '../../schema/custom-properties.ts';
+import { invalidFields, notFound, Problem } from '../../core/errors.ts';
+import { unchanged } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
-import { own } from '../../lists/reach.ts';
+import { own } from '../../lists/tenant-scope.ts';
 import { canceled, hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
 import { decideSeats, settleDates } from '../seats/service.ts';
-import type { ParticipantChange } from './body.ts';
-import { participantList } from './query.ts';
+import type { ParticipantChange } from './body-schema.ts';
+import { participantList } from './list.ts';
 import type { ParticipantRow } from './schema.ts';
 
 /** One participant, deregistered and archived ones too. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers } from '../../http/answers.ts';
+import { answers } from '../../http/responses.ts';
 import { School, SchoolBody } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime } from '../../core/moment.ts';
-import { DateTime, Email, Flag, Html, Line, LongLine, Nullable, Title } from '../../core/schema.ts';
+import { dateTime } from '../../lib/timestamps.ts';
+import { DateTime, Email, Flag, Html, Line, LongLine, Nullable, Title } from '../../schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
 const text = Type.String();

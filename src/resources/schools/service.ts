@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
-import { slugOf } from '../../core/catalog.ts';
+import { slugOf } from '../../lib/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/problem.ts';
+import { notFound } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
-import { createSubProvider, type NewProvider } from '../providers/service.ts';
+import { createSubProvider, type NewProvider } from './provider-service.ts';
 import { toSchool, type School, type SchoolBody } from './schema.ts';
 
 /** The provider's own record. */

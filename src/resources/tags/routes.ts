@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, created, revalidated } from '../../http/answers.ts';
-import { TagBody } from './body.ts';
+import { answers, created, revalidated } from '../../http/responses.ts';
+import { TagBody } from './body-schema.ts';
 import { Tag } from './schema.ts';
 import { createTag, listTags } from './service.ts';
 

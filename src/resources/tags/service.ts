@@ -1,12 +1,12 @@
 import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields } from '../../core/problem.ts';
-import { concerns, unchanged } from '../../database/audit.ts';
+import { invalidFields } from '../../core/errors.ts';
+import { concerns, unchanged } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
-import { own } from '../../lists/reach.ts';
+import { own } from '../../lists/tenant-scope.ts';
 import { folded } from '../../database/tables/columns.ts';
-import type { TagBody } from './body.ts';
+import type { TagBody } from './body-schema.ts';
 
 /** All tags of the provider; the list names no `limit`, so it is not paged. */
 export const listTags = (ctx: Ctx) =>

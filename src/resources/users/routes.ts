@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../core/schema.ts';
-import { answers, revalidated, sendItems } from '../../http/answers.ts';
-import { courseUserList, Search } from './query.ts';
+import { Id } from '../../schema/types.ts';
+import { answers, revalidated, sendItems } from '../../http/responses.ts';
+import { courseUserList, Search } from './list.ts';
 import { getCourseUser, searchCourseUsers } from './service.ts';
 
 export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {

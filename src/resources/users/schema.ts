@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime, dateTimeOrNull } from '../../core/moment.ts';
-import { CustomProperties, DateTime, Nullable } from '../../core/schema.ts';
+import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { Address, Customer } from '../customers/schema.ts';
 

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { notFound, Problem } from '../../core/problem.ts';
-import { courseUserList, type Search } from './query.ts';
+import { notFound, Problem } from '../../core/errors.ts';
+import { courseUserList, type Search } from './list.ts';
 
 export async function getCourseUser(ctx: Ctx, id: number) {
   const user = await courseUserList.byId(ctx, id);

@@ -4,9 +4,9 @@ import { chmodSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findPlace } from '../../../src/database/embedded/place.ts';
-import { childEnvironment, run as runProgram } from '../../../src/database/embedded/processes.ts';
-import { findProgram } from '../../../src/database/embedded/program.ts';
+import { findPlace } from '../../../src/embedded-postgres/data-folder.ts';
+import { childEnvironment, run as runProgram } from '../../../src/embedded-postgres/processes.ts';
+import { findProgram } from '../../../src/embedded-postgres/binaries.ts';
 import { freePort } from '../../support/ports.ts';
 import { until, type Run } from '../row.ts';
 import { keepSecret } from './secrets.ts';

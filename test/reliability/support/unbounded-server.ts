@@ -1,5 +1,5 @@
 // The server without a budget for an answer, for negative controls: started with `--import tsx`.
-import { largestResult, usualResult } from '../../../src/database/bounds.ts';
+import { largestResult, usualResult } from '../../../src/database/query-builder/result-bounds.ts';
 
 const unbounded = { rows: 10_000_000, bytes: 1_000_000_000 };
 Object.assign(largestResult, unbounded);

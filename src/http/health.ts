@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from '@sinclair/typebox';
+import type { Database } from '../database/client.ts';
+import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
+import { describe } from '../database/errors.ts';
+import { isMigrated } from '../database/migrate.ts';
+import { limitByAddress, type CountRequest } from './auth/address-limit.ts';
+import { watchMethods } from './errors/method-not-allowed.ts';
+import { serveOpenapi } from './openapi/document.ts';
+
+const Health = Type.Object({
+  status: Type.String(),
+  reason: Type.Optional(Type.String()),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
+
+/** Set once the server is about to stop: it still answers, but wants no more traffic. */
+export type Draining = { now: boolean };
+
+type OperationOptions = { database: Database; timezone: string; draining: Draining; countRequest: CountRequest };
+
+/** /live tells that the process answers, /ready that it should get requests, /openapi.json what it answers. */
+export function operation(app: FastifyInstance, { database, timezone, draining, countRequest }: OperationOptions) {
+  const preParsing = limitByAddress(countRequest);
+  const refuseOtherMethods = watchMethods(app);
+  const schema = (summary: string) => ({
+    summary,
+    tags: ['Operation'],
+    security: [],
+    response: { 200: Health, 503: Health },
+  });
+
+  app.get('/live', { schema: schema('The process answers') }, async () => ({ status: 'live' }));
+
+  app.get('/ready', { schema: schema('The process should get requests'), preParsing }, async (request, reply) => {
+    const reason = draining.now
+      ? 'draining'
+      : await notReady(database, timezone).catch((error: unknown) => {
+          request.log.warn({ err: describe(error) }, 'not ready');
+          return 'the database cannot be reached';
+        });
+    if (reason === undefined) return { status: 'ready', ...(await warningsOf(database)) };
+    return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
+  });
+
+  app.get('/openapi.json', { schema: { hide: true }, preParsing }, serveOpenapi(app));
+  refuseOtherMethods();
+}
+
+async function notReady(database: Database, timezone: string) {
+  const { rows } = await database.pool.query<{ zone: string; standby: boolean; readonly: string }>(
+    "select current_setting('timezone') as zone, pg_is_in_recovery() as standby, current_setting('transaction_read_only') as readonly",
+  );
+  if (rows[0]!.zone.toLowerCase() !== timezone.toLowerCase())
+    return 'the database session is not in the service time zone';
+  if (rows[0]!.standby) return 'the database is a read-only standby';
+  if (rows[0]!.readonly === 'on') return 'the database is read-only';
+  return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
+}
+
+/** A warning is no reason to send no requests, and neither is a failure to look for one. */
+async function warningsOf({ pool }: Database) {
+  const ahead = await summarizeClocksAhead(pool).catch(() => undefined);
+  const warning = ahead && clockWarning(ahead);
+  return warning === undefined ? {} : { warnings: [warning] };
+}

@@ -1,0 +1,94 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/response-budget.ts';
+import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type Write } from './sliced-serializer.ts';
+
+/** Writes a list with the event loop free in between, as far as the answer's budget reaches. */
+export type ListWriter = {
+  /** The bytes of the first items that fit, and their number. Large items are serialized in slices. */
+  items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
+  /** The whole answer around so many of its items. */
+  around(data: unknown, written: Buffer[]): Buffer;
+};
+
+/** The writers of lists by what Fastify takes as their serializer. */
+const listWriters = new WeakMap<object, ListWriter>();
+export const listWriterOf = (serializer: unknown) => listWriters.get(serializer as object);
+
+type ItemWriter = (item: unknown) => Promise<Buffer>;
+const itemWriters = new WeakMap<object, ItemWriter>();
+
+/** A preSerialization hook: serializes a large item in slices, with the event loop free in between. */
+export async function serializeLargeItems(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  const serialize = itemWriters.get(reply.getSerializationFunction(String(reply.statusCode)) ?? {});
+  if (!serialize || !isLarge(payload)) return payload;
+  const bytes = await serialize(payload);
+  reply.serializer((written) => written as string);
+  return bytes;
+}
+
+const unbounded = { bytes: Infinity, embedded: Infinity };
+
+/** Writes what a response schema describes; a list also in pieces. The answer to a write is not bounded: it is committed. */
+export function writing(schema: object, { isRead = true } = {}): Write {
+  const { items: listed, properties, required = [] } = schema as Schema;
+  const { items: enveloped, ...members } = properties ?? {};
+  const isEnvelope = required.includes('items') && required.length > 1;
+  const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
+  const serialize = serializerOf(schema);
+  const bounds = isRead ? answerBudget : unbounded;
+  const write: Write = (data) => {
+    const tooLarge = Array.isArray(data) ? listTooLarge : itemTooLarge;
+    if (embeddedIn(data) > bounds.embedded) throw tooLarge();
+    const text = serialize(data);
+    if (text.length > bounds.bytes) throw tooLarge();
+    return text;
+  };
+  itemWriters.set(write, async (data) => {
+    const written = await serializeInSlices(schema, data, bounds);
+    if (!written) throw Array.isArray(data) ? listTooLarge() : itemTooLarge();
+    return Buffer.concat(written.bytes);
+  });
+  if (!item) return write;
+
+  const others = required.filter((name) => name !== 'items');
+  const writeMembers = serializerOf({ type: 'object', properties: members, required: others });
+  listWriters.set(write, {
+    items: (items, mayHoldLarge) => writeItems(items, item, mayHoldLarge),
+    around(data, written) {
+      const [before, after] = Array.isArray(data) ? ['[', ']'] : [`${writeMembers(data).slice(0, -1)},"items":[`, ']}'];
+      return Buffer.concat([Buffer.from(before), ...written, Buffer.from(after)]);
+    },
+  });
+  return write;
+}
+
+/** A text shorter than this holds too few embedded items to count them. */
+const countedFrom = 4_096;
+
+async function writeItems(items: unknown[], schema: object, mayHoldLarge: boolean) {
+  const serialize = serializerOf(schema);
+  const output = newOutput();
+  const left = { ...answerBudget };
+  let count = 0;
+  for (const one of items) {
+    const comma = count === 0 ? '' : ',';
+    if (mayHoldLarge && isLarge(one)) {
+      // It uses the shared buffer as well.
+      output.end();
+      const written = await serializeInSlices(schema, one, left);
+      if (!written) break;
+      output.addBytes([Buffer.from(comma), ...written.bytes]);
+      left.bytes -= written.size.bytes;
+      left.embedded -= written.size.embedded;
+    } else {
+      const text = serialize(one);
+      left.bytes -= text.length < countedFrom ? text.length : Buffer.byteLength(text);
+      left.embedded -= text.length < countedFrom ? 0 : embeddedIn(one);
+      if (left.bytes < 0 || left.embedded < 0) break;
+      output.add(comma + text);
+    }
+    count += 1;
+    if (output.isDue()) await output.pause();
+  }
+  return { written: output.end(), count };
+}

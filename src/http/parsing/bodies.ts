@@ -1,0 +1,146 @@
+import formbody from '@fastify/formbody';
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import qs from 'qs';
+import { jsonLimits, parseJson } from '../../core/json.ts';
+import { Problem } from '../../core/errors.ts';
+
+const limits = { keys: 5_000, depth: jsonLimits.depth, items: 1_000 };
+
+/**
+ * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an
+ * empty form whatever its type; any other type, or a compressed body, is 415.
+ */
+export const bodies = fp(async (app: FastifyInstance) => {
+  app.removeAllContentTypeParsers();
+
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, text: string) => {
+      if (text.trim() === '') return {};
+      return tryParsing<unknown>('JSON', () => parseJson(text, 'remove'));
+    },
+  );
+
+  await app.register(formbody, { parser: parseForm });
+
+  await app.register(multipart, {
+    limits: { fieldSize: app.initialConfig.bodyLimit, fields: limits.keys, parts: limits.keys },
+  });
+  app.addHook('preValidation', async (request) => {
+    if (request.isMultipart()) request.body = await readMultipart(request, app.initialConfig.bodyLimit!);
+  });
+
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
+    if (bytes.length === 0) return {};
+    throw new Problem('unsupported_media_type', 'The Content-Type is not supported; send a form, multipart or JSON');
+  });
+});
+
+const isEmpty = ({ headers }: FastifyRequest) =>
+  headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+
+/** Before a body is parsed: an empty one needs no type, and a compressed one is refused. */
+export async function checkBody(request: FastifyRequest) {
+  if (isEmpty(request)) {
+    delete request.headers['content-type'];
+    return;
+  }
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new Problem('unsupported_media_type', 'A Content-Encoding is not supported');
+  }
+}
+
+/** `name[0]=a&name[1]=b`, `name[]=a`, `name[key]=v`; bytes that are no UTF-8 become U+FFFD, which no field accepts. */
+function parseForm(text: string): Record<string, unknown> {
+  if (/^\s*\{/.test(text)) {
+    throw new Problem(
+      'invalid',
+      'The body looks like JSON but was sent as a form; send Content-Type: application/json',
+    );
+  }
+  return tryParsing('form', () =>
+    qs.parse(text, {
+      depth: limits.depth,
+      strictDepth: true,
+      // A list or an object with numbers for names? The field's schema knows.
+      parseArrays: false,
+      parameterLimit: limits.keys,
+      // How often a name may be repeated, by default 20 times; the list is copied for each.
+      arrayLimit: limits.items,
+      throwOnLimitExceeded: true,
+      plainObjects: true,
+      decoder: decodeFormText,
+    }),
+  );
+}
+
+function decodeFormText(text: string) {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return '\uFFFD';
+  }
+}
+
+function tryParsing<T>(dialect: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    const tooMuch = cause instanceof RangeError;
+    const reason = tooMuch ? 'has too many fields or is nested too deeply' : `is not valid ${dialect}`;
+    throw new Problem('invalid', `The body ${reason}`, { cause });
+  }
+}
+
+/** Reads the fields of a multipart body and gives them the meaning the same url-encoded form has. */
+async function readMultipart(request: FastifyRequest, bodyLimit: number) {
+  const tooLarge = () => new Problem('too_large', 'The body is too large');
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge();
+
+  let size = 0;
+  const overflow = new Promise<never>((_resolve, reject) => {
+    request.raw.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bodyLimit) reject(tooLarge());
+    });
+  });
+  overflow.catch(() => undefined);
+
+  const form = new URLSearchParams();
+  async function collect() {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') {
+        if (part.filename || !(await isEmptyFile(part.file)))
+          throw new Problem('invalid', 'Files are not accepted, only fields');
+        continue;
+      }
+      form.append(part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
+    }
+  }
+  const collected = collect();
+  try {
+    await Promise.race([collected, overflow]);
+  } catch (error) {
+    collected.catch(() => undefined);
+    request.raw.unpipe();
+    request.raw.resume();
+    throw asProblem(error);
+  }
+  return parseForm(form.toString());
+}
+
+/** A browser sends a part without a name and without bytes for a file that nobody chose. */
+async function isEmptyFile(file: AsyncIterable<Buffer>) {
+  for await (const chunk of file) if (chunk.length > 0) return false;
+  return true;
+}
+
+function asProblem(error: unknown) {
+  if (error instanceof Problem) return error;
+  return new Problem('invalid', 'The body is not valid multipart, or has too many fields', { cause: error });
+}

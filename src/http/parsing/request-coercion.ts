@@ -1,0 +1,69 @@
+import type { TObject } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { Problem } from '../../core/errors.ts';
+import { checkBody } from './bodies.ts';
+import { fieldsReader } from '../../schema/coercion.ts';
+import { documentedNames } from './known-fields.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readQuery?: ReturnType<typeof fieldsReader>;
+    readBody?: ReturnType<typeof fieldsReader>;
+    readParams?: ReturnType<typeof fieldsReader>;
+    queryNames?: Set<string>;
+    isBodyField?: (name: string) => boolean;
+  }
+}
+
+/** Every route's query and body are read by its own schema, whatever dialect they came in, before they are validated. */
+export function readRequests(app: FastifyInstance) {
+  const documented = documentedNames();
+  app.addHook('onRoute', (route) => {
+    const { querystring, body, params } = (route.schema ?? {}) as Record<string, TObject | undefined>;
+    documented.add(route.schema);
+    route.config = {
+      ...route.config,
+      queryNames: new Set(Object.keys(querystring?.properties ?? {})),
+      ...(querystring ? { readQuery: fieldsReader(querystring) } : {}),
+      ...(body ? { readBody: fieldsReader(body), isBodyField: documented.check(route.schema) } : {}),
+      ...(params ? { readParams: fieldsReader(params) } : {}),
+    };
+  });
+
+  app.addHook('preParsing', checkBody);
+
+  app.addHook('preValidation', async (request, reply) => {
+    const { routeOptions } = request;
+    const { readQuery, readBody, readParams, queryNames, isBodyField } = routeOptions.config;
+    const sent = request.query as Record<string, unknown>;
+    const body = readBody ? bodyOf(request) : {};
+    const ignored = [
+      ...Object.keys(sent).filter((name) => !queryNames?.has(name)),
+      ...Object.keys(body).filter((name) => isBodyField?.(name) === false),
+    ].filter(isPlainName);
+    if (ignored.length > 0) reply.header('x-ignored-parameters', [...new Set(ignored)].slice(0, 10).join(', '));
+    const params = (request.params ?? {}) as Record<string, unknown>;
+    // An id has one spelling: a cache or a rule on paths must not meet another.
+    if (isPadded(routeOptions.schema, params)) throw new Problem('not_found', 'There is nothing at this path');
+    if (readParams) request.params = readParams(params);
+    if (readQuery) request.query = readQuery(sent);
+    if (readBody) request.body = readBody(body);
+  });
+}
+
+/** Only such a name can stand in a header; another one is ignored without a word. */
+const isPlainName = (name: string) => /^[A-Za-z0-9_.[\]-]{1,40}$/.test(name);
+
+/** True if an id in the path has a leading zero. */
+function isPadded(schema: FastifySchema | undefined, params: Record<string, unknown>) {
+  const { properties = {} } = (schema?.params ?? {}) as Partial<TObject>;
+  return Object.entries(properties).some(
+    ([name, { type }]) => type === 'integer' && /^-?0\d/.test(String(params[name])),
+  );
+}
+
+function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
+  const sent = body ?? {};
+  if (typeof sent !== 'object' || Array.isArray(sent)) throw new Problem('invalid', 'The body must hold named fields');
+  return sent as Record<string, unknown>;
+}

@@ -1,0 +1,179 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Nullable } from '../schema/types.ts';
+import type { Page } from '../lists/define-list.ts';
+import { exactDateTime } from '../lib/timestamps.ts';
+import { failAnswer, keepAnswer, shareAnswer } from './list-cache/response-cache.ts';
+import { itemTooLarge } from '../lists/response-budget.ts';
+import { leaveTurn, takeTurn } from './list-cache/list-limiter.ts';
+import { revalidate } from './list-cache/conditional-get.ts';
+import { listWriterOf } from './list-serializer.ts';
+
+/** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
+const ProblemBody = Type.Object({ error: Type.String() });
+const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
+
+/** What the booking endpoints answer instead: every fault with its code. */
+const FaultsBody = Type.Object({
+  successful: Type.Boolean({ examples: [false] }),
+  errors: Type.Array(
+    Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+    }),
+  ),
+  error: Type.String({ description: 'The first message' }),
+});
+export const faults = { '4xx': FaultsBody, '5xx': FaultsBody };
+
+export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
+export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
+
+/** Route options of a list that always tells what depends on the clock, and so has no ETag: a turn alone. */
+export const inTurn = { preHandler: takeTurn, onSend: leaveTurn };
+
+/** Route options of every other list: a weak ETag, 304 for who has the answer already, and a turn for who has not. */
+export const revalidated = revalidatedUnless(() => false);
+/** The same, but for questions whose answer depends on more than the provider's data. */
+export function revalidatedUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
+  return {
+    preHandler: [revalidate(dependsOnMore), takeTurn, shareAnswer],
+    onSend: [leaveTurn, keepAnswer, matchAny],
+    onError: failAnswer,
+  };
+}
+
+/** Answers 304 to `If-None-Match: *`, which matches whatever there is: only once the question has turned out to be right. */
+async function matchAny(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  if (request.headers['if-none-match']?.trim() !== '*' || reply.statusCode !== 200 || !reply.hasHeader('etag'))
+    return payload;
+  reply.code(304).removeHeader('content-length').removeHeader('content-type');
+  return '';
+}
+
+const Pagination = Type.Object({
+  total_items: Type.Integer(),
+  per_page: Type.Integer(),
+  current_page: Type.Integer(),
+  total_pages: Type.Integer(),
+  previous_page: Nullable(Type.Integer()),
+  next_page: Nullable(Type.Integer()),
+});
+export const Envelope = <S extends TSchema>(item: S) =>
+  Type.Object({ pagination: Pagination, items: Type.Array(item) });
+
+/** Either of the two, told apart by type alone: a union would make the serializer validate every item. */
+export const ListOrEnvelope = <S extends TSchema>(item: S) => {
+  const envelope = Envelope(item);
+  return Type.Unsafe<Static<S>[] | Static<typeof envelope>>({
+    type: ['array', 'object'],
+    items: item,
+    properties: envelope.properties,
+    required: envelope.required,
+  });
+};
+
+/** Answers a page as bare items, with `Link: <…>; rel="next"` while there is more, and where a sync goes on from. */
+export async function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): Promise<T[]> {
+  sayThrough(request, reply, page);
+  const { fitting, written, writer } = await fit(reply, page);
+  if (fitting.isTruncated) sayTruncated(reply, fitting);
+  if (fitting.more) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
+  return send(reply, writer.around([], written)) as T[];
+}
+
+/** Answers a page in the envelope; it was counted for that. */
+export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
+  sayThrough(request, reply, page);
+  const { fitting, written, writer } = await fit(reply, page);
+  if (fitting.isTruncated) {
+    sayTruncated(reply, fitting);
+    reply.header('link', `<${nextByPage(request, fitting)}>; rel="next"`);
+  }
+  const envelope = toEnvelope(fitting, fitting.total ?? 0);
+  return send(reply, writer.around(envelope, written)) as typeof envelope;
+}
+
+/** Serializes as many items of a page as fit into an answer; a page by number ends where a smaller page size can continue. */
+async function fit<T>(reply: FastifyReply, page: Page<T>) {
+  const writer = listWriterOf(reply.getSerializationFunction('200'))!;
+  const mayHoldLarge = page.embeddedBytes > largeFrom;
+  let { written, count } = await writer.items(page.items, mayHoldLarge);
+  if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
+  const isTruncated = page.isTruncated || count < page.items.length;
+  if (isTruncated && page.walk === 'page') {
+    const split = splitOf(page, count);
+    if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count), mayHoldLarge));
+  }
+  const fitting = { ...page, isTruncated, more: page.more || isTruncated };
+  return { writer, written, fitting: { ...fitting, items: page.items.slice(0, count), ids: page.ids.slice(0, count) } };
+}
+
+/** A page that embeds less is serialized without a look at the size of each item. */
+const largeFrom = 1_000_000;
+
+/** Typed as what was written out. */
+function send(reply: FastifyReply, bytes: Buffer): unknown {
+  reply.type('application/json; charset=utf-8');
+  // A short text leaves in one piece with its headers.
+  return bytes.length < 8_192 ? bytes.toString() : bytes;
+}
+
+const sayTruncated = (reply: FastifyReply, { items }: Page<unknown>) =>
+  reply.header('x-page-truncated', `items=${items.length}`);
+
+/**
+ * Where a page by number ends early: after the most of its first `fitting` items that are a whole number of smaller pages from the
+ * start of the list, of half of them at least.
+ */
+export function splitOf({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, fitting: number) {
+  const before = (page - 1) * limit;
+  for (let end = before + fitting; end > before; end -= 1) {
+    for (let size = fitting; size >= Math.ceil(fitting / 2); size -= 1) {
+      if (end % size === 0) return { count: end - before, limit: size, nextPage: end / size + 1 };
+    }
+  }
+  throw new Error('a multiple of a number lies in each row of so many');
+}
+
+function sayThrough(request: FastifyRequest, reply: FastifyReply, { through }: Page<unknown>) {
+  const { updated_at_min } = request.query as { updated_at_min?: string };
+  if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(through));
+}
+
+/** Past the end `previous_page` is the last page that has items. A truncated page has the page size of its next link. */
+function toEnvelope<T>(found: Page<T>, total: number) {
+  const { items, isTruncated } = found;
+  const split = isTruncated ? splitOf(found, items.length) : undefined;
+  const limit = split?.limit ?? found.limit;
+  const page = split ? split.nextPage - 1 : found.page;
+  const pages = Math.ceil(total / limit);
+  const pagination: Static<typeof Pagination> = {
+    total_items: total,
+    per_page: limit,
+    current_page: page,
+    total_pages: pages,
+    previous_page: page > 1 && pages > 0 ? Math.min(page - 1, pages) : null,
+    next_page: page < pages ? page + 1 : null,
+  };
+  return { pagination, items };
+}
+
+/** Only the path and the question are the client's; where we are reached is ours to say. */
+function nextPage(request: FastifyRequest, page: Page<unknown>) {
+  if (page.walk === 'page') return nextByPage(request, page);
+  return addressWith(request, { since_id: page.ids.at(-1) });
+}
+
+function nextByPage(request: FastifyRequest, found: Page<unknown>) {
+  if (!found.isTruncated) return addressWith(request, { page: found.page + 1 });
+  const { limit, nextPage } = splitOf(found, found.items.length);
+  return addressWith(request, { limit, page: nextPage });
+}
+
+function addressWith({ url, ctx }: FastifyRequest, changed: Record<string, number | undefined>) {
+  const { pathname, searchParams } = new URL(url, 'http://path.only');
+  searchParams.delete('page');
+  for (const [name, value] of Object.entries(changed)) searchParams.set(name, String(value));
+  return `${ctx.settings.publicUrl}${pathname}?${searchParams.toString()}`;
+}

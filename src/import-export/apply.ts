@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../core/context.ts';
+import { Problem } from '../core/errors.ts';
+import type { Database, Tx } from '../database/client.ts';
+import { importRefs } from '../database/tables/imports.ts';
+import { nameOf, type BulkKind, type Fields, type Item, type Part, type SingleKind } from './record-type.ts';
+
+type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
+
+/**
+ * Writes the waiting lines of a kind from one to another, all of them or none, with a few statements for all together.
+ * Answers how many they were.
+ */
+export function writeLines(ctx: Ctx, kind: BulkKind, first: number, last: number): Promise<number> {
+  const range = sql`r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
+  return ctx.write((tx, at) =>
+    undoneAlone(tx, async () => {
+      let lines = 0;
+      for (const target of targetsOf(kind)) {
+        if (target.hasRefs) await nameRows(tx, ctx, target, range);
+        const { rowCount } = await insertRows(tx, ctx, target, range, at);
+        if (target.table === kind.table) lines = rowCount ?? 0;
+      }
+      if (kind.moves) await tx.execute(kind.moves(ctx.providerId, at, idsOf(ctx, range)));
+      return lines;
+    }),
+  );
+}
+
+/** Work that leaves its transaction usable when the database refuses it, for an import that is part of a larger one. */
+async function undoneAlone<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  await tx.execute('savepoint lines');
+  try {
+    const result = await work();
+    await tx.execute('release savepoint lines');
+    return result;
+  } catch (error) {
+    // A connection that broke has undone it already.
+    await tx.execute('rollback to savepoint lines; release savepoint lines').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Writes one line through its service, or says why it was refused after all. */
+export async function writeSingle(database: Database, ctx: Ctx, kind: SingleKind, line: number) {
+  const { fields, ref } = await singleLine(database, ctx.providerId, kind, line);
+  try {
+    const itemId = await kind.make(database, ctx, fields);
+    await ctx.write((tx) => tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId }));
+    return { lines: 1 };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { lines: 0, refused: { line, reason: error.message } };
+  }
+}
+
+/** A waiting line's fields with ids in place of refs. */
+async function singleLine({ pool }: Database, providerId: number, kind: SingleKind, line: number) {
+  type Waiting = { data: Fields; ref: string; items: Record<string, number> };
+  const { rows } = await pool.query<Waiting>(
+    `select r.data, r.ref, coalesce((
+       select jsonb_object_agg(f.key, i.item_id) from jsonb_each(r.refs) f
+       join import_refs i on i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
+     ), '{}') as items from import_rows r where r.kind = $2 and r.line = $3`,
+    [providerId, kind.kind, line],
+  );
+  const { data, ref, items } = rows[0]!;
+  const idOf = (name: string, n: number) => items[`${name}/${n}`];
+  const resolved = Object.keys(kind.references ?? {}).flatMap((name) => {
+    const value = data[name];
+    if (value === undefined) return [];
+    return [[name, Array.isArray(value) ? value.map((_, n) => idOf(name, n)) : idOf(name, 0)]];
+  });
+  return { fields: { ...data, ...(Object.fromEntries(resolved) as Fields) }, ref };
+}
+
+/** The names of the tables that the lines of a kind are written to. */
+export const tablesOf = (kind: BulkKind) => targetsOf(kind).map(({ table }) => getTableConfig(table).name);
+
+/** The tables of a kind, in the order they are written: an item before its parts. */
+function targetsOf(kind: BulkKind): Target[] {
+  const found = new Map<PgTable, Target>();
+  const visit = (
+    { table, fields, derived = {}, parts = {}, computed = {} }: Item,
+    more: PgColumn[],
+    hasRefs: boolean,
+  ) => {
+    const columns = [...Object.values(fields).map(({ column }) => column), ...Object.values(derived), ...more];
+    found.set(table, { table, columns, computed, hasRefs });
+    for (const part of Object.values(parts)) visitPart(part);
+  };
+  const visitPart = (part: Part) => {
+    if (part.form === 'links') {
+      const table = part.other.table;
+      found.set(table, { table, columns: [part.owner, part.other], computed: {}, hasRefs: false });
+    } else {
+      const more = part.form === 'by-key' ? [part.owner, part.key] : [part.owner];
+      visit(part.item, more, part.form !== 'by-key' && part.kind !== undefined);
+    }
+  };
+  visit(kind, [], true);
+  return [...found.values()];
+}
+
+/** Gives the rows their ids, in the order of the file, and keeps which ref got which. */
+const nameRows = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof sql>) =>
+  tx.execute(sql`
+    insert into import_refs (provider_id, kind, ref, item_id)
+    select ${ctx.providerId}, ref_kind, ref, nextval(pg_get_serial_sequence(${getTableConfig(table).name}, 'id'))
+    from (
+      select ref_kind, ref from import_rows r
+      where ${range} and r.table = ${getTableConfig(table).name} and ref is not null order by line, part
+    ) named`);
+
+/** A row's id by a look-up of its own: statistics from before the import would mislead a join. */
+const idOf = (ctx: Ctx, kind: string, ref: string) =>
+  sql`(select item_id from import_refs where provider_id = ${ctx.providerId} and kind = ${sql.raw(kind)} and ref = ${sql.raw(ref)})`;
+
+/** The ids of the lines' own items. */
+const idsOf = (ctx: Ctx, range: ReturnType<typeof sql>) =>
+  sql`select ${idOf(ctx, 'r.ref_kind', 'r.ref')} as id from import_rows r where ${range} and r.part = 0`;
+
+function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, at: string) {
+  const { name, columns } = getTableConfig(target.table);
+  const own = new Set(['provider_id', 'id', 'created_at', 'updated_at']);
+  const written = new Set([...columns.map(nameOf).filter((column) => own.has(column)), ...target.columns.map(nameOf)]);
+  const names = sql.raw([...written].join(', '));
+  const values = sql.raw([...written].map((column) => target.computed[column] ?? `v.${column}`).join(', '));
+  return tx.execute(sql`
+    insert into ${sql.identifier(name)} (${names}) overriding system value
+    select ${values} from import_rows r
+    cross join lateral (
+      select coalesce(jsonb_object_agg(f.key, ${idOf(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
+    ) items
+    cross join lateral jsonb_populate_record(null::${sql.identifier(name)}, r.data || items.found || jsonb_build_object(
+      'provider_id', ${ctx.providerId}::bigint, 'id', ${idOf(ctx, 'r.ref_kind', 'r.ref')},
+      'created_at', ${at}::text, 'updated_at', ${at}::text
+    )) v
+    where ${range} and r.table = ${name} order by r.line, r.part`);
+}

@@ -1,0 +1,157 @@
+import { Type } from '@sinclair/typebox';
+import { sql } from 'drizzle-orm';
+import { readMoment } from '../../lib/timestamps.ts';
+import { invalidFields } from '../../core/errors.ts';
+import { Flag, Note, StoredMoment, Title } from '../../schema/types.ts';
+import {
+  bundles,
+  courseDateInstructors,
+  courseDates,
+  gatheringInstructors,
+  gatherings,
+} from '../../database/tables/coursedates.ts';
+import { CourseDateBody } from '../../resources/coursedates/body-schema.ts';
+import { GatheringField } from '../../resources/coursedates/gathering-schema.ts';
+import { bodyFields, field, Ref, refersTo, type BulkKind, type Item } from '../record-type.ts';
+import { Day, LocalTime, refuseUnreal, TimeOfDay } from './value-formats.ts';
+
+const { Optional } = Type;
+const { properties } = CourseDateBody;
+
+export const bundle: BulkKind = { kind: 'bundle', table: bundles, fields: { title: field(bundles.title, Title()) } };
+
+const gathering: Item = {
+  table: gatherings,
+  fields: {
+    gathering_at: field(gatherings.gatheringAt, LocalTime),
+    gathering_end_at: field(gatherings.gatheringEndAt, LocalTime),
+    idLocation: refersTo('location', gatherings.locationId),
+    ...bodyFields(GatheringField.properties, {
+      description: gatherings.description,
+      theme: gatherings.theme,
+      event_url: gatherings.eventUrl,
+    }),
+    deleted_at: field(gatherings.deletedAt, Optional(StoredMoment())),
+  },
+  derived: { zone: gatherings.zone },
+  parts: {
+    instructors: {
+      form: 'links',
+      owner: gatheringInstructors.gatheringId,
+      other: gatheringInstructors.instructorId,
+      to: 'instructor',
+      maxItems: 50,
+    },
+  },
+  complete(fields, { timezone }, date) {
+    refuseUnreal(fields, ['gathering_at', 'gathering_end_at']);
+    const [from, to] = ['gathering_at', 'gathering_end_at'].map((name) => readMoment(fields[name] as string)!);
+    if (to! <= from!) throw invalidFields({ notValid: ['gathering_end_at'] });
+    return { zone: date['timezone'] ?? timezone };
+  },
+};
+
+/** What is not given is copied from the location, as it is when a date is made. */
+const capacity = (column: string) =>
+  `coalesce(v.${column}, (select l.${column} from locations l where l.provider_id = v.provider_id and l.id = v.location_id), 0)`;
+
+/** A date belongs under one of the same course, which belongs under none itself. */
+const parents = `
+  select r.line from import_rows r
+  join import_rows p on p.ref_kind = 'coursedate' and p.ref = r.refs->'parent_id'->>1 and p.bad is not true
+  where r.kind = 'coursedate' and r.part = 0
+    and (p.refs ? 'parent_id' or p.refs->'course_id' is distinct from r.refs->'course_id')
+  union
+  select r.line from import_rows r
+  join import_refs i on i.provider_id = $1 and i.kind = 'coursedate' and i.ref = r.refs->'parent_id'->>1
+  join course_dates d on d.provider_id = $1 and d.id = i.item_id
+  left join import_refs c on c.provider_id = $1 and c.kind = 'course' and c.ref = r.refs->'course_id'->>1
+  where r.kind = 'coursedate' and r.part = 0 and (d.parent_id is not null or d.course_id is distinct from c.item_id)`;
+
+/** The database knows how clocks change: an hour that is skipped may turn an end into a time before the start. */
+const order = `
+  with own as materialized
+    (select line, data from import_rows where kind = 'coursedate' and part = 0 and bad is not true and $1::bigint > 0)
+  select line from own where timezone(data->>'zone', (data->>'end_at')::date + coalesce((data->>'end_time_at')::time, '23:59:59'))
+      <= timezone(data->>'zone', (data->>'start_at')::date + coalesce((data->>'start_time_at')::time, '00:00'))`;
+
+export const coursedate: BulkKind = {
+  kind: 'coursedate',
+  table: courseDates,
+  checks: [
+    { field: 'parent_id', text: parents },
+    { field: 'end_time_at', text: order },
+  ],
+  fields: {
+    course_id: refersTo('course', courseDates.courseId, Ref),
+    parent_id: refersTo('coursedate', courseDates.parentId),
+    bundle_id: refersTo('bundle', courseDates.bundleId),
+    location_id: refersTo('location', courseDates.locationId),
+    place_id: refersTo('place', courseDates.placeId),
+    title: field(courseDates.title, properties.title),
+    start_at: field(courseDates.startAt, Day),
+    end_at: field(courseDates.endAt, Day),
+    deadline_at: field(courseDates.deadlineAt, Optional(Day)),
+    start_time_at: field(courseDates.startTimeAt, Optional(TimeOfDay)),
+    end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
+    ...bodyFields(properties, {
+      timezone: courseDates.timezone,
+      event_url: courseDates.eventUrl,
+      external_booking_url: courseDates.externalBookingUrl,
+      is_virtual: courseDates.isVirtual,
+      is_visible: courseDates.isVisible,
+      visible_when_passed_deadline: courseDates.visibleWhenPassedDeadline,
+      reference: courseDates.reference,
+      trigger_value: courseDates.triggerValue,
+      teaching_language: courseDates.teachingLanguageId,
+      place_additional_info: courseDates.placeAdditionalInfo,
+    }),
+    place_is_sought: field(courseDates.placeIsSought, Optional(Flag())),
+    internal_note: field(courseDates.internalNote, Optional(Note())),
+    ...bodyFields(properties, {
+      status_id: courseDates.statusId,
+      capacity_max: courseDates.capacityMax,
+      capacity_min: courseDates.capacityMin,
+      capacity_overbook: courseDates.capacityOverbook,
+      capacity_wait: courseDates.capacityWait,
+      custom_properties: courseDates.customProperties,
+    }),
+    deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
+  },
+  derived: { zone: courseDates.zone },
+  computed: {
+    teaching_language_id: `coalesce(v.teaching_language_id,
+      (select c.teaching_language_id from courses c where c.provider_id = v.provider_id and c.id = v.course_id))`,
+    capacity_max: capacity('capacity_max'),
+    capacity_min: capacity('capacity_min'),
+    capacity_overbook: capacity('capacity_overbook'),
+    capacity_wait: capacity('capacity_wait'),
+  },
+  parts: {
+    instructors: {
+      form: 'links',
+      owner: courseDateInstructors.courseDateId,
+      other: courseDateInstructors.instructorId,
+      to: 'instructor',
+      maxItems: 50,
+    },
+    gatherings: { form: 'list', maxItems: 200, kind: 'gathering', owner: gatherings.courseDateId, item: gathering },
+  },
+  complete(fields, { timezone: serviceZone, zones }) {
+    fields['deadline_at'] ??= fields['start_at'];
+    const { start_at: start, end_at: end, deadline_at: deadline, timezone } = fields as Record<string, string>;
+    const { start_time_at: from = '00:00', end_time_at: to = '23:59:59' } = fields as Record<string, string>;
+    const notValid = [
+      ...(`${end} ${to}` <= `${start} ${from}` ? ['end_at'] : []),
+      ...(deadline! > end! ? ['deadline_at'] : []),
+      ...(timezone !== undefined && !zones.has(timezone) ? ['timezone'] : []),
+    ];
+    if (notValid.length > 0) throw invalidFields({ notValid });
+    return { zone: timezone ?? serviceZone };
+  },
+  // A new date moves its course, which tells when something of it was last changed.
+  moves: (providerId, at, ids) => sql`
+    update courses set updated_at = ${at}, related_items_updated_at = ${at} where provider_id = ${providerId} and id = any(array(
+      select (select course_id from course_dates d where d.provider_id = ${providerId} and d.id = made.id) from (${ids}) made
+    ))`,
+};

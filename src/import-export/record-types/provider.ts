@@ -1,0 +1,141 @@
+import { Type } from '@sinclair/typebox';
+import { eq, sql } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { Problem } from '../../core/errors.ts';
+import { Id, Note, OneOf, Title } from '../../schema/types.ts';
+import type { Database } from '../../database/client.ts';
+import { labels, tags } from '../../database/tables/catalog.ts';
+import { folded } from '../../database/tables/columns.ts';
+import { adminMemberships, roles } from '../../database/tables/people.ts';
+import { providers } from '../../database/tables/providers.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import { AdminUserBody } from '../../resources/admin-users/body-schema.ts';
+import { saveAdminUser } from '../../resources/admin-users/service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../../resources/schools/partner-service.ts';
+import { SchoolBody } from '../../resources/schools/schema.ts';
+import { updateSchool } from '../../resources/schools/service.ts';
+import { resolveWords } from '../../resources/tags/service.ts';
+import { refs, type Fields, type SingleKind } from '../record-type.ts';
+
+const { Optional } = Type;
+
+/** Rows of a query about one provider, as `to_jsonb` writes them. */
+async function jsonRows({ pool }: Database, query: string, providerId: number): Promise<Fields[]> {
+  const { rows } = await pool.query<{ row: Fields }>(`select to_jsonb(t) as row from (${query}) t`, [providerId]);
+  return rows.map(({ row }) => row);
+}
+
+/** The provider's own record. */
+export const school: SingleKind = {
+  kind: 'school',
+  schema: Type.Object(SchoolBody.properties),
+  make: (_, ctx, fields) => updateSchool(ctx, fields as SchoolBody),
+  lines: (database, providerId) =>
+    jsonRows(
+      database,
+      `select id::text as ref, title, is_active as active, reference, org_nr, phone, email_admin, email, email_booking,
+         email_more_info, post_address, post_zip, post_city, visit_address, visit_zip, visit_city, web_address,
+         text_tagline, text_description
+       from providers where id = $1 and email_admin <> ''`,
+      providerId,
+    ),
+};
+
+/** Tags and labels: a line finds the one of its title, or makes it. */
+const words = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleKind => ({
+  kind,
+  schema: Type.Object({ title: Title() }),
+  make: (_, ctx, { title }) =>
+    ctx.write(async (tx, at) => (await resolveWords(ctx, tx, at, table, kind, [{ title: title as string }]))[0]!),
+  lines: (database, providerId) =>
+    jsonRows(
+      database,
+      `select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`,
+      providerId,
+    ),
+});
+export const tag = words('tag', tags);
+export const label = words('label', labels);
+
+/** A line finds the role of its title, or makes it. */
+export const role: SingleKind = {
+  kind: 'role',
+  schema: Type.Object({ title: Title(), description: Optional(Note()) }),
+  make: (_, ctx, fields) => findOrMakeRole(ctx, fields as { title: string; description?: string }),
+  lines: (database, providerId) =>
+    jsonRows(
+      database,
+      'select id::text as ref, title, description from roles where provider_id = $1 order by roles.id',
+      providerId,
+    ),
+};
+
+const findOrMakeRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
+  ctx.write(async (tx, at) => {
+    const { providerId } = ctx;
+    const equalTitle = sql`${folded(roles.title)} = ${folded(title)}`;
+    const [found] = await tx
+      .select({ id: roles.id })
+      .from(roles)
+      .where(own(ctx, roles, equalTitle));
+    if (found) return found.id;
+    const values = { providerId, title, description, createdAt: at, updatedAt: at };
+    return (await tx.insert(roles).values(values).returning({ id: roles.id }))[0]!.id;
+  });
+
+/** A person who works for the provider; one whose e-mail is known already is attached. No invitation is sent. */
+export const adminUser: SingleKind = {
+  kind: 'admin_user',
+  schema: Type.Object({
+    ...Type.Omit(AdminUserBody, ['role_ids', 'send_invite']).properties,
+    firstname: Title(),
+    lastname: Title(),
+    role_ids: refs,
+  }),
+  references: { role_ids: 'role' },
+  async make(_, ctx, fields) {
+    const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), send_invite: false });
+    const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
+    const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
+    await ctx.write((tx, at) =>
+      tx
+        .update(adminMemberships)
+        .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: at })
+        .where(own(ctx, adminMemberships, eq(adminMemberships.adminUserId, user.id))),
+    );
+    return user.id;
+  },
+  lines: (database, providerId) =>
+    jsonRows(
+      database,
+      `select u.id::text as ref, u.email, m.firstname, m.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
+         array(select r.role_id::text from admin_membership_roles r
+           where r.provider_id = m.provider_id and r.admin_user_id = m.admin_user_id order by r.role_id) as role_ids
+       from admin_memberships m join admin_users u on u.id = m.admin_user_id where m.provider_id = $1 order by u.id`,
+      providerId,
+    ),
+};
+
+const setStatus = { requested: requestPartner, approved: approvePartner, revoked: revokePartner };
+
+/** A connection of the provider to another one, by the id of that one: the provider lists its public items once approved. */
+export const partner: SingleKind = {
+  kind: 'partner',
+  schema: Type.Object({ partner_id: Id, status: OneOf(['requested', 'approved', 'revoked']) }),
+  async verify(database, { partner_id: partnerId }) {
+    if ((await database.db.$count(providers, eq(providers.id, partnerId as number))) === 0)
+      throw new Problem('invalid', `There is no provider ${partnerId as number}`);
+  },
+  async make(database, { providerId }, fields) {
+    const { partner_id: partnerId, status } = fields as { partner_id: number; status: keyof typeof setStatus };
+    if (status === 'revoked') await requestPartner(database, providerId, partnerId);
+    await setStatus[status](database, providerId, partnerId);
+    return partnerId;
+  },
+  lines: (database, providerId) =>
+    jsonRows(
+      database,
+      `select partner_id::text as ref, partner_id, status from partner_connections where provider_id = $1 order by partner_id`,
+      providerId,
+    ),
+};

@@ -1,0 +1,72 @@
+import { Type } from '@sinclair/typebox';
+import { eq } from 'drizzle-orm';
+import { slugOf } from '../../lib/catalog-urls.ts';
+import { OneOf, Title } from '../../schema/types.ts';
+import type { Database } from '../../database/client.ts';
+import { categories } from '../../database/tables/catalog.ts';
+import { countryCodes } from '../../reference/countries.ts';
+import { addCategory } from '../../resources/courses/category-service.ts';
+import { findOrAddPlace } from '../../resources/locations/place-service.ts';
+import { Ref, type Fields, type SingleKind } from '../record-type.ts';
+
+const { Optional } = Type;
+
+/** All providers share them, so a line finds the place there is, or adds one for all. */
+export const place: SingleKind = {
+  kind: 'place',
+  schema: Type.Object({
+    title: Title(),
+    country: Optional(OneOf(countryCodes, { default: 'NO' })),
+    parent_id: Optional(Ref),
+  }),
+  references: { parent_id: 'place' },
+  make: (database, _, fields) => {
+    const { title, country, parent_id: parentId = null } = fields as Place;
+    return findOrAddPlace(database, { title, country, parentId });
+  },
+  lines: (database, providerId) => {
+    const named = ['locations', 'course_dates'].map((table) => `select place_id from ${table} where provider_id = $1`);
+    return withAncestors(database, 'places', named.join(' union '), providerId);
+  },
+};
+type Place = { title: string; country: string; parent_id?: number };
+
+/** The catalog's; a line finds the category of its slug, or adds one. */
+export const category: SingleKind = {
+  kind: 'category',
+  schema: Type.Object({
+    title: Title(),
+    slug: Optional(Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 })),
+    parent_id: Optional(Ref),
+  }),
+  references: { parent_id: 'category' },
+  make: async (database, _, fields) => {
+    const { title, slug = slugOf(title), parent_id: parentId = null } = fields as Category;
+    const [found] = await database.db.select({ id: categories.id }).from(categories).where(eq(categories.slug, slug));
+    return found?.id ?? addCategory(database, { title, slug, parentId });
+  },
+  lines: (database, providerId) =>
+    withAncestors(
+      database,
+      'categories',
+      'select category_id from course_categories where provider_id = $1',
+      providerId,
+    ),
+};
+type Category = { title: string; slug?: string; parent_id?: number };
+
+/** The rows of a shared tree that the provider's rows name, and all above them, parents first. */
+async function withAncestors({ pool }: Database, table: 'places' | 'categories', named: string, providerId: number) {
+  const { rows } = await pool.query<{ row: Fields }>(
+    `with recursive tree as (
+       select t.* from ${table} t where t.id in (${named})
+       union select p.* from ${table} p join tree on p.id = tree.parent_id
+     ) select to_jsonb(tree) as row from tree order by id`,
+    [providerId],
+  );
+  return rows.map(({ row: { id, title, country, slug, parent_id: parentId } }) => ({
+    ref: String(id as number),
+    ...(table === 'places' ? { title, country } : { title, slug }),
+    parent_id: parentId === null ? null : String(parentId as number),
+  }));
+}

@@ -1,0 +1,62 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { authenticate, type Services } from '../http/auth/authenticate.ts';
+import { watchMethods } from '../http/errors/method-not-allowed.ts';
+import { answerProblems, mainWording } from '../http/errors/error-handler.ts';
+import { readRequests } from '../http/parsing/request-coercion.ts';
+import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
+import { bookingRoutes } from '../resources/booking/routes.ts';
+import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
+import {
+  batchCourseDateRoutes,
+  courseDateRoutes,
+  datesOfCourseRoutes,
+  nextCourseDateRoutes,
+} from '../resources/coursedates/routes.ts';
+import { courseRoutes } from '../resources/courses/routes.ts';
+import { customerRoutes } from '../resources/customers/routes.ts';
+import { durationRoutes } from '../resources/courses/duration-routes.ts';
+import { instructorRoutes } from '../resources/instructors/routes.ts';
+import { locationRoutes } from '../resources/locations/routes.ts';
+import { orderProductRoutes } from '../resources/orders/product-routes.ts';
+import { orderRoutes } from '../resources/orders/routes.ts';
+import { participantRoutes } from '../resources/participants/routes.ts';
+import { schoolRoutes } from '../resources/schools/routes.ts';
+import { signOnRoutes } from '../resources/auth/sign-on-routes.ts';
+import { tagRoutes } from '../resources/tags/routes.ts';
+import { courseUserRoutes, searchUserRoutes } from '../resources/users/routes.ts';
+import { voucherValidationRoutes } from '../resources/campaigns/voucher-routes.ts';
+
+/** The interface providers use today. */
+export const v2: FastifyPluginAsync<Services> = async (app, services) => {
+  answerProblems(app, mainWording);
+  authenticate(app, services);
+  readRequests(app);
+  const refuseOtherMethods = watchMethods(app);
+
+  await app.register(courseRoutes, { prefix: '/courses' });
+  await app.register(courseDateRoutes, { prefix: '/coursedates' });
+  await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
+  await app.register(batchCourseDateRoutes, { prefix: '/batch/coursedates' });
+  await app.register(nextCourseDateRoutes, { prefix: '/nextcoursedates' });
+  await app.register(locationRoutes, { prefix: '/locations' });
+  await app.register(instructorRoutes, { prefix: '/instructors' });
+  await app.register(tagRoutes, { prefix: '/course-tags' });
+  await app.register(durationRoutes, { prefix: '/durations' });
+  await app.register(schoolRoutes, { prefix: '/schools' });
+  await app.register(orderRoutes, { prefix: '/orders' });
+  await app.register(orderProductRoutes, { prefix: '/orders/products' });
+  await app.register(participantRoutes, { prefix: '/participants' });
+  await app.register(bookingRoutes, { prefix: '/booking' });
+  await app.register(campaignRoutes, { prefix: '/campaigns' });
+  await app.register(campaignValidationRoutes, { prefix: '/campaigns/validate' });
+  await app.register(voucherValidationRoutes, { prefix: '/vouchers/validate' });
+  await app.register(customerRoutes, { prefix: '/customers' });
+  await app.register(courseUserRoutes, { prefix: '/course-users' });
+  await app.register(searchUserRoutes, { prefix: '/search-users' });
+  await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
+  await app.register(adminUserRoutes, { prefix: '/admin-users' });
+  await app.register(roleRoutes, { prefix: '/admin-roles' });
+  await app.register(appUserRoutes, { prefix: '/app-users' });
+
+  refuseOtherMethods();
+};

@@ -1,0 +1,55 @@
+import { asc, eq, type SQL } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
+import { byKeys, ofKeys } from '../../lists/loaders.ts';
+import { many } from '../../lists/relations.ts';
+import { shapeOf } from '../../lists/serializer.ts';
+import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
+
+const { id, email } = adminUsers;
+const { providerId, firstname, lastname, position, phonePrefix, phone, bookingEmail, createdAt, updatedAt } =
+  adminMemberships;
+const person = { id, email };
+const membership = {
+  providerId,
+  firstname,
+  lastname,
+  position,
+  phonePrefix,
+  phone,
+  bookingEmail,
+  createdAt,
+  updatedAt,
+};
+
+const roleIdsOf = many(
+  byKeys((ctx, keys) =>
+    ctx.db
+      .select({ ownerId: adminMembershipRoles.adminUserId, roleId: adminMembershipRoles.roleId })
+      .from(adminMembershipRoles)
+      .where(ofKeys(ctx, adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
+      .orderBy(asc(adminMembershipRoles.roleId)),
+  ),
+  ({ roleId }: { ownerId: number; roleId: number }) => roleId,
+);
+
+export const adminUserShape = shapeOf<AdminUserRow>()({
+  view: AdminUser,
+  parts: { role_ids: roleIdsOf },
+  toView: toAdminUser,
+  includes: {},
+});
+
+/** Members by a condition on `admin_memberships`, which must keep to the provider; by id. */
+export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
+  ctx.db
+    .select({ ...person, ...membership })
+    .from(adminMemberships)
+    .innerJoin(adminUsers, eq(adminUsers.id, adminMemberships.adminUserId))
+    .where(condition)
+    .orderBy(asc(adminMemberships.adminUserId));
+
+/** Members by their ids: what refers to one (a seller) shows who it is. */
+export const fetchAdminUsers = byKeys((ctx, keys) =>
+  fetchMembers(ctx, ofKeys(ctx, adminMemberships.providerId, adminMemberships.adminUserId, keys)),
+);

@@ -1,0 +1,55 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
+import type { Ctx } from '../../core/context.ts';
+import { notFound } from '../../core/errors.ts';
+import { concerns, unchanged } from '../../database/audit-log.ts';
+import type { Database } from '../../database/client.ts';
+import { apiKeys } from '../../database/tables/providers.ts';
+
+/** A further key of the provider; it is shown once. `expires` is read in the service's time zone. */
+export async function createKey(ctx: Ctx, { label = '', expires }: { label?: string; expires?: string }) {
+  const apiKey = newApiKey();
+  const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
+  return ctx.write(async (tx, at) => {
+    const [made] = await tx
+      .insert(apiKeys)
+      .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: at, expiresAt })
+      .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` });
+    return { keyId: concerns(tx, made!.id), apiKey, isExpired: made!.isExpired };
+  });
+}
+
+export const listKeys = (ctx: Ctx) =>
+  ctx.db
+    .select({
+      key_id: apiKeys.id,
+      label: apiKeys.label,
+      created_at: apiKeys.createdAt,
+      expires_at: apiKeys.expiresAt,
+      revoked_at: apiKeys.revokedAt,
+      last_used_at: apiKeys.lastUsedAt,
+    })
+    .from(apiKeys)
+    .where(eq(apiKeys.providerId, ctx.providerId))
+    .orderBy(asc(apiKeys.id));
+
+/** From the next request on the key is wrong; revoking it again changes nothing. */
+export async function revokeKey(database: Database, keyId: number) {
+  const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
+  if (!key) throw notFound('Key');
+  await database.write([key.providerId], async (tx, at) => {
+    const { rowCount } = await tx
+      .update(apiKeys)
+      .set({ revokedAt: at })
+      .where(and(eq(apiKeys.providerId, key.providerId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
+    if (rowCount === 0) {
+      unchanged(tx);
+      return;
+    }
+    concerns(tx, keyId);
+  });
+}
+
+/** Whether the key opens anything in this database. */
+export const isKnownKey = async ({ db }: Database, key: string) =>
+  (await db.$count(apiKeys, and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt)))) > 0;

@@ -1,0 +1,17 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Nullable } from '../../schema/types.ts';
+
+const name = Type.Optional(Nullable(Type.String()));
+
+/** `valid` alone when it is false, so that nobody learns whether the user is there. */
+export type SignOnAnswer = Static<typeof SignOnAnswer>;
+export const SignOnAnswer = Type.Object({
+  valid: Type.Boolean(),
+  user_id: Type.Optional(Type.Integer()),
+  firstname: name,
+  lastname: name,
+  email: name,
+  login_url: Type.Optional(
+    Type.String({ description: "Opens the user's own page: works once, for 15 minutes", format: 'uri' }),
+  ),
+});

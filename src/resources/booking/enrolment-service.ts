@@ -1,0 +1,100 @@
+import type { Ctx } from '../../core/context.ts';
+import type { Tx } from '../../database/client.ts';
+import { rowsOf, run } from '../../database/statements.ts';
+import { findNumbers, findPersons, makeUsers, type PersonFound } from './enrolment-sql.ts';
+
+/** Somebody who shall take part in a course. */
+export type Person = {
+  email: string;
+  firstname: string;
+  lastname: string;
+  phone?: string | undefined;
+  company?: string | undefined;
+  companyNumber?: string | undefined;
+  position?: string | undefined;
+  dateOfBirth?: string | undefined;
+};
+export type Enrolled = { userId: number; isNew: boolean };
+
+/** Whom of these persons the provider knows, in their order. */
+export const findKnown = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
+  run<PersonFound>(tx, findPersons, [providerId, rowsOf(persons)]);
+
+/**
+ * The course users of these persons, in their order: found by e-mail and name together, without regard to case, and then
+ * left as they are, else made from what `found` tells of them, with the customer that employs them if one is given. Persons who are named twice are one.
+ */
+export async function enrol(
+  { providerId }: Ctx,
+  tx: Tx,
+  at: string,
+  persons: Person[],
+  found: PersonFound[],
+  customerId: number | null,
+): Promise<Enrolled[]> {
+  const made = new Map<string, number>();
+  const strangers = strangersAmong(persons, found);
+  if (strangers.length > 0) {
+    const shared = sharingAmong(strangers);
+    const numbers = shared.length > 0 ? await run<Free>(tx, findNumbers, [providerId, rowsOf(shared)]) : [];
+    const rows = rowsOf(named(strangers, numbers));
+    const ids = await run<{ id: number }>(tx, makeUsers, [providerId, at, customerId, rows]);
+    strangers.forEach((stranger, n) => made.set(stranger.identity, ids[n]!.id));
+  }
+  return persons.map((person, n) => {
+    const known = found[n]!.id;
+    return { userId: known ?? made.get(identityOf(person))!, isNew: known === null };
+  });
+}
+
+const identityOf = ({ email, firstname, lastname }: Person) =>
+  [email, firstname, lastname].map((text) => text.toLowerCase()).join('\n');
+
+/** `isShared`: the e-mail is another's already, in the database or before in the same booking. */
+type Stranger = Person & { identity: string; isShared: boolean };
+type Free = { numbers: number[] };
+
+/** Who is not known yet, each once. */
+export function strangersAmong(persons: Person[], found: PersonFound[]): Stranger[] {
+  const [seen, emails] = [new Set<string>(), new Set<string>()];
+  return persons.flatMap((person, n) => {
+    const { id, taken } = found[n]!;
+    const identity = identityOf(person);
+    if (id !== null || seen.has(identity)) return [];
+    seen.add(identity);
+
+    const email = person.email.toLowerCase();
+    const isShared = taken || emails.has(email);
+    emails.add(email);
+    return [{ ...person, identity, isShared }];
+  });
+}
+
+/** The username of a stranger while no other is in its way. */
+const nameOf = ({ email, firstname, lastname, isShared }: Stranger) =>
+  (isShared ? `${email}_${firstname}_${lastname}` : email).toLowerCase();
+
+/** Whose e-mail is shared. As many numbers are wanted for each as there are names in this booking that may be in the way. */
+function sharingAmong(strangers: Stranger[]) {
+  const names = strangers.map(nameOf);
+  const wantedFor = (base: string) => names.filter((name) => name.startsWith(base)).length;
+  return strangers.flatMap((one, n) => (one.isShared ? [{ ...one, wanted: wantedFor(names[n]!) }] : []));
+}
+
+/**
+ * A username is the e-mail, or where that is shared, `<e-mail>_<first>_<last>` in lower case, with a number from 2 on
+ * where that is taken. `free` are the numbers that nobody has, for each who shares one, in their order.
+ */
+export function named(strangers: Stranger[], free: Free[]) {
+  const taken = new Set(strangers.filter(({ isShared }) => !isShared).map(nameOf));
+  let shared = 0;
+  return strangers.map((stranger) => {
+    if (!stranger.isShared) return { ...stranger, username: stranger.email };
+    const base = nameOf(stranger);
+    const names = free[shared]!.numbers.map((number) => (number === 1 ? base : `${base}_${number}`));
+    const username = names.find((name) => !taken.has(name))!;
+    shared += 1;
+    taken.add(username);
+    return { ...stranger, username };
+  });
+}

@@ -1,0 +1,127 @@
+import { foldedSql, realClock } from '../../database/tables/columns.ts';
+import { canceled } from '../../reference/statuses.ts';
+import { isForCourse } from '../campaigns/serializer.ts';
+import type { CampaignFound, CustomerFound, VoucherFound } from './quote-schema.ts';
+
+const product = `select p.id, p.course_id as "courseId", p.price::text as price, p.currency,
+    p.vat_percentage::text as "vatPercentage"
+  from products p where p.provider_id = $1 and p.archived_at is null`;
+
+/** A course date with its course, unless either is deleted or the course not active. Deadlines follow the real clock. */
+const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
+    d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
+    d.status_id = ${canceled} as "isCanceled", timezone(d.zone, ${realClock})::date > d.deadline_at or d.ends_at <= ${realClock} as "isPassed",
+    d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
+    d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
+    d.num_waiting as "numWaiting",
+    (select to_json(m) from (${product} and p.course_id = d.course_id and p.is_main_product) m) as "mainProduct"
+  from course_dates d
+    join courses c on c.provider_id = $1 and c.id = d.course_id and c.is_active and c.deleted_at is null
+    left join places p on p.id = d.place_id
+  where d.provider_id = $1 and d.deleted_at is null`;
+
+export const findDate = { name: 'find_date', text: `${date} and d.id = $2` };
+/** The children of $2 that the trigger values of $3 lead to. */
+export const findChildren = {
+  name: 'find_children',
+  text: `${date} and d.parent_id = $2 and d.trigger_value in (select json_array_elements_text($3)) order by d.id`,
+};
+export const findProducts = {
+  name: 'find_products',
+  text: `${product} and p.id in (select json_array_elements_text($2)::bigint)`,
+};
+
+const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
+    c.discount_value::text as value, coalesce(c.ends_at <= ${realClock}, false) as "isExpired",
+    c.is_active and not c.is_archived and coalesce(c.starts_at <= ${realClock}, true)
+      and coalesce(c.ends_at > ${realClock}, true) as "isRunning",
+    ${isForCourse('c', '$2::bigint')} as "forCourse",
+    not exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id)
+      or exists (select from campaign_customers n
+        where n.provider_id = $1 and n.campaign_id = c.id and n.customer_id = $4) as "forCustomer"
+  from campaigns c`;
+
+/** For the course $2: the campaign of a code ($3), the customer $4 with its agreements, and the voucher of a code ($5). */
+export const findPayers = {
+  name: 'find_payers',
+  text: `select
+      (select json_agg(c order by c.id) from (
+        ${campaign(true)} where c.provider_id = $1 and c.campaign_code is not null and not c.is_archived
+          and ${foldedSql('c.campaign_code')} = ${foldedSql('$3')}
+        union all
+        ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
+        where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $4 and c.type = 'Agreement') c) as campaigns,
+      (select to_json(v) from (select v.id, v.code, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
+          coalesce(v.expires_at <= ${realClock}, false) as "isExpired"
+        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${foldedSql('v.code')} = ${foldedSql('$5')}) v) as voucher,
+      (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"
+        from customers c where c.provider_id = $1 and c.id = $4) c) as customer`,
+};
+export type PayersFound = {
+  campaigns: CampaignFound[] | null;
+  voucher: VoucherFound | null;
+  customer: CustomerFound | null;
+};
+
+/** The whole of a booking at once, its ids in one row: the order and its title, then all that hangs on it. */
+export const makeBooking = {
+  name: 'make_booking',
+  text: `with made_order as (
+      insert into orders (id, provider_id, created_at, updated_at, title, title_detailed, currency, customer_id, seller_id,
+        campaign_id, is_paid, payment_method, your_reference, booker, gln_number, invoice_address, invoice_address_2,
+        invoice_address_3, invoice_zipcode, invoice_city, invoice_email, total_before_discounts, total_discounts, total_vat,
+        custom_properties)
+      overriding system value
+      select o.id, $1, $2, $2, $3 || ' #' || o.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+        $20, $21, $22, $23
+      from (select nextval('orders_id_seq') as id) o
+      returning id),
+    made_booking as (
+      insert into bookings (provider_id, created_at, updated_at, order_id, course_date_id, booker_name, booker_email, booker_phone)
+      select $1, $2, $2, o.id, $24, $12, $25, $26 from made_order o
+      returning id),
+    made_lines as (
+      insert into order_lines (provider_id, created_at, updated_at, order_id, product_id, quantity, price_at_order,
+        discount_percent_at_order, discount_amount_at_order, discount_calculated_at_order, vat_percentage)
+      select $1, $2, $2, o.id, l.product, l.quantity, l.price, l.percent, l.amount, l.calculated, l.vat
+      from made_order o, json_to_recordset($27) l (place int, product bigint, quantity int, price numeric, percent numeric,
+        amount numeric, calculated numeric, vat numeric)
+      order by l.place
+      returning id, product_id),
+    made_participants as (
+      insert into participants (provider_id, created_at, updated_at, status_updated_at, entry_source, booking_id, paid_id,
+        invoice_reference, course_id, course_date_id, user_id, status_id, user_comment)
+      select $1, $2, $2, $2, 'User', b.id, $28, $11, p.course, p.date, p.person, p.status, p.comment
+      from made_booking b, json_to_recordset($29) p (place int, course bigint, date bigint, person bigint, status smallint,
+        comment text)
+      order by p.place
+      returning id),
+    placed as (select id, row_number() over (order by id) as place from made_participants),
+    paying as (
+      insert into order_line_participants (provider_id, order_line_id, participant_id)
+      select $1, l.id, p.id
+      from json_to_recordset($30) s (product bigint, buyer bigint)
+        join made_lines l on l.product_id = s.product join placed p on p.place = s.buyer)
+    select (select id from made_order) as "orderId", (select id from made_booking) as "bookingId",
+      (select json_agg(id order by id) from placed) as "participantIds"`,
+};
+export type BookingMade = { orderId: number; bookingId: number; participantIds: number[] };
+
+/** Takes an amount off a voucher that still holds it; no row when it does not. */
+export const spendVoucher = {
+  name: 'spend_voucher',
+  text: `with spent as (
+      update vouchers set balance = balance - $4, updated_at = $5
+      where provider_id = $1 and id = $2 and (balance >= $4 or not $6) returning id)
+    insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at)
+    select $1, s.id, $3, $4, $5 from spent s returning voucher_id`,
+};
+
+/** Mails to send, each to a course user; those about a participant name it. */
+export const announce = {
+  name: 'announce',
+  text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
+    select $1, m.purpose, m."userId", m."participantId", $2, ${realClock}
+    from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint)
+    order by m.place`,
+};

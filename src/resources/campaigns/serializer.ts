@@ -1,0 +1,82 @@
+import { asc, getTableColumns, sql } from 'drizzle-orm';
+import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
+import { byKeys, ofKeys } from '../../lists/loaders.ts';
+import { many } from '../../lists/relations.ts';
+import { shapeOf } from '../../lists/serializer.ts';
+import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
+
+/** A campaign's columns, and where it stands now; a bound that is not set is never reached. */
+export const campaignColumns = {
+  ...getTableColumns(campaigns),
+  isWaiting: sql<boolean>`coalesce(now() < ${campaigns.startsAt}, false)`,
+  isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
+};
+
+/** Whether a campaign is for a course: one of its own, one with one of its tags, or any when it names neither. */
+export const isForCourse = (campaign: string, course: string) => {
+  const named = (table: string) =>
+    `select from ${table} n where n.provider_id = ${campaign}.provider_id and n.campaign_id = ${campaign}.id`;
+  return `(exists (${named('campaign_courses')} and n.course_id = ${course})
+    or exists (${named('campaign_tags')} and n.tag_id in
+      (select t.tag_id from course_tags t where t.provider_id = ${campaign}.provider_id and t.course_id = ${course}))
+    or not exists (${named('campaign_courses')}) and not exists (${named('campaign_tags')}))`;
+};
+
+/** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
+export const fetchCampaigns = byKeys((ctx, keys) =>
+  ctx.db
+    .select(campaignColumns)
+    .from(campaigns)
+    .where(ofKeys(ctx, campaigns.providerId, campaigns.id, keys)),
+);
+
+type Named = { ownerId: number; id: number };
+const toId = ({ id }: Named) => id;
+
+const coursesOf = many(
+  byKeys((ctx, keys) =>
+    ctx.db
+      .select({ ownerId: campaignCourses.campaignId, id: campaignCourses.courseId })
+      .from(campaignCourses)
+      .where(ofKeys(ctx, campaignCourses.providerId, campaignCourses.campaignId, keys))
+      .orderBy(asc(campaignCourses.courseId)),
+  ),
+  toId,
+);
+
+const customersOf = many(
+  byKeys((ctx, keys) =>
+    ctx.db
+      .select({ ownerId: campaignCustomers.campaignId, id: campaignCustomers.customerId })
+      .from(campaignCustomers)
+      .where(ofKeys(ctx, campaignCustomers.providerId, campaignCustomers.campaignId, keys))
+      .orderBy(asc(campaignCustomers.customerId)),
+  ),
+  toId,
+);
+
+const tagsOf = many(
+  byKeys((ctx, keys) =>
+    ctx.db
+      .select({ ownerId: campaignTags.campaignId, id: campaignTags.tagId })
+      .from(campaignTags)
+      .where(ofKeys(ctx, campaignTags.providerId, campaignTags.campaignId, keys))
+      .orderBy(asc(campaignTags.tagId)),
+  ),
+  toId,
+);
+
+export const campaignShape = shapeOf<CampaignRow>()({
+  view: Campaign,
+  parts: { courses: coursesOf, customers: customersOf, tags: tagsOf },
+  toView: (row, parts) => ({ ...toEmbeddedCampaign(row), ...parts }),
+  includes: {},
+});
+
+/** A campaign inside an order: without what it is for. */
+export const embeddedCampaignShape = shapeOf<CampaignRow>()({
+  view: EmbeddedCampaign,
+  parts: {},
+  toView: (row) => toEmbeddedCampaign(row),
+  includes: {},
+});

@@ -1,0 +1,28 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { Title } from '../../schema/types.ts';
+import { faults } from '../../http/responses.ts';
+import { answerProblems, bookingWording } from '../../http/errors/error-handler.ts';
+import { Voucher } from './voucher-schema.ts';
+import { validateVoucher } from './voucher-service.ts';
+
+export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  answerProblems(app, bookingWording);
+
+  const schema = {
+    description: 'An expired, archived or deleted voucher is answered too, and says so.',
+    tags: ['Booking'],
+    response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...faults },
+  };
+  const Code = Type.Object({ code: Title() });
+
+  // Without an ETag: expiry depends on the clock.
+  app.get(
+    '',
+    { schema: { summary: 'Look up a voucher code of the query', ...schema, querystring: Code } },
+    ({ ctx, query }) => validateVoucher(ctx, query.code),
+  );
+  app.get('/:code', { schema: { summary: 'Look up a voucher code', ...schema, params: Code } }, ({ ctx, params }) =>
+    validateVoucher(ctx, params.code),
+  );
+};

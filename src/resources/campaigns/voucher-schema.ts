@@ -1,0 +1,33 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { plainDateTime, plainDateTimeOrNull } from '../../lib/timestamps.ts';
+import { Nullable, PlainDateTime } from '../../schema/types.ts';
+import type { vouchers } from '../../database/tables/campaigns.ts';
+
+/** An amount that can be spent in parts; its id is a text, its balance one with two decimals. */
+export type Voucher = Static<typeof Voucher>;
+export const Voucher = Type.Object({
+  id: Type.String(),
+  currency: Type.String(),
+  code: Type.String(),
+  balance: Type.String(),
+  is_expired: Type.Boolean(),
+  is_deleted: Type.Boolean(),
+  expires_at: Nullable(PlainDateTime),
+  archived_at: Nullable(PlainDateTime),
+  created_at: PlainDateTime,
+});
+
+/** Whether it has expired is told by the database's clock, at the moment it is read. */
+export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
+
+export const toVoucher = (row: VoucherRow): Voucher => ({
+  id: String(row.id),
+  currency: row.currency.toLowerCase(),
+  code: row.code,
+  balance: row.balance,
+  is_expired: row.isExpired,
+  is_deleted: row.deletedAt !== null,
+  expires_at: plainDateTimeOrNull(row.expiresAt),
+  archived_at: plainDateTimeOrNull(row.archivedAt),
+  created_at: plainDateTime(row.createdAt),
+});

@@ -1,0 +1,132 @@
+import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { Flag, Id, List, OneOf } from '../../schema/types.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { dateRange, filter, momentRange, narrow, parameter } from '../../lists/filters.ts';
+import { defineList } from '../../lists/define-list.ts';
+import { withinReach, type Reach } from '../../lists/tenant-scope.ts';
+import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
+import { partnerParameters } from '../schools/partner-schema.ts';
+import { tagParameters } from '../tags/serializer.ts';
+import {
+  courseDateShape,
+  dateOfCourseShape,
+  fetchCourseDates,
+  isPublicDate,
+  isShownAfterDeadline,
+  nextCourseDateShape,
+} from './serializer.ts';
+
+const within = (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courseDates.providerId, isPublicDate);
+
+const ofCourses = narrow(
+  List(Id, { description: 'Only dates of these courses' }),
+  (ids: number[]) => inArray(courseDates.courseId, ids),
+  (ids) => ids.length <= 20,
+);
+
+const filters = {
+  course_id: ofCourses,
+  coursedate_id: narrow({ ...Id, description: 'Only this course date' }, (id: number) => eq(courseDates.id, id)),
+  ...dateRange('created_at', courseDates.createdAt),
+  ...dateRange('updated_at', courseDates.updatedAt),
+  ...momentRange('start_date_at', courseDates.startsAt),
+  ...momentRange('end_date_at', courseDates.endsAt),
+  status_id: filter(OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
+    eq(courseDates.statusId, id),
+  ),
+  has_participants: filter(
+    Flag({
+      description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
+    }),
+    (wanted) => eq(courseDates.hasParticipants, wanted),
+  ),
+  order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+  order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
+  ...partnerParameters,
+  ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
+};
+
+const dates = {
+  table: courseDates,
+  scope: within,
+  notDeleted: isNull(courseDates.deletedAt),
+  order({ order_by, order_direction }: { order_by?: unknown; order_direction?: unknown }) {
+    const descending = order_direction === 'desc';
+    if (order_by === 'startdate') return { column: courseDates.startsAt, descending };
+    return descending ? { column: courseDates.id, descending } : undefined;
+  },
+  fetch: fetchCourseDates,
+};
+
+export const courseDateList = defineList({ ...dates, shape: courseDateShape, filters });
+
+/** The same for one course, which the path names. */
+export const datesOfCourseList = defineList({ ...dates, shape: dateOfCourseShape, filters });
+
+const batch = defineList({
+  ...dates,
+  shape: courseDateShape,
+  filters: {
+    course_ids: ofCourses,
+    ...filters,
+  },
+});
+
+type BatchQuery = Parameters<typeof batch.page>[1] & { course_ids: number[] };
+const batchParameters = batch.Query['properties'] as Record<string, object>;
+
+/** The same for courses that must be named, on shorter pages. */
+export const batchCourseDateList = {
+  ...batch,
+  Query: Type.Unsafe<BatchQuery>({
+    type: 'object',
+    properties: { ...batchParameters, limit: { ...batchParameters['limit'], default: 25 } },
+    required: ['course_ids'],
+  }),
+};
+
+/** Visible, not canceled, of an active course, no child of another date, and from today on where the date is. */
+const upcoming = and(
+  eq(courseDates.isVisible, true),
+  isNull(courseDates.deletedAt),
+  ne(courseDates.statusId, canceled),
+  isNull(courseDates.parentId),
+  isShownAfterDeadline,
+  // No zone is more than a day away: the first is for the index, and only the nearest have to be looked at in their zone.
+  sql`${courseDates.startsAt} >= now() - interval '2 days'`,
+  sql`(${courseDates.startsAt} >= now() + interval '2 days'
+    or ${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date)`,
+  sql`exists (select from ${courses} where ${and(
+    eq(courses.providerId, courseDates.providerId),
+    eq(courses.id, courseDates.courseId),
+    eq(courses.isActive, true),
+    isNull(courses.deletedAt),
+  )})`,
+)!;
+
+const calendar = defineList({
+  table: courseDates,
+  shape: nextCourseDateShape,
+  scope: (ctx, reach) => within(ctx, reach),
+  notDeleted: upcoming,
+  filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
+  order: () => ({ column: courseDates.startsAt }),
+  fetch: fetchCourseDates,
+});
+
+type CalendarQuery = Omit<Parameters<typeof calendar.page>[1], 'since_id' | 'include_deleted'>;
+const { limit, page, include_partners, partner_id, tag_ids, tag_match, include } = calendar.Query[
+  'properties'
+] as Record<string, object>;
+
+/** The calendar of the next dates: its order is by time, and a page is the whole of it unless asked otherwise. */
+export const nextCourseDateList = {
+  ...calendar,
+  Query: Type.Unsafe<CalendarQuery>({
+    type: 'object',
+    properties: { limit: { ...limit, default: 250 }, page, include_partners, partner_id, tag_ids, tag_match, include },
+  }),
+};

@@ -1,0 +1,33 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Nullable } from '../../schema/types.ts';
+import type { products } from '../../database/tables/courses.ts';
+
+/** What a course is sold as: embedded in courses, and in the lines of an order. */
+export type Product = Static<typeof Product>;
+export const Product = Type.Object({
+  id: Type.Integer(),
+  item_number: Type.String(),
+  title: Type.String(),
+  title_label: Nullable(Type.String()),
+  price: Type.Number(),
+  currency: Type.String(),
+  is_main_product: Type.Boolean(),
+  vat_percentage: Type.Number(),
+});
+
+type Row = typeof products.$inferSelect;
+export type ProductRow = Pick<
+  Row,
+  'id' | 'itemNumber' | 'title' | 'titleLabel' | 'price' | 'currency' | 'isMainProduct' | 'vatPercentage'
+>;
+
+export const toProduct = (row: ProductRow): Product => ({
+  id: row.id,
+  item_number: row.itemNumber,
+  title: row.title,
+  title_label: row.titleLabel,
+  price: Number(row.price),
+  currency: row.currency,
+  is_main_product: row.isMainProduct,
+  vat_percentage: Number(row.vatPercentage),
+});

@@ -1,0 +1,71 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Nullable } from '../../schema/types.ts';
+import { countries } from '../../reference/countries.ts';
+import type { Language } from '../../reference/language.ts';
+
+const text = Type.String();
+
+/** A place with the one it lies in. */
+export type PlaceRow = {
+  id: number;
+  title: string;
+  country: string;
+  parentId: number | null;
+  parentTitle: string | null;
+  grandparentId: number | null;
+};
+
+/** As embedded in a location: ids are texts, `0` where there is none. */
+export type LocationPlace = Static<typeof LocationPlace>;
+export const LocationPlace = Type.Object({
+  id: text,
+  idParent: text,
+  title: text,
+  parent: Nullable(Type.Object({ id: text, idParent: text, title: text })),
+  idCountry: text,
+  country: text,
+});
+
+/** A country by its two-letter code, in the words of locations and places. */
+export const countryOf = (code: string, language: Language) => {
+  const country = countries.get(code);
+  return { idCountry: String(country?.id ?? 0), country: country?.title[language] ?? code };
+};
+
+const idText = (id: number | null) => String(id ?? 0);
+
+export function toLocationPlace(row: PlaceRow, language: Language): LocationPlace {
+  const { country, idCountry } = countryOf(row.country, language);
+  return {
+    id: idText(row.id),
+    idParent: idText(row.parentId),
+    title: row.title,
+    parent:
+      row.parentId === null
+        ? null
+        : { id: idText(row.parentId), idParent: idText(row.grandparentId), title: row.parentTitle ?? '' },
+    idCountry,
+    country,
+  };
+}
+
+/** As embedded in a course date; without a place there is only what was written beside it. */
+export type DatePlace = Static<typeof DatePlace>;
+export const DatePlace = Type.Object({
+  id: Type.Optional(Type.Integer()),
+  title: Type.Optional(text),
+  title_additional_info: Nullable(text),
+  parent_id: Type.Optional(Nullable(Type.Integer())),
+  parent_title: Type.Optional(Nullable(text)),
+});
+
+export const toDatePlace = (row: PlaceRow | null, additionalInfo: string | null): DatePlace =>
+  row === null
+    ? { title_additional_info: additionalInfo }
+    : {
+        id: row.id,
+        title: row.title,
+        title_additional_info: additionalInfo,
+        parent_id: row.parentId,
+        parent_title: row.parentTitle,
+      };

@@ -1,0 +1,22 @@
+import { eq } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
+import { places } from '../../database/tables/places.ts';
+import { byKeys } from '../../lists/loaders.ts';
+
+const parents = alias(places, 'parent_places');
+
+/** Places by their ids, each with the one it lies in; all providers share them. */
+export const fetchPlaces = byKeys(({ db }, { ofId }) =>
+  db
+    .select({
+      id: places.id,
+      title: places.title,
+      country: places.country,
+      parentId: places.parentId,
+      parentTitle: parents.title,
+      grandparentId: parents.parentId,
+    })
+    .from(places)
+    .leftJoin(parents, eq(parents.id, places.parentId))
+    .where(ofId(places.id)),
+);

@@ -1,0 +1,192 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { code } from 'currency-codes';
+import { dateTime } from '../../lib/timestamps.ts';
+import { DateTime, Nullable } from '../../schema/types.ts';
+import type { orderLines } from '../../database/tables/orders.ts';
+import { Product, toProduct, type ProductRow } from '../courses/product-schema.ts';
+import type { CourseUserRow } from '../users/schema.ts';
+
+const text = Nullable(Type.String());
+
+const Address = Type.Object({
+  address: text,
+  address_2: text,
+  address_3: text,
+  zipcode: text,
+  city: text,
+  phone: text,
+});
+
+/** A course user as orders show it. */
+export type OrderUser = Static<typeof OrderUser>;
+export const OrderUser = Type.Object({
+  id: Type.Integer(),
+  firstname: text,
+  lastname: text,
+  date_of_birth: text,
+  email: text,
+  phone: text,
+  company: text,
+  position: text,
+  invoice_address: Address,
+  home_address: Address,
+  work_address: Address,
+});
+export const LineUser = Type.Object({ ...OrderUser.properties, invoice_reference: text });
+
+/** The columns of a course user that orders show. */
+export const orderUserFields = [
+  ...(['id', 'firstname', 'lastname', 'dateOfBirth', 'email', 'phone', 'company', 'position'] as const),
+  ...([
+    'invoiceAddress',
+    'invoiceAddress2',
+    'invoiceAddress3',
+    'invoiceZipcode',
+    'invoiceCity',
+    'invoicePhone',
+  ] as const),
+  ...(['homeAddress', 'homeAddress2', 'homeAddress3', 'homeZipcode', 'homeCity', 'homePhone'] as const),
+  ...(['workAddress', 'workAddress2', 'workAddress3', 'workZipcode', 'workCity', 'workPhone'] as const),
+];
+export type OrderUserRow = Pick<CourseUserRow, (typeof orderUserFields)[number]>;
+
+export const toOrderUser = (row: OrderUserRow): OrderUser => ({
+  id: row.id,
+  firstname: row.firstname,
+  lastname: row.lastname,
+  date_of_birth: row.dateOfBirth === null ? null : `${dayText(row.dateOfBirth)} 00:00:00`,
+  email: row.email,
+  phone: row.phone,
+  company: row.company,
+  position: row.position,
+  invoice_address: {
+    address: row.invoiceAddress,
+    address_2: row.invoiceAddress2,
+    address_3: row.invoiceAddress3,
+    zipcode: row.invoiceZipcode,
+    city: row.invoiceCity,
+    phone: row.invoicePhone,
+  },
+  home_address: {
+    address: row.homeAddress,
+    address_2: row.homeAddress2,
+    address_3: row.homeAddress3,
+    zipcode: row.homeZipcode,
+    city: row.homeCity,
+    phone: row.homePhone,
+  },
+  work_address: {
+    address: row.workAddress,
+    address_2: row.workAddress2,
+    address_3: row.workAddress3,
+    zipcode: row.workZipcode,
+    city: row.workCity,
+    phone: row.workPhone,
+  },
+});
+
+/** `2026-07-01` as people in Norway write it: `01.07.2026`. */
+export const dayText = (day: string) => `${day.slice(-2)}.${day.slice(-5, -3)}.${day.slice(0, -6)}`;
+
+/** What a line pays for. */
+export const Relation = Type.Object({
+  type: Type.String(),
+  participant_id: Type.Integer(),
+  coursedate_id: Type.Integer(),
+  user_id: Type.Integer(),
+  course_id: Type.Integer(),
+});
+
+/** A participant on a line; `id` is the participant's. */
+export type RelationRow = {
+  providerId: number;
+  id: number;
+  ownerId: number;
+  courseDateId: number;
+  userId: number;
+  courseId: number;
+};
+
+export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
+  type: 'participant',
+  participant_id: row.id,
+  coursedate_id: row.courseDateId,
+  user_id: row.userId,
+  course_id: row.courseId,
+});
+
+/** `id` is the ISO number as a text, `title` the code, `long_title` the English name. */
+export const Currency = Type.Object({ id: Type.String(), title: Type.String(), long_title: Type.String() });
+
+/** A line of an order but for its `database_relations`, which its shape adds. */
+export type OrderLine = Static<typeof OrderLine>;
+export const OrderLine = Type.Object({
+  id: Type.Integer(),
+  currency: Currency,
+  price_at_order_per_item_vat_excluded: Type.Number(),
+  discount_percent_at_order: Type.Number(),
+  discount_amount_at_order: Type.Number(),
+  discount_calculated_at_order: Type.Number(),
+  price_at_invoice_per_item_vat_excluded: Type.Number(),
+  discount_percent_at_invoice: Type.Number(),
+  discount_calculated_at_invoice: Type.Number(),
+  price_at_export_per_item_vat_excluded: Type.Number(),
+  discount_percent_at_export: Type.Number(),
+  discount_calculated_at_export: Type.Number(),
+  quantity: Type.Integer(),
+  product: Product,
+  users: Type.Array(LineUser),
+  created_at: Nullable(DateTime),
+  updated_at: Nullable(DateTime),
+});
+
+/** A line with its product and the currency of its order, the owner. */
+export type OrderLineRow = typeof orderLines.$inferSelect & {
+  ownerId: number;
+  currency: string;
+  product: ProductRow;
+};
+
+export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof LineUser>[] }): OrderLine => ({
+  id: row.id,
+  currency: toCurrency(row.currency),
+  price_at_order_per_item_vat_excluded: Number(row.priceAtOrder),
+  discount_percent_at_order: Number(row.discountPercentAtOrder),
+  discount_amount_at_order: Number(row.discountAmountAtOrder),
+  discount_calculated_at_order: Number(row.discountCalculatedAtOrder),
+  price_at_invoice_per_item_vat_excluded: Number(row.priceAtInvoice ?? row.priceAtOrder),
+  discount_percent_at_invoice: Number(row.discountPercentAtInvoice ?? row.discountPercentAtOrder),
+  discount_calculated_at_invoice: Number(row.discountCalculatedAtInvoice ?? row.discountCalculatedAtOrder),
+  price_at_export_per_item_vat_excluded: Number(row.priceAtExport ?? row.priceAtOrder),
+  discount_percent_at_export: Number(row.discountPercentAtExport ?? row.discountPercentAtOrder),
+  discount_calculated_at_export: Number(row.discountCalculatedAtExport ?? row.discountCalculatedAtOrder),
+  quantity: row.quantity,
+  product: toProduct(row.product),
+  users,
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
+});
+
+/** The package's table is older than the Caribbean guilder. */
+const numberOf = (currency: string) => code(currency)?.number ?? (currency === 'XCG' ? '532' : '');
+
+/** A name in sentence case, as in `1 Norwegian krone`: the package writes `Norwegian Krone`, and proper nouns forbid to lower it. */
+function longTitle(currency: string) {
+  const style = { style: 'currency', currency, currencyDisplay: 'name', maximumFractionDigits: 0 } as const;
+  const parts = new Intl.NumberFormat('en', style).formatToParts(1);
+  const name = parts.find(({ type }) => type === 'currency')?.value ?? currency;
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+const currencies = new Map<string, Static<typeof Currency>>();
+
+/** Made once for each currency: finding a name is slow. */
+export function toCurrency(currency: string): Static<typeof Currency> {
+  const known = currencies.get(currency) ?? {
+    id: numberOf(currency),
+    title: currency,
+    long_title: longTitle(currency),
+  };
+  currencies.set(currency, known);
+  return known;
+}

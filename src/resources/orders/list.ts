@@ -1,0 +1,71 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { Type, type Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { Flag, Id } from '../../schema/types.ts';
+import { products } from '../../database/tables/courses.ts';
+import { orderLines, orders } from '../../database/tables/orders.ts';
+import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
+import { dateRange, filter, parameter } from '../../lists/filters.ts';
+import { defineList } from '../../lists/define-list.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import { fetchOrders, orderShape } from './serializer.ts';
+
+/** The orders with a line that sells the course or pays for a participant of it. */
+function ofCourse(ctx: Ctx, courseId: number) {
+  const selling = ctx.db
+    .select({ orderId: orderLines.orderId })
+    .from(orderLines)
+    .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
+    .where(and(own(ctx, orderLines), own(ctx, products, eq(products.courseId, courseId))));
+  const paying = ctx.db
+    .select({ orderId: orderLines.orderId })
+    .from(participants)
+    .innerJoin(
+      orderLineParticipants,
+      and(
+        eq(orderLineParticipants.providerId, participants.providerId),
+        eq(orderLineParticipants.participantId, participants.id),
+      ),
+    )
+    .innerJoin(
+      orderLines,
+      and(
+        eq(orderLines.providerId, orderLineParticipants.providerId),
+        eq(orderLines.id, orderLineParticipants.orderLineId),
+      ),
+    )
+    .where(own(ctx, participants, eq(participants.courseId, courseId)));
+  return sql`${orders.id} = any(array(${selling.union(paying)}))`;
+}
+
+const userData = Flag({ default: false, description: 'true lists the people of each line' });
+
+export const orderList = defineList({
+  table: orders,
+  shape: orderShape,
+  scope: (ctx) => own(ctx, orders),
+  filters: {
+    course_id: filter({ ...Id, description: 'Only orders with a line of this course' }, (id, ctx) => ofCourse(ctx, id)),
+    ...dateRange('created_at', orders.createdAt),
+    ...dateRange('updated_at', orders.updatedAt),
+    ...dateRange('exported_at', orders.exportedAt),
+    exported: {
+      ...filter(
+        Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
+        (exported, _ctx, { exported_at_min, exported_at_max }) =>
+          exported || exported_at_min !== undefined || exported_at_max !== undefined
+            ? undefined
+            : isNull(orders.exportedAt),
+      ),
+      isFixed: true,
+    },
+    user_data: parameter(userData),
+  },
+  fetch: fetchOrders,
+});
+
+/** GET /v2/orders/:id: what shapes an order in the list, without what selects it. */
+export const OrderQuery = Type.Unsafe<Static<typeof orderList.ItemQuery> & { user_data?: boolean }>({
+  ...orderList.ItemQuery,
+  properties: { user_data: Type.Optional(userData), ...(orderList.ItemQuery['properties'] as object) },
+});

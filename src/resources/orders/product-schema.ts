@@ -1,0 +1,81 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { dateTime } from '../../lib/timestamps.ts';
+import { amountText, minorOf } from '../../lib/money.ts';
+import { DateTime, Nullable } from '../../schema/types.ts';
+import type { products } from '../../database/tables/courses.ts';
+import { Currency, toCurrency } from './line-schema.ts';
+
+const text = Type.String();
+
+/** The only type of product there is: what a course is sold as. */
+const courseProduct = { type: 'course_product', id_type: 2 };
+
+/** A product as accounting sees it; inside courses and order lines it is the shorter `Product`. */
+export type OrderProduct = Static<typeof OrderProduct>;
+export const OrderProduct = Type.Object({
+  id: Type.Integer(),
+  item_number: text,
+  title: text,
+  title_label: Nullable(text),
+  type: text,
+  id_type: Type.Integer({ description: '2: a product of a course' }),
+  id_relation: Type.Integer({ description: 'The id of the course' }),
+  price: Type.Number(),
+  currency: Type.Object({ ...Currency.properties, id: Type.Integer({ description: 'The ISO number' }) }),
+  vat: Type.Object({
+    id: Type.Integer({ description: 'The rate in hundredths of a percent' }),
+    vat: Type.Number({ description: 'Percent' }),
+    name: Type.String({ examples: ['25.00%'] }),
+  }),
+  group: Nullable(Type.Object({ id: Type.Integer(), title: text })),
+  is_main_price: Type.Boolean(),
+  is_member_price: Type.Boolean(),
+  is_archived: Type.Boolean(),
+  is_deleted: Type.Boolean(),
+  account_number: Nullable(text),
+  cost_unit: Nullable(text),
+  co_products: Type.Array(Type.Integer()),
+  id_external_system: Nullable(text),
+  id_product_regular_price: Nullable(Type.Integer()),
+  created_at: DateTime,
+  updated_at: DateTime,
+});
+
+export type OrderProductRow = typeof products.$inferSelect;
+
+export const toOrderProduct = (row: OrderProductRow): OrderProduct => ({
+  id: row.id,
+  item_number: row.itemNumber,
+  title: row.title,
+  title_label: row.titleLabel,
+  ...courseProduct,
+  id_relation: row.courseId,
+  price: Number(row.price),
+  currency: toNumberedCurrency(row.currency),
+  vat: toVat(row.vatPercentage),
+  group: null,
+  is_main_price: row.isMainProduct,
+  is_member_price: false,
+  is_archived: row.archivedAt !== null,
+  is_deleted: false,
+  account_number: row.accountNumber,
+  cost_unit: row.costUnit,
+  co_products: [],
+  id_external_system: row.externalId,
+  id_product_regular_price: null,
+  created_at: dateTime(row.createdAt),
+  updated_at: dateTime(row.updatedAt),
+});
+
+/** With the ISO number as a number; in lines of orders it is a text. */
+function toNumberedCurrency(code: string): OrderProduct['currency'] {
+  const currency = toCurrency(code);
+  return { ...currency, id: Number(currency.id) };
+}
+
+/** Rates are no rows of their own: a rate is named by what it is, so that equal ones have equal ids. */
+const toVat = (percentage: string): OrderProduct['vat'] => ({
+  id: Number(minorOf(percentage)),
+  vat: Number(percentage),
+  name: `${amountText(minorOf(percentage))}%`,
+});

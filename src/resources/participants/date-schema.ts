@@ -1,0 +1,120 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
+import { Nullable } from '../../schema/types.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { teachingLanguages } from '../../reference/courses.ts';
+import { Location, toLocation, type LocationRow } from '../locations/schema.ts';
+
+const text = Type.String();
+const day = Type.String({ format: 'date' });
+
+/** Where a participant's course date is held: a location without what is the provider's own business. */
+const DateLocation = Type.Pick(Location, [
+  'id',
+  'title',
+  'custom_title',
+  'address',
+  'address2',
+  'address3',
+  'zipcode',
+  'city',
+  'state',
+  'county',
+  'idCountry',
+  'country',
+  'country_code',
+  'idPlace',
+  'lat',
+  'lng',
+  'timezone',
+  'long_text',
+  'short_text',
+  'short_text_2',
+  'idInstructor',
+  'is_default',
+  'is_archived',
+  'is_virtual',
+]);
+
+/** A course date inside a participant; other members than in the list of course dates. */
+export type ParticipantDate = Static<typeof ParticipantDate>;
+export const ParticipantDate = Type.Object({
+  id: Type.Integer(),
+  idCourse: Type.Integer(),
+  idStatus: Type.Integer(),
+  week: Type.Integer(),
+  start_at: day,
+  end_at: day,
+  deadline_at: day,
+  time_start: text,
+  time_end: text,
+  timezone: Nullable(text),
+  gmt_offset: text,
+  place: text,
+  is_virtual: Type.Boolean(),
+  event_url: Nullable(text),
+  internal_note: Nullable(text),
+  idLocation: text,
+  teaching_language: text,
+  idTeachingLanguage: text,
+  location_cancellation_days: Type.Integer(),
+  is_deleted: Type.Boolean(),
+  guaranteed_to_run: Type.Boolean(),
+  location: Nullable(DateLocation),
+});
+
+const { id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone } = courseDates;
+const { isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt } = courseDates;
+
+/** What to select of the course date. */
+export const participantDateColumns = {
+  ...{ id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone },
+  ...{ isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt },
+};
+
+export type ParticipantDateRow = {
+  date: Pick<typeof courseDates.$inferSelect, keyof typeof participantDateColumns>;
+  location: LocationRow | null;
+  place: string | null;
+  /** The ISO week of the start. */
+  week: number;
+  /** Seconds that the date's zone is ahead of UTC at the start. */
+  offset: number;
+};
+
+const willRun = 2;
+
+export const toParticipantDate = (row: ParticipantDateRow, ctx: Ctx): ParticipantDate => ({
+  id: row.date.id,
+  idCourse: row.date.courseId,
+  idStatus: row.date.statusId,
+  week: row.week,
+  start_at: row.date.startAt,
+  end_at: row.date.endAt,
+  deadline_at: row.date.deadlineAt,
+  time_start: hoursAndMinutes(row.date.startTimeAt),
+  time_end: hoursAndMinutes(row.date.endTimeAt),
+  timezone: row.date.timezone,
+  gmt_offset: offsetText(row.offset),
+  place: row.place ?? '',
+  is_virtual: row.date.isVirtual,
+  event_url: row.date.eventUrl,
+  internal_note: row.date.internalNote,
+  idLocation: row.location === null ? '' : String(row.location.id),
+  teaching_language: teachingLanguages.get(row.date.teachingLanguageId)?.[ctx.language] ?? '',
+  idTeachingLanguage: row.date.teachingLanguageId,
+  location_cancellation_days: row.location?.cancellationDays ?? 0,
+  is_deleted: row.date.deletedAt !== null,
+  guaranteed_to_run: row.date.statusId === willRun,
+  // The serializer leaves out what the shorter form does not have.
+  location: row.location === null ? null : toLocation(row.location, { place: null, instructor: null }, ctx),
+});
+
+/** `09:00:00` is `09:00`; empty when no time is set. */
+const hoursAndMinutes = (time: string | null) => time?.slice(0, 5) ?? '';
+
+function offsetText(seconds: number) {
+  const minutes = Math.floor(Math.abs(seconds) / 60);
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${seconds < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}

@@ -1,0 +1,132 @@
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { Type } from '@sinclair/typebox';
+import { dateTimeOrNull } from '../../lib/timestamps.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { bookings } from '../../database/tables/orders.ts';
+import { attendances, participants } from '../../database/tables/participants.ts';
+import { locations, places } from '../../database/tables/places.ts';
+import { byKeys, ofKeys } from '../../lists/loaders.ts';
+import { always, include, many, one } from '../../lists/relations.ts';
+import { alwaysWith, embedOne, shapeOf } from '../../lists/serializer.ts';
+import { locationColumns } from '../locations/schema.ts';
+import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from './date-schema.ts';
+import { courseUserShape, fetchCourseUsers } from '../users/serializer.ts';
+import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
+
+const bookingOf = always(
+  one(
+    (row: ParticipantRow) => row.bookingId,
+    byKeys((ctx, keys) =>
+      ctx.db
+        .select({
+          id: bookings.id,
+          orderId: bookings.orderId,
+          bookerName: bookings.bookerName,
+          bookerEmail: bookings.bookerEmail,
+          bookerPhone: bookings.bookerPhone,
+          bookerLanguageId: bookings.bookerLanguageId,
+        })
+        .from(bookings)
+        .where(ofKeys(ctx, bookings.providerId, bookings.id, keys)),
+    ),
+    (booking) => booking,
+  ),
+);
+
+const courseOf = always(
+  one(
+    (row: ParticipantRow) => row.courseId,
+    byKeys((ctx, keys) =>
+      ctx.db
+        .select({
+          id: courses.id,
+          title: courses.title,
+          reference: courses.reference,
+          createdAt: courses.createdAt,
+          updatedAt: courses.updatedAt,
+        })
+        .from(courses)
+        .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+    ),
+    toParticipantCourse,
+  ),
+);
+
+const dateOf = always(
+  one(
+    (row: ParticipantRow) => row.courseDateId,
+    byKeys((ctx, keys) =>
+      ctx.db
+        .select({
+          id: courseDates.id,
+          date: participantDateColumns,
+          location: locationColumns,
+          place: places.title,
+          week: sql<number>`extract(week from ${courseDates.startAt})::int`,
+          offset: sql<number>`extract(epoch from timezone(${courseDates.zone}, ${courseDates.startsAt}) - timezone('UTC', ${courseDates.startsAt}))::int`,
+        })
+        .from(courseDates)
+        .leftJoin(
+          locations,
+          and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
+        )
+        .leftJoin(places, eq(places.id, courseDates.placeId))
+        .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys)),
+    ),
+    (found: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(found, ctx),
+  ),
+);
+
+const attendanceOf = many(
+  byKeys((ctx, keys) =>
+    ctx.db
+      .select({
+        ownerId: attendances.participantId,
+        gatheringId: attendances.gatheringId,
+        attended: attendances.attended,
+        registeredAt: attendances.registeredAt,
+      })
+      .from(attendances)
+      .where(ofKeys(ctx, attendances.providerId, attendances.participantId, keys))
+      .orderBy(asc(attendances.gatheringId)),
+  ),
+  (row: AttendanceFound) => ({
+    gathering_id: row.gatheringId,
+    attended: row.attended,
+    registered_at: dateTimeOrNull(row.registeredAt),
+  }),
+);
+type AttendanceFound = {
+  ownerId: number;
+  gatheringId: number;
+  attended: boolean | null;
+  registeredAt: string | null;
+};
+
+const parts = { booking: bookingOf, course: courseOf, coursedate: dateOf };
+const user = {
+  ...embedOne((row: ParticipantRow) => row.userId, fetchCourseUsers, courseUserShape, 'unset'),
+  schema: courseUserShape.schema,
+  names: [],
+};
+const attendance = include(Type.Array(Attendance), 'unset', attendanceOf);
+
+export const participantShape = alwaysWith(
+  ['user'],
+  shapeOf<ParticipantRow>()({ view: Participant, parts, toView: toParticipant, includes: { user, attendance } }),
+);
+
+/** A participant inside a line of an order. */
+export const embeddedParticipantShape = alwaysWith(
+  ['user'],
+  shapeOf<ParticipantRow>()({ view: Participant, parts, toView: toParticipant, includes: { user } }),
+);
+
+/** Participants by their ids. */
+export const fetchParticipants = byKeys((ctx, keys) =>
+  ctx.db
+    .select()
+    .from(participants)
+    .where(ofKeys(ctx, participants.providerId, participants.id, keys)),
+);

@@ -1,0 +1,105 @@
+import { and, asc, eq, sql } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { invalidFields, notFound, Problem } from '../../core/errors.ts';
+import { concerns, unchanged } from '../../database/audit-log.ts';
+import type { Database } from '../../database/client.ts';
+import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
+import { ownItems, type Reach } from '../../lists/tenant-scope.ts';
+import type { Connection, PartnerQuery } from './partner-schema.ts';
+
+/** Whether every item tells its provider, also where all turn out to be the own ones. */
+export const asksForPartners = ({ include_partners, partner_id }: PartnerQuery) =>
+  include_partners === true || partner_id !== undefined;
+
+/** Whose items a list shows. `partner_id` without an approved connection is refused, unknown ids in the same words. */
+export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<Reach> {
+  if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownItems;
+  const approved = await ctx.db
+    .select({
+      id: partnerConnections.partnerId,
+      isActive: sql<boolean>`${providers.isActive} and ${providers.closedAt} is null`,
+      through: sql<string>`${throughOf(ctx)}::text`,
+      seconds: sql<number>`extract(epoch from ${throughOf(ctx)})::float8`,
+    })
+    .from(partnerConnections)
+    .innerJoin(providers, eq(providers.id, partnerConnections.partnerId))
+    .innerJoin(providerState, eq(providerState.providerId, partnerConnections.partnerId))
+    .where(and(eq(partnerConnections.providerId, ctx.providerId), eq(partnerConnections.status, 'approved')));
+  const active = approved.filter((partner) => partner.isActive);
+  if (partner_id === undefined) return reachOf(ctx, true, active);
+  if (!approved.some((partner) => partner.id === partner_id)) {
+    throw new Problem('forbidden', 'The partner connection is not approved');
+  }
+  return reachOf(
+    ctx,
+    false,
+    active.filter((partner) => partner.id === partner_id),
+  );
+}
+
+/**
+ * Up to when all changes show, the own ones and a partner's: its clock, or, long after its last change, a while ago.
+ * What is not committed yet is stamped later than either, since no transaction lasts that long.
+ */
+const throughOf = ({ version }: Ctx) =>
+  sql`least(${version}::timestamptz, greatest(${providerState.changedAt}, now() - interval '5 minutes'))`;
+
+type Partner = { id: number; through: string; seconds: number };
+
+function reachOf({ version }: Ctx, own: boolean, partners: Partner[]): Reach {
+  const earliest = partners.reduce((a, b) => (a.seconds < b.seconds ? a : b), { through: version, seconds: Infinity });
+  return { own, partnerIds: partners.map(({ id }) => id), through: earliest.through };
+}
+
+export const requestPartner = (database: Database, providerId: number, partnerId: number) =>
+  setStatus(database, providerId, partnerId, 'requested');
+
+/** From now on `providerId` may list the public items of `partnerId`, not the other way round. */
+export const approvePartner = (database: Database, providerId: number, partnerId: number) =>
+  setStatus(database, providerId, partnerId, 'approved');
+
+export async function revokePartner(database: Database, providerId: number, partnerId: number) {
+  if ((await database.db.$count(partnerConnections, pair(providerId, partnerId))) === 0)
+    throw notFound('Partner connection');
+  return setStatus(database, providerId, partnerId, 'revoked');
+}
+
+export const listPartners = (database: Database): Promise<Connection[]> =>
+  database.db
+    .select({
+      provider_id: partnerConnections.providerId,
+      partner_id: partnerConnections.partnerId,
+      status: partnerConnections.status,
+    })
+    .from(partnerConnections)
+    .orderBy(asc(partnerConnections.providerId), asc(partnerConnections.partnerId));
+
+/** Tells the status that now holds; a request never undoes an approval. */
+async function setStatus(database: Database, providerId: number, partnerId: number, status: Connection['status']) {
+  if (providerId === partnerId) throw invalidFields({ notValid: ['partner'] });
+  for (const id of [providerId, partnerId]) {
+    if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw notFound(`Provider ${id}`);
+  }
+  return database.write([providerId, partnerId], async (tx, at) => {
+    concerns(tx, providerId);
+    concerns(tx, partnerId);
+    const set = await tx
+      .insert(partnerConnections)
+      .values({ providerId, partnerId, status, createdAt: at, updatedAt: at })
+      .onConflictDoUpdate({
+        target: [partnerConnections.providerId, partnerConnections.partnerId],
+        set: { status, updatedAt: at },
+        ...(status === 'requested' ? { setWhere: eq(partnerConnections.status, 'revoked') } : {}),
+      })
+      .returning({ status: partnerConnections.status });
+    if (set[0]) return set[0].status;
+    const [now] = await tx
+      .select({ status: partnerConnections.status })
+      .from(partnerConnections)
+      .where(pair(providerId, partnerId));
+    return unchanged(tx, now!.status);
+  });
+}
+
+const pair = (providerId: number, partnerId: number) =>
+  and(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, partnerId));

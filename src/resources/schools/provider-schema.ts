@@ -1,0 +1,23 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { schoolCatalogUrl } from '../../lib/catalog-urls.ts';
+import type { Ctx } from '../../core/context.ts';
+import { Nullable } from '../../schema/types.ts';
+import type { providers } from '../../database/tables/providers.ts';
+
+/** The school behind an item, as embedded in lists: what anybody may know of it. */
+export type Provider = Static<typeof Provider>;
+export const Provider = Type.Object({
+  id: Type.Integer(),
+  title: Type.String(),
+  web_address: Type.String(),
+  catalog_url: Nullable(Type.String()),
+});
+
+type ProviderRow = Pick<typeof providers.$inferSelect, 'id' | 'title' | 'webAddress' | 'slug'>;
+
+export const toProvider = ({ id, title, webAddress, slug }: ProviderRow, { settings }: Ctx): Provider => ({
+  id,
+  title,
+  web_address: webAddress,
+  catalog_url: schoolCatalogUrl(settings, slug),
+});

@@ -1,0 +1,21 @@
+import { inArray } from 'drizzle-orm';
+import { providers } from '../../database/tables/providers.ts';
+import { type Key } from '../../lists/loaders.ts';
+import { always, include, one, type Include } from '../../lists/relations.ts';
+import { Provider, toProvider } from './provider-schema.ts';
+
+const { id, title, webAddress, slug } = providers;
+
+/** The school behind an item, as any list that can show partners' items embeds it. */
+export const providerInclude: Include<Key> = include(
+  Provider,
+  'shown',
+  always(
+    one(
+      (row: Key) => row.providerId,
+      (ctx, { ids }) =>
+        ctx.db.select({ id, title, webAddress, slug }).from(providers).where(inArray(providers.id, ids)),
+      toProvider,
+    ),
+  ),
+);

@@ -1,0 +1,127 @@
+import { and, asc, eq, isNull } from 'drizzle-orm';
+import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
+import { slugOf } from '../../lib/catalog-urls.ts';
+import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
+import { notFound, Problem } from '../../core/errors.ts';
+import { concerns, unchanged } from '../../database/audit-log.ts';
+import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
+import { roles } from '../../database/tables/people.ts';
+import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
+
+export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
+
+/** Makes a provider with its first key, which is random unless an operator chose one. The key is shown once. */
+export async function createProvider(database: Database, values: NewProvider, chosenKey?: string) {
+  const { parentId = null } = values;
+  if (parentId !== null && (await database.db.$count(providers, eq(providers.id, parentId))) === 0) {
+    throw notFound('Parent provider');
+  }
+  return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey);
+}
+
+/** A new provider with the caller as its parent, which gains no right to its data by that. */
+export const createSubProvider = (ctx: Ctx, values: NewProvider) =>
+  insertProvider(
+    ctx.writeNewProvider,
+    { ...values, parentId: ctx.providerId },
+    undefined,
+    ctx.settings.subSchoolsMax ?? 50,
+  );
+
+async function insertProvider(
+  write: WriteNewProvider,
+  values: NewProvider,
+  chosenKey?: string,
+  subSchoolsMax = Infinity,
+) {
+  const apiKey = chosenKey ?? newApiKey();
+  const providerId = await write(async (tx, at) => {
+    const stamps = { createdAt: at, updatedAt: at };
+    const rootId = values.parentId ? await findRoot(tx, values.parentId, subSchoolsMax) : null;
+    const [made] = await tx
+      .insert(providers)
+      .values({ ...values, ...stamps, rootId })
+      .returning({ id: providers.id });
+    const providerId = made!.id;
+    await tx.insert(providerState).values({ providerId, changedAt: at });
+    await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...stamps });
+    await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: at });
+    return concerns(tx, providerId);
+  });
+  return { providerId, apiKey };
+}
+
+/** Returns the root of a new sub-school, under its parent's lock. Throws below a sub-school, and where there are too many. */
+async function findRoot(tx: Tx, parentId: number, subSchoolsMax: number) {
+  const [parent] = await tx.select({ parentId: providers.parentId }).from(providers).where(eq(providers.id, parentId));
+  if (!parent) throw notFound('Parent provider');
+  if (parent.parentId !== null) throw new Problem('invalid', 'A sub-school cannot have sub-schools');
+  const open = await tx.$count(providers, and(eq(providers.parentId, parentId), isNull(providers.closedAt)));
+  if (open >= subSchoolsMax) throw new Problem('invalid', `A school has at most ${subSchoolsMax} sub-schools`);
+  return parentId;
+}
+
+/** Makes all keys, sessions and links of a provider stop working at once; its data stays. Closing it again changes nothing. */
+export const closeProvider = (database: Database, providerId: number) => setClosed(database, providerId, true);
+
+/** Undoes `closeProvider`: keys that were not revoked meanwhile work again. */
+export const openProvider = (database: Database, providerId: number) => setClosed(database, providerId, false);
+
+async function setClosed(database: Database, providerId: number, isClosed: boolean) {
+  if ((await database.db.$count(providers, eq(providers.id, providerId))) === 0)
+    throw notFound(`Provider ${providerId}`);
+  await database.write([providerId], async (tx, at) => {
+    const provider = eq(providers.id, providerId);
+    const [before] = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
+    if ((before!.closedAt !== null) === isClosed) {
+      unchanged(tx);
+      return;
+    }
+    const closedAt = isClosed ? at : null;
+    await tx.update(providers).set({ closedAt, updatedAt: at }).where(provider);
+    concerns(tx, providerId);
+  });
+}
+
+/** By title alone, as an operator types it. */
+export const createTitledProvider = (database: Database, title: string, parentId: number | null, chosenKey?: string) =>
+  createProvider(database, { title, slug: slugOf(title), parentId }, chosenKey);
+
+export const listProviders = (database: Database) =>
+  database.db
+    .select({
+      provider_id: providers.id,
+      title: providers.title,
+      parent_id: providers.parentId,
+      created_at: providers.createdAt,
+      closed_at: providers.closedAt,
+    })
+    .from(providers)
+    .orderBy(asc(providers.id));
+
+/** Whether the database has no provider yet, so that demo data or a first provider may go in. */
+export const hasNoProviders = async (database: Database) => (await database.db.$count(providers)) === 0;
+
+/** A provider's context without a request: for the command line and the demo data. */
+export async function contextOf(database: Database, settings: Settings, providerId: number): Promise<Ctx> {
+  const { rows } = await database.pool.query<{ version: string; fairness_key: number }>(
+    `select s.changed_at::text as version, coalesce(p.root_id, p.id) as fairness_key
+      from provider_state s join providers p on p.id = s.provider_id where s.provider_id = $1`,
+    [providerId],
+  );
+  if (!rows[0]) throw notFound(`Provider ${providerId}`);
+  const { version, fairness_key: fairnessKey } = rows[0];
+  const queued = database.queuedAs(fairnessKey);
+  return {
+    providerId,
+    fairnessKey,
+    version,
+    language: settings.defaultLanguage,
+    settings,
+    guards: allGuards,
+    db: database.db,
+    doors: { $client: database.pool },
+    write: (work) => queued.write([providerId], work),
+    writeNewProvider: (work) => queued.writeNewProvider(providerId, work),
+  };
+}

@@ -1,6 +1,0 @@
-import { Type, type Static } from '@sinclair/typebox';
-import { Title } from '../../core/schema.ts';
-
-/** POST /v2/course-tags. */
-export type TagBody = Static<typeof TagBody>;
-export const TagBody = Type.Object({ title: Title() }, { examples: [{ title: 'Weekend' }] });

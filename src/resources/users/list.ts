@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { Type, type Static } from '@sinclair/typebox';
+import { Title } from '../../schema/types.ts';
+import { folded } from '../../database/tables/columns.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { filter } from '../../lists/filters.ts';
+import { defineList } from '../../lists/define-list.ts';
+import { own } from '../../lists/tenant-scope.ts';
+import { courseUserShape, fetchCourseUsers } from './serializer.ts';
+
+const wildcards = /[\\%_]/g;
+
+/** Both without regard to case. */
+const startsWith = (column: PgColumn) =>
+  filter(
+    Title({ description: 'From the start of the value' }),
+    (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
+  );
+const equals = (column: PgColumn) =>
+  filter(Title({ description: 'The whole value' }), (keyword) => sql`${folded(column)} = ${folded(keyword)}`);
+
+export const courseUserList = defineList({
+  table: courseUsers,
+  shape: courseUserShape,
+  scope: (ctx) => own(ctx, courseUsers),
+  filters: {
+    email: equals(courseUsers.email),
+    firstname: startsWith(courseUsers.firstname),
+    lastname: startsWith(courseUsers.lastname),
+    username: startsWith(courseUsers.username),
+  },
+  fetch: fetchCourseUsers,
+});
+
+type Properties = Record<string, object>;
+const { limit, ...others } = courseUserList.Query['properties'] as Properties;
+
+/** A search answers as many as it can unless told otherwise. */
+export const Search = Type.Unsafe<Static<typeof courseUserList.Query>>({
+  ...courseUserList.Query,
+  properties: { limit: { ...limit, default: 250 }, ...others },
+});

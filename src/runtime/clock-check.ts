@@ -1,0 +1,25 @@
+import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
+import type { Database } from '../database/client.ts';
+import { failureOf } from '../database/errors.ts';
+import { explain } from './describe-error.ts';
+import type { Log } from './log.ts';
+
+const everyMs = 60_000;
+
+/** Warns of clocks that are ahead, now and whenever their number changes; returns a function that stops the check. */
+export function startClockCheck({ pool }: Pick<Database, 'pool'>, log: Pick<Log, 'warn'>) {
+  let count = 0;
+  const check = async () => {
+    const ahead = await summarizeClocksAhead(pool);
+    const warning = clockWarning(ahead);
+    if (warning !== undefined && ahead.count !== count) log.warn(warning);
+    count = ahead.count;
+  };
+  const run = () =>
+    void check().catch((error: unknown) => {
+      if (failureOf(error)?.kind !== 'unavailable') log.warn(`The clocks could not be compared: ${explain(error)}`);
+    });
+  run();
+  const timer = setInterval(run, everyMs);
+  return () => clearInterval(timer);
+}

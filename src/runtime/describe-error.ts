@@ -1,0 +1,52 @@
+import { DatabaseError } from 'pg';
+import type { Config } from '../config.ts';
+import { Problem } from '../core/errors.ts';
+import { failureOf, isCertificateFault, rootOf } from '../database/errors.ts';
+
+/** The server cannot listen on HOST and PORT; not a socket error of the database. */
+export class ListenError extends Error {
+  constructor({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>, cause: unknown) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'EADDRINUSE'
+        ? `port ${PORT} is in use; set PORT to another one`
+        : code === 'EACCES'
+          ? `port ${PORT} needs more rights than this user has; set PORT to one from 1024`
+          : `cannot listen on HOST ${HOST} (${code || message}); set HOST to an address of this machine`;
+    super(reason, { cause });
+  }
+}
+
+const certificateAdvice: [RegExp, string][] = [
+  [/ALTNAME|HOSTNAME/, 'it must name the host of DATABASE_URL, or DATABASE_URL another host'],
+  [/EXPIRED|NOT_YET_VALID/, "renew the database's certificate"],
+  [/^ERR_/, 'sslcert and sslkey in DATABASE_URL must name PEM files that belong together'],
+  [/./, "sslrootcert in DATABASE_URL must name a PEM file with the certificate of the database's CA"],
+];
+
+function explainCertificate({ code = '', message }: NodeJS.ErrnoException) {
+  const advice = certificateAdvice.find(([pattern]) => pattern.test(code.replace(/^ERR_TLS_/, '')))![1];
+  return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}): ${advice}`;
+}
+
+/** One line for the person at the terminal. What the driver says may hold rows, so it is told only where it helps. */
+export function explain(error: unknown): string {
+  if (error instanceof Problem) return error.message;
+  const cause = rootOf(error);
+  const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
+  if (error instanceof ListenError) return message;
+  if (isCertificateFault(cause)) return explainCertificate(cause);
+  if (/does not support SSL connections/.test(message))
+    return 'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE demands';
+  if (code === '28000' && message.endsWith('no encryption'))
+    return `the database says: ${message}; it may demand TLS: set sslmode in DATABASE_URL`;
+  if (/^SASL: .*password must be/.test(message)) return 'the database asks for a password; DATABASE_URL has none';
+  const { syscall, path } = cause as NodeJS.ErrnoException;
+  if (syscall === 'open' && path !== undefined) return `the file ${path} cannot be read (${code})`;
+  // Who may connect, and to what: an operator's own mistakes.
+  if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database says: ${message}`;
+  if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';
+  if (failureOf(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
+  if (failureOf(error)) return `the database refused it (SQLSTATE ${code})`;
+  return message.split('\n')[0]!;
+}

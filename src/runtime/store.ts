@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { resolve } from 'node:path';
+import type { PoolConfig } from 'pg';
+import type { Config } from '../config.ts';
+import type { Settings } from '../core/context.ts';
+import { Problem } from '../core/errors.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
+import { codeOf, failureOf, isCertificateFault } from '../database/errors.ts';
+
+/** The database that server and command line share: one of the operator's, or the embedded one under DATA_DIR. */
+export type Store = {
+  database: Database;
+  connection: PoolConfig;
+  /** Lines for the person who started it. */
+  notes: string[];
+  close(): Promise<void>;
+};
+
+/** How a command's way of using the database differs from the server's. */
+export type StoreOptions = Partial<
+  Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'acquireMs' | 'statementMs' | 'writeMs'>
+> & {
+  /** Whether the embedded database is made where there is none; true unless said otherwise. */
+  mayCreate?: boolean;
+};
+
+export async function openStore(
+  config: Config,
+  onError: (error: Error) => void,
+  { mayCreate = true, ...how }: StoreOptions = {},
+): Promise<Store> {
+  const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config, mayCreate) : undefined;
+  const connection: PoolConfig = embedded?.connection ?? { connectionString: config.DATABASE_URL };
+  const database = openDatabase({
+    connection,
+    timezone: config.TIMEZONE,
+    poolSize: config.POOL_SIZE,
+    prepare: config.PREPARED_STATEMENTS,
+    acquireMs: config.POOL_WAIT_MS,
+    statementMs: config.STATEMENT_TIMEOUT_MS,
+    writeMs: config.WRITE_WAIT_MS,
+    onError,
+    onUnprepared: () =>
+      onError(
+        new Error(
+          'the pooler before the database keeps no prepared statements; going on without them: set PREPARED_STATEMENTS=false, or max_prepared_statements in PgBouncer 1.21 or newer',
+        ),
+      ),
+    ...how,
+  });
+  return {
+    database,
+    connection,
+    notes: embedded?.notes ?? [],
+    async close() {
+      await database.close();
+      await embedded?.stop();
+    },
+  };
+}
+
+/** Loaded only where it is used: an installation for an operator's own database has no embedded one. */
+async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
+  const { isMade, openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
+  if (!mayCreate && !isMade(DATA_DIR)) {
+    const folder = resolve(DATA_DIR);
+    const advice = 'start the server once, or set DATA_DIR or DATABASE_URL';
+    throw new Problem('invalid', `there is no database under ${folder}: ${advice}`);
+  }
+  return openEmbeddedDatabase({ dataDir: DATA_DIR });
+}
+
+/** Waiting changes nothing about a wrong password, user, database name or certificate. */
+const isRefusal = (error: unknown) =>
+  ['28P01', '28000', '3D000'].includes(codeOf(error)) ||
+  isCertificateFault(error) ||
+  (error instanceof Error && /does not support SSL/.test(error.message));
+
+/** Waits for a database that is just starting, as in a fresh docker compose; gives up when the time is over. */
+export async function whenReachable({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
+  const until = performance.now() + waitMs;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await pool.query('select 1');
+      return;
+    } catch (error) {
+      if (performance.now() > until || isRefusal(error) || failureOf(error)?.kind !== 'unavailable') throw error;
+      if (attempt === 0) onWait();
+      await sleep(1_000);
+    }
+  }
+}
+
+export const settingsOf = (config: Config): Settings => ({
+  timezone: config.TIMEZONE,
+  defaultLanguage: config.DEFAULT_LANGUAGE,
+  publicUrl: config.PUBLIC_URL,
+  catalogUrl: config.CATALOG_URL,
+  subSchoolsMax: config.SUB_SCHOOLS_MAX,
+});
