@@ -2,24 +2,24 @@ import rateLimit from '@fastify/rate-limit';
 import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
-import { checkOf } from './schema/validator.ts';
+import { compileCheck } from './schema/validator.ts';
 import { Problem } from './core/errors.ts';
 import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
-import { cutUnlessWaiting } from './http/idle-sockets.ts';
-import { basePathOf, docs } from './http/openapi/docs.ts';
-import { operation, type Draining } from './http/health.ts';
-import { answerProblems, mainWording } from './http/errors/error-handler.ts';
-import { keptAnswers, knownLists } from './http/list-cache/response-cache.ts';
+import { closeIdleSocket } from './http/idle-sockets.ts';
+import { toBasePath, docs } from './http/openapi/docs.ts';
+import { healthRoutes, type ShutdownState } from './http/health.ts';
+import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
+import { createResponseCache, createPageHintCache } from './http/list-cache/response-cache.ts';
 import { assertQueryIsRead, parseQuery } from './http/parsing/query-string.ts';
-import { bucketsFor, type Rate } from './http/auth/rate-limit.ts';
-import { turnsOf, type Turning } from './http/list-cache/list-limiter.ts';
-import { answerBytes, answerUnread } from './http/errors/raw-error-handlers.ts';
+import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
+import { createListLimiter, type ListLimiter } from './http/list-cache/list-limiter.ts';
+import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
 import { legacyCourses, legacySchools } from './interfaces/legacy.ts';
 import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
-import { serializeLargeItems, writing } from './http/list-serializer.ts';
+import { serializeLargeItems, compileSerializer } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
 
 export type Limits = {
@@ -35,7 +35,7 @@ export type Limits = {
   /** How many bytes of answers are kept; none unless given. */
   keptBytes?: number;
   /** Of lists; all are read at once unless given. */
-  lists?: Turning;
+  lists?: ListLimiter;
 };
 
 export type AppOptions = {
@@ -45,12 +45,12 @@ export type AppOptions = {
   limits: Limits;
   trustProxy?: string[];
   logger?: FastifyBaseLogger;
-  draining?: Draining;
+  isShuttingDown?: ShutdownState;
   /** For tests that prove a guard is needed; the server never passes it. */
   guards?: Guards;
 };
 
-const mostHeaders = 100;
+const maxHeaders = 100;
 
 /** The application on one page. */
 export async function buildApp({
@@ -60,7 +60,7 @@ export async function buildApp({
   limits,
   trustProxy = [],
   logger,
-  draining = { now: false },
+  isShuttingDown = { now: false },
   guards = allGuards,
 }: AppOptions) {
   const app = Fastify({
@@ -77,49 +77,49 @@ export async function buildApp({
     return503OnClosing: false,
     genReqId,
     rewriteUrl: ({ url = '/' }) => readable(url),
-    frameworkErrors: answerUnread,
-    clientErrorHandler: answerBytes,
+    frameworkErrors: handleFrameworkError,
+    clientErrorHandler: handleClientError,
     // What is too long to be an id is none: its route says so, once it knows who asks.
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 16_384 },
   });
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.raw.on('timeout', cutUnlessWaiting);
+    reply.raw.on('timeout', closeIdleSocket);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    if (draining.now) reply.header('connection', 'close');
+    if (isShuttingDown.now) reply.header('connection', 'close');
   });
   // Later than what the pages need to word a problem. Names and values come one after the other.
   app.addHook('preParsing', async ({ raw, query }) => {
     assertQueryIsRead(query);
-    if (raw.rawHeaders.length > 2 * mostHeaders)
-      throw new Problem('headers_too_large', `There are more than ${mostHeaders} headers`);
+    if (raw.rawHeaders.length > 2 * maxHeaders)
+      throw new Problem('headers_too_large', `There are more than ${maxHeaders} headers`);
   });
-  app.setValidatorCompiler(({ schema }) => checkOf(schema as object));
+  app.setValidatorCompiler(({ schema }) => compileCheck(schema as object));
   // Typed as a text; bytes are sent as they are.
   app.setSerializerCompiler(({ schema, method }) =>
-    writing(schema as object, { isRead: method === 'GET' || method === 'HEAD' }),
+    compileSerializer(schema as object, { isRead: method === 'GET' || method === 'HEAD' }),
   );
   app.addHook('preSerialization', serializeLargeItems);
-  answerProblems(app, mainWording);
+  registerErrorHandler(app, formatV2Error);
 
   await app.register(rateLimit, { global: false, cache: 10_000 });
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
   await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
-  const countWrongKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
-  app.decorate('kept', keptAnswers(limits.keptBytes ?? 0));
-  app.decorate('known', knownLists());
+  const countInvalidKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
+  app.decorate('kept', createResponseCache(limits.keptBytes ?? 0));
+  app.decorate('known', createPageHintCache());
   app.decorateRequest('answerName', null);
   app.decorateRequest('answered', null);
-  app.decorate('turns', turnsOf(limits.lists));
+  app.decorate('turns', createListLimiter(limits.lists));
   app.decorateRequest('leaveTurn', null);
-  const buckets = limits.rate && bucketsFor(limits.rate);
-  const services = { database, settings, guards, countWrongKey, countRequest, buckets };
+  const buckets = limits.rate && createRateBuckets(limits.rate);
+  const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
 
   await app.register(async (scope) =>
-    operation(scope, { database, timezone: settings.timezone, draining, countRequest }),
+    healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );
   app.get('/', { schema: { hide: true } }, (_request, reply) =>
-    reply.redirect(`${basePathOf(settings.publicUrl)}/docs`),
+    reply.redirect(`${toBasePath(settings.publicUrl)}/docs`),
   );
 
   await app.register(bodies);

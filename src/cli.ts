@@ -10,10 +10,10 @@ import { readConfig } from './config.ts';
 import { dateTimeOrNull } from './lib/timestamps.ts';
 import { Problem } from './core/errors.ts';
 import { migrateDatabase } from './database/migrate.ts';
-import { explain } from './runtime/describe-error.ts';
-import { makeDemo } from './runtime/first-start.ts';
+import { describeError } from './runtime/describe-error.ts';
+import { createDemo } from './runtime/first-start.ts';
 import { raiseOomScore } from './process/oom-score.ts';
-import { openStore, whenReachable } from './runtime/store.ts';
+import { openStore, waitForDatabase } from './runtime/store.ts';
 import { packageVersion } from './runtime/version.ts';
 import { addCategory, listCategories } from './resources/courses/category-service.ts';
 import { categorizeCourse } from './resources/courses/service.ts';
@@ -40,7 +40,7 @@ command(program, 'migrate', "Bring the database's tables up to date").action(asy
   raiseOomScore(config);
   const store = await openStore(config, () => undefined);
   try {
-    await whenReachable(store.database, config.STARTUP_WAIT_MS);
+    await waitForDatabase(store.database, config.STARTUP_WAIT_MS);
     const { applied } = await migrateDatabase(store.connection);
     print(options.json, {
       json: { applied },
@@ -55,7 +55,7 @@ command(program, 'demo', 'Load the demo data into an empty database').action((op
   run(
     options,
     async ({ config, database }) => {
-      const apiKey = await makeDemo(config, database);
+      const apiKey = await createDemo(config, database);
       if (apiKey === null)
         throw new Problem('invalid', 'The demo data goes into an empty database only; this one has providers');
       return { json: { api_key: apiKey }, text: `Loaded the demo data. API key of the demo school: ${apiKey}` };
@@ -73,13 +73,13 @@ command(provider, 'create', 'Make a provider with its first key, which is shown 
     run(
       options,
       async ({ config, database }) => {
-        const made = await createTitledProvider(database, options.title, options.parent ?? null);
+        const created = await createTitledProvider(database, options.title, options.parent ?? null);
         const text = [
-          `Provider ${made.providerId} with the key ${made.apiKey}`,
+          `Provider ${created.providerId} with the key ${created.apiKey}`,
           'The key is shown only now. Try it:',
-          `  curl -H 'X-API-Key: ${made.apiKey}' ${config.PUBLIC_URL}/v2/schools`,
+          `  curl -H 'X-API-Key: ${created.apiKey}' ${config.PUBLIC_URL}/v2/schools`,
         ].join('\n');
-        return { json: { provider_id: made.providerId, api_key: made.apiKey }, text };
+        return { json: { provider_id: created.providerId, api_key: created.apiKey }, text };
       },
       { mayCreate: true },
     ),
@@ -123,19 +123,19 @@ command(key, 'create', 'Make a further key, which is shown once')
   .option('--label <label>', 'what it is for', title)
   .option('--expires <date>', 'when it stops working, in the service time zone', moment)
   .action((options: Options & { provider: number; label?: string; expires?: string }) =>
-    run(options, async ({ ctxOf }) => {
-      const made = await createKey(await ctxOf(options.provider), options);
-      const expired = made.isExpired ? ' It has expired already: it opens nothing.' : '';
-      const text = `Key ${made.keyId}: ${made.apiKey}\nIt is shown only now.${expired}`;
-      return { json: { key_id: made.keyId, api_key: made.apiKey }, text };
+    run(options, async ({ getCtx }) => {
+      const created = await createKey(await getCtx(options.provider), options);
+      const expired = created.isExpired ? ' It has expired already: it opens nothing.' : '';
+      const text = `Key ${created.keyId}: ${created.apiKey}\nIt is shown only now.${expired}`;
+      return { json: { key_id: created.keyId, api_key: created.apiKey }, text };
     }),
   );
 
 command(key, 'list', "A provider's keys, without the keys themselves")
   .requiredOption('--provider <id>', 'whose keys', id)
   .action((options: Options & { provider: number }) =>
-    run(options, async ({ ctxOf }) => {
-      const rows = (await listKeys(await ctxOf(options.provider))).map((row) => ({
+    run(options, async ({ getCtx }) => {
+      const rows = (await listKeys(await getCtx(options.provider))).map((row) => ({
         ...row,
         created_at: dateTimeOrNull(row.created_at),
         expires_at: dateTimeOrNull(row.expires_at),
@@ -191,8 +191,8 @@ command(course, 'categorize', 'Put a course into a category of the catalog')
   .requiredOption('--course <id>', 'the course', id)
   .requiredOption('--category <id>', 'the category', id)
   .action((options: Options & { provider: number; course: number; category: number }) =>
-    run(options, async ({ ctxOf }) => {
-      await categorizeCourse(await ctxOf(options.provider), options.course, options.category);
+    run(options, async ({ getCtx }) => {
+      await categorizeCourse(await getCtx(options.provider), options.course, options.category);
       const json = { provider_id: options.provider, course_id: options.course, category_id: options.category };
       return { json, text: `Course ${options.course} is in category ${options.category}` };
     }),
@@ -231,6 +231,6 @@ program.parseAsync().catch((error: unknown) => {
     process.exitCode = 2;
     return;
   }
-  console.error(`error: ${explain(error)}`);
+  console.error(`error: ${describeError(error)}`);
   process.exitCode = 1;
 });

@@ -151,7 +151,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       : ['BOOTSTRAP_API_KEY looks like a generated key but is mistyped']),
   ];
   if (wrong.length > 0) throw new Error(`The environment is not valid: ${wrong.join('; ')}`);
-  const publicUrl = baseOf(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
+  const publicUrl = getBase(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
   const demoData = config.DEMO_DATA ?? (config.DATABASE_URL === undefined && !isProduction(config));
   return {
     ...config,
@@ -159,10 +159,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     DEMO_DATA: demoData,
     warnings: warnOfUnknown(env, Object.keys(Environment.properties), variablePrefixes),
     PUBLIC_URL: publicUrl,
-    CATALOG_URL: CATALOG_URL === undefined ? null : baseOf(CATALOG_URL),
+    CATALOG_URL: CATALOG_URL === undefined ? null : getBase(CATALOG_URL),
     MAIL_FROM: MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
     trustProxy,
-    rate: rateOf(config),
+    rate: getRate(config),
     BOOTSTRAP_PROVIDER: providerTitle,
   };
 }
@@ -211,11 +211,11 @@ function isReadableUrl(url: string) {
 }
 
 /** Undefined is no limit. */
-const rateOf = ({ RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst }: Static<typeof Environment>) =>
+const getRate = ({ RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst }: Static<typeof Environment>) =>
   perSecond === 0 ? undefined : { perSecond, burst: burst ?? 2 * perSecond };
 
 /** What a path can be written behind, as browsers spell it: `HTTPS://X.example/` is `https://x.example`. */
-const baseOf = (url: string) => new URL(url).href.replace(/\/+$/, '');
+const getBase = (url: string) => new URL(url).href.replace(/\/+$/, '');
 const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[?#]/.test(url);
 
 function isSmtpUrl(url: string) {

@@ -5,14 +5,14 @@ import { buildApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { openLog, type Log } from './runtime/log.ts';
-import { startClearing } from './runtime/audit-retention.ts';
+import { startAuditRetention } from './runtime/audit-retention.ts';
 import { startClockCheck } from './runtime/clock-check.ts';
-import { bootstrap, demoData, welcome } from './runtime/first-start.ts';
-import { explain, ListenError } from './runtime/describe-error.ts';
+import { bootstrap, demoData, printWelcome } from './runtime/first-start.ts';
+import { describeError, ListenError } from './runtime/describe-error.ts';
 import { onStopSignal } from './runtime/signals.ts';
 import { packageVersion } from './runtime/version.ts';
-import { mailOf } from './runtime/mail.ts';
-import { openStore, settingsOf, whenReachable, type Store } from './runtime/store.ts';
+import { startMailWorker } from './runtime/mail.ts';
+import { openStore, toSettings, waitForDatabase, type Store } from './runtime/store.ts';
 
 // V8 would let what it holds grow several times over before it collects; so it holds less under load.
 setFlagsFromString('--heap-growing-percent=50');
@@ -45,7 +45,7 @@ async function start() {
 
 async function serve(config: Config, log: Log, store: Store, stop: ReturnType<typeof onStopSignal>) {
   const { database } = store;
-  await whenReachable(database, config.STARTUP_WAIT_MS, () =>
+  await waitForDatabase(database, config.STARTUP_WAIT_MS, () =>
     log.warn('The database does not answer yet; waiting for it'),
   );
   if (config.MIGRATE_ON_START) {
@@ -59,10 +59,10 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
   const migrated = await isMigrated(database.pool);
   const demoKey = migrated ? await prepare() : null;
 
-  const draining = { now: false };
+  const isShuttingDown = { now: false };
   const app = await buildApp({
     database,
-    settings: settingsOf(config),
+    settings: toSettings(config),
     version: packageVersion(),
     limits: {
       bodyBytes: config.BODY_LIMIT,
@@ -78,7 +78,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     },
     trustProxy: config.trustProxy,
     logger: log,
-    draining,
+    isShuttingDown,
   });
   await app
     .listen({ host: config.HOST, port: config.PORT, listenTextResolver: (address) => `Listening at ${address}` })
@@ -87,12 +87,12 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     });
 
   // Not before: a server that cannot start sends nothing.
-  let mail: ReturnType<typeof mailOf> | undefined;
-  let stopClearing: ReturnType<typeof startClearing> | undefined;
+  let mail: ReturnType<typeof startMailWorker> | undefined;
+  let stopClearing: ReturnType<typeof startAuditRetention> | undefined;
   let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
   const startWork = () => {
-    mail = mailOf(config, database, log);
-    stopClearing = startClearing(database, log);
+    mail = startMailWorker(config, database, log);
+    stopClearing = startAuditRetention(database, log);
     stopClockCheck = startClockCheck(database, log);
   };
   if (migrated) {
@@ -101,12 +101,12 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     log.warn('The database is not migrated: /ready says 503 until somebody runs the `migrate` command');
     void whenMigrated(database)
       .then(async () => prepare().then(startWork))
-      .catch((error: unknown) => log.error(explain(error)));
+      .catch((error: unknown) => log.error(describeError(error)));
   }
 
   stop.gracefully(async (signal) => {
     log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
-    draining.now = true;
+    isShuttingDown.now = true;
     stopClearing?.();
     stopClockCheck?.();
     if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
@@ -123,7 +123,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     await Promise.race([store.close(), sleep(config.STOP_MS)]);
     log.info('Stopped');
   });
-  welcome(config, log, (app.server.address() as AddressInfo).port, demoKey);
+  printWelcome(config, log, (app.server.address() as AddressInfo).port, demoKey);
 }
 
 /**
@@ -150,6 +150,6 @@ async function whenMigrated({ pool }: Store['database']) {
 }
 
 start().catch((error: unknown) => {
-  console.error(`The server could not start: ${explain(error)}`);
+  console.error(`The server could not start: ${describeError(error)}`);
   process.exit(1);
 });

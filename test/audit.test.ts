@@ -190,7 +190,7 @@ test('there is no entry without its change, and one where the change was tried a
 test('the same holds for changes that are parts of a larger one', async () => {
   const [me, other] = [await newProvider(), await newProvider()];
   const doing = { actor: 'operator', actorId: null, action: 'several' } as const;
-  const request = () => database.by(doing).atomically((within) => requestPartner(within, me.id, other.id));
+  const request = () => database.withAudit(doing).atomically((within) => requestPartner(within, me.id, other.id));
   expect(await left(me, request)).toMatchObject([{ actor: 'operator', action: 'several' }]);
   expect(await left(me, request)).toEqual([]);
 });

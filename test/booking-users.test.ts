@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { named, strangersAmong } from '../src/resources/booking/enrolment-service.ts';
+import { named, usersToCreate } from '../src/resources/booking/enrolment-service.ts';
 import { bookable, booked, person } from './support/booking.ts';
 import { newUser, write } from './support/orders.ts';
 import { sharedWorld, type Provider } from './support/world.ts';
@@ -92,7 +92,7 @@ test('a whole company under one address is found again, each by name', async () 
 test('names that join to one username are told apart', () => {
   const of = (firstname: string, lastname: string) => ({ firstname, lastname, email: 'a@x' });
   const people = [of('a', 'b_c'), of('a_b', 'c'), of('A', 'B_C'), of('a', 'b')];
-  const strangers = strangersAmong(
+  const strangers = usersToCreate(
     people,
     people.map(() => ({ id: null, taken: true })),
   );

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { allGuards } from '../src/core/context.ts';
 import type { DatabaseOptions } from '../src/database/client.ts';
-import { failureOf } from '../src/database/errors.ts';
+import { getFailure } from '../src/database/errors.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
 import { addCategory } from '../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../src/resources/courses/service.ts';
@@ -201,7 +201,7 @@ test('a writer whose database falls silent gives up after its statement', async 
     proxy.fallSilent();
     await tx.execute(sql`select 1`);
   });
-  await expect(writing).rejects.toSatisfy((error) => failureOf(error)?.kind === 'unavailable');
+  await expect(writing).rejects.toSatisfy((error) => getFailure(error)?.kind === 'unavailable');
   expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
   proxy.speak();
   expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { settleDates } from '../src/resources/seats/service.ts';
+import { promoteWaitingLists } from '../src/resources/seats/service.ts';
 import { addDate, changeDate } from './support/dates.ts';
 import {
   bookable,
@@ -25,7 +25,7 @@ const unchecked = { config: { seats_availability_check: 0 } };
 const wait = { config: { waiting_list_when_full: 1 } };
 const settle = async (me: Provider, dateIds: number[]) => {
   const ctx = await me.ctx();
-  await ctx.write((tx, at) => settleDates(ctx, tx, at, dateIds));
+  await ctx.write((tx, at) => promoteWaitingLists(ctx, tx, at, dateIds));
 };
 
 test('deregistering answers the participants, and a second call changes nothing', async () => {

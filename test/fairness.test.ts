@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { workQueue } from '../src/database/keyed-queue.ts';
+import { createKeyedQueue } from '../src/database/keyed-queue.ts';
 import { approvePartner } from '../src/resources/schools/partner-service.ts';
 import { closeProvider, openProvider } from '../src/resources/schools/provider-service.ts';
 import { bookable, booked, person } from './support/booking.ts';
@@ -43,7 +43,7 @@ async function subSchool({ app }: Pick<World, 'app'>, parent: { post: PostSchool
 type PostSchool = (url: string, payload: object) => ReturnType<typeof send>;
 
 test('a full queue takes the work of a key with less than an equal share', async () => {
-  const queued = workQueue({ slots: 1, waiting: 10, waitMs: 60_000 });
+  const queued = createKeyedQueue({ slots: 1, waiting: 10, waitMs: 60_000 });
   let open: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (open = resolve));
   const order: string[] = [];

@@ -3,7 +3,7 @@ import { getTableColumns } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { examine } from '../src/doctor/examine.ts';
 import { importLines } from '../src/import-export/import.ts';
-import { isBulk, nameOf, tableOf, type Item } from '../src/import-export/record-type.ts';
+import { isBulk, getName, tableOf, type Item } from '../src/import-export/record-type.ts';
 import { kinds } from '../src/import-export/record-types/index.ts';
 import type { BadLine } from '../src/import-export/staging.ts';
 import { differences } from './support/alike.ts';
@@ -110,11 +110,11 @@ test('every column comes and goes with a line, but for those that follow from ot
   const all = new Map<string, string[]>();
   const visit = (item: Item, more: string[]) => {
     const names = [...Object.values(item.fields).map(({ column }) => column), ...Object.values(item.derived ?? {})];
-    written.set(tableOf(item), new Set([...names.map(nameOf), ...more]));
-    all.set(tableOf(item), Object.values(getTableColumns(item.table)).map(nameOf));
+    written.set(tableOf(item), new Set([...names.map(getName), ...more]));
+    all.set(tableOf(item), Object.values(getTableColumns(item.table)).map(getName));
     for (const part of Object.values(item.parts ?? {})) {
       if (part.form === 'links') continue;
-      visit(part.item, [nameOf(part.owner), ...(part.form === 'by-key' ? [nameOf(part.key)] : [])]);
+      visit(part.item, [getName(part.owner), ...(part.form === 'by-key' ? [getName(part.key)] : [])]);
     }
   };
   for (const kind of kinds) if (isBulk(kind)) visit(kind, []);

@@ -1,14 +1,14 @@
 import { eq, sql } from 'drizzle-orm';
 import { bigint, pgTable, timestamp } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
-import { insert, inserting } from '../src/database/query-builder/prepared-insert.ts';
+import { insert, prepareInsert } from '../src/database/query-builder/prepared-insert.ts';
 import { courses } from '../src/database/tables/courses.ts';
 import { statementsOf } from './support/statements.ts';
 import { sharedWorld } from './support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
 
-const insertCourse = inserting(courses);
+const insertCourse = prepareInsert(courses);
 const required = { slug: 'first-aid', levelId: 1, formOfTeachingId: 1, teachingLanguageId: 'no' };
 
 test('a row is inserted with what is given, null where that is given, and its defaults', async () => {
@@ -50,5 +50,5 @@ test('a default that is an SQL expression is rejected', () => {
     id: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     madeAt: timestamp({ mode: 'string' }).default(sql`now()`),
   });
-  expect(() => inserting(table)).toThrow('entries.madeAt has a default that is no value');
+  expect(() => prepareInsert(table)).toThrow('entries.madeAt has a default that is no value');
 });

@@ -146,9 +146,9 @@ test('a restored database is read anew, although its clock says what it said bef
     const then = await clock();
     const answer = await me.get(list);
     // What a read that came a moment too late leaves under the older name.
-    for (const name of own.app.kept!.answers.keys()) {
-      const { headers } = own.app.kept!.answers.get(name)!;
-      own.app.kept!.answers.set(name, { headers, body: Buffer.from('[]') });
+    for (const name of own.app.stored!.answers.keys()) {
+      const { headers } = own.app.stored!.answers.get(name)!;
+      own.app.stored!.answers.set(name, { headers, body: Buffer.from('[]') });
     }
     expect((await me.get(list)).text).toBe('[]');
     await me.put(`/v2/courses/${id}`, { title: 'After' });
@@ -245,7 +245,7 @@ test('no more is kept than fits', async () => {
     const me = await own.newProvider();
     for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });
     for (let n = 1; n <= 60; n += 1) await me.get(`/v2/courses?limit=${n}`);
-    const { calculatedSize, size } = own.app.kept!.answers;
+    const { calculatedSize, size } = own.app.stored!.answers;
     expect(calculatedSize <= 50_000 && size < 60, `${calculatedSize} bytes in ${size}`).toBe(true);
   } finally {
     await own.close();
@@ -276,7 +276,7 @@ test('a reader never sees less than a writer was told of before it asked', async
   await Promise.all([write(), read(), read(), read()]);
   expect(stale).toEqual([]);
   expect(told > 5 && reads > told, `${told} writes, ${reads} reads`).toBe(true);
-  expect(app.kept!.answers.size).toBeGreaterThan(0);
+  expect(app.stored!.answers.size).toBeGreaterThan(0);
 });
 
 test('what many ask at once is read once, and no other provider gets it', async () => {

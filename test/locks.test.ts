@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { failureOf } from '../src/database/errors.ts';
-import { workQueue } from '../src/database/keyed-queue.ts';
+import { getFailure } from '../src/database/errors.ts';
+import { createKeyedQueue } from '../src/database/keyed-queue.ts';
 import { providers } from '../src/database/tables/providers.ts';
 import { tags } from '../src/database/tables/catalog.ts';
 import { connectionTo, openTestDatabase, sharedWorld } from './support/world.ts';
@@ -60,7 +60,7 @@ test('a writer that waits too long is turned away, and its wait holds no connect
     let release: () => void = () => undefined;
     const holding = own.write([me.id], () => new Promise<void>((done) => (release = done)));
     await expect(own.write([me.id], async () => undefined)).rejects.toSatisfy(
-      (error) => failureOf(error)?.kind === 'unavailable',
+      (error) => getFailure(error)?.kind === 'unavailable',
     );
     expect((await own.pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
     release();
@@ -71,7 +71,7 @@ test('a writer that waits too long is turned away, and its wait holds no connect
 });
 
 test('the queue lets in one writer a provider, and a limited number altogether, in order', async () => {
-  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
+  const queued = createKeyedQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
   const running: string[] = [];
   const most = { all: 0, ofOne: 0 };
   const work = (key: number, name: string) => () =>
@@ -92,7 +92,7 @@ test('the queue lets in one writer a provider, and a limited number altogether, 
 });
 
 test('a writer of two providers is not passed for ever by writers of one', async () => {
-  const queued = workQueue({ slots: 4, waiting: 50, waitMs: 10_000 });
+  const queued = createKeyedQueue({ slots: 4, waiting: 50, waitMs: 10_000 });
   const order: string[] = [];
   const work = (name: string) => () => sleep(3).then(() => void order.push(name));
   const first = [queued([1], work('1')), queued([2], work('2'))];
@@ -103,7 +103,7 @@ test('a writer of two providers is not passed for ever by writers of one', async
 });
 
 test('a full queue turns away at once', async () => {
-  const queued = workQueue({ slots: 1, waiting: 1, waitMs: 10_000 });
+  const queued = createKeyedQueue({ slots: 1, waiting: 1, waitMs: 10_000 });
   const first = queued([1], () => new Promise((done) => setTimeout(done, 30)));
   const second = queued([1], async () => 'second');
   await expect(queued([1], async () => 'third')).rejects.toThrow('full');
@@ -112,7 +112,7 @@ test('a full queue turns away at once', async () => {
 });
 
 test('of those who are named, who has least at work is let in first', async () => {
-  const queued = workQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
+  const queued = createKeyedQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
   const order: string[] = [];
   const work = (name: string) => () => sleep(order.push(name) === 1 ? 3 : 30);
   await Promise.all([
@@ -124,7 +124,7 @@ test('of those who are named, who has least at work is let in first', async () =
 });
 
 test('who gives up leaves its place to others, and its keys', async () => {
-  const queued = workQueue({ slots: 2, waiting: 1, waitMs: 10_000 });
+  const queued = createKeyedQueue({ slots: 2, waiting: 1, waitMs: 10_000 });
   const first = queued([1], () => sleep(30));
   let giveUp: () => void = () => undefined;
   const second = queued([1, 2], async () => 'second', { onWait: (give) => (giveUp = give) });
@@ -152,7 +152,7 @@ test('a transaction that takes too long altogether is cut off, and leaves neithe
     for (let statement = 0; statement < 100; statement += 1) await tx.execute(sql`select pg_sleep(0.1)`);
   });
   const failed = await adding.catch((error: unknown) => error);
-  expect(failureOf(failed)).toEqual({ kind: 'unavailable' });
+  expect(getFailure(failed)).toEqual({ kind: 'unavailable' });
   await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
 });
 
@@ -161,6 +161,6 @@ test('a connection that is being closed is out of reach', async () => {
   await client.connect();
   const ended = client.end();
   const failed = await client.query('select 1').catch((error: unknown) => error);
-  expect(failureOf(failed)).toEqual({ kind: 'unavailable' });
+  expect(getFailure(failed)).toEqual({ kind: 'unavailable' });
   await ended;
 });

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { minutesAfter } from '../src/mail/worker.ts';
-import { ownerOf } from '../src/resources/auth/token-service.ts';
+import { getOwner } from '../src/resources/auth/token-service.ts';
 import {
   allSent,
   bookWithReceipt,
@@ -64,7 +64,7 @@ test('a refusal for now is tried again after a minute, two, four, with another l
   expect(new Set(seen).size).toBe(3);
   expect(await outboxOf(world)).toMatchObject([{ attempts: 4, last_error: null, failed: false }]);
   expect(server.received).toHaveLength(1);
-  expect(await ownerOf((await me.ctx()).doors, 'password', tokenIn(server.received[0]!.text))).toBeDefined();
+  expect(await getOwner((await me.ctx()).authStore, 'password', tokenIn(server.received[0]!.text))).toBeDefined();
   expect(lines(log, 'warn')).toHaveLength(3);
   expect(log.join('\n')).not.toContain(tokenIn(server.received[0]!.text));
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownerOf, useToken } from '../src/resources/auth/token-service.ts';
+import { getOwner, useToken } from '../src/resources/auth/token-service.ts';
 import { addDate, addLocation } from './support/dates.ts';
 import { bookable, booked, person } from './support/booking.ts';
 import { allSent, invite, mailServer, mailWorld, outboxOf, sending, tokenIn, type Received } from './support/mail.ts';
@@ -79,9 +79,9 @@ https://oystese.example
 
 `);
   expect(mail!.html).toContain(`<a href="http://localhost:3000/my/password/${token}"`);
-  const { doors } = await me.ctx();
+  const { authStore: doors } = await me.ctx();
   const owner = { providerId: me.id, userId: null, adminUserId: invited.id };
-  expect(await ownerOf(doors, 'sign_in', token)).toBeUndefined();
+  expect(await getOwner(doors, 'sign_in', token)).toBeUndefined();
   expect(await useToken(doors, 'password', token)).toEqual(owner);
   expect(await useToken(doors, 'password', token)).toBeUndefined();
 
@@ -127,7 +127,7 @@ test('booking: an account with its username, and a receipt of each status, each 
   ]);
   expect(mails.map(({ to }) => to![0]!.address)).toEqual([...participants, ...participants].map(({ email }) => email));
   expect(mails[0]!.text).toContain(`Your username is ${participants[0]!.email}.`);
-  expect(await ownerOf((await me.ctx()).doors, 'password', tokenIn(mails[0]!.text))).toMatchObject({
+  expect(await getOwner((await me.ctx()).authStore, 'password', tokenIn(mails[0]!.text))).toMatchObject({
     providerId: me.id,
     adminUserId: null,
   });

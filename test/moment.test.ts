@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dateTime, exactDateTime, readMoment, readStoredMoment } from '../src/lib/timestamps.ts';
 import { Nullable, OneOf } from '../src/schema/types.ts';
-import { slugOf } from '../src/lib/catalog-urls.ts';
+import { toSlug } from '../src/lib/catalog-urls.ts';
 import { parseQuery } from '../src/http/parsing/query-string.ts';
 import { preferredLanguage } from '../src/reference/language.ts';
 
@@ -79,7 +79,7 @@ test.each([
   ['Åse & Ærlig', 'ase-and-aerlig'],
   ['TypeScript 5', 'typescript-5'],
   ['中文', 'course'],
-])('the slug of %s is %s', (title, slug) => expect(slugOf(title)).toBe(slug));
+])('the slug of %s is %s', (title, slug) => expect(toSlug(title)).toBe(slug));
 
 test.each([
   [undefined, 'en', 'en'],

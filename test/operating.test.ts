@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../src/database/migrate.ts';
-import { explain } from '../src/runtime/describe-error.ts';
+import { describeError } from '../src/runtime/describe-error.ts';
 import { DatabaseError } from 'pg';
 import { startServer, urlOf } from './support/processes.ts';
 import { asAdmin, openTestDatabase, openWorld, ownDatabase } from './support/world.ts';
@@ -58,7 +58,7 @@ test('/ready names a read-only database', async () => {
 test('a lock that is not available is told in words', () => {
   const error = new DatabaseError('canceling statement due to lock timeout', 0, 'error');
   error.code = '55P03';
-  expect(explain(error)).toBe('another transaction holds a lock that this needs; try again later');
+  expect(describeError(error)).toBe('another transaction holds a lock that this needs; try again later');
 });
 
 test('SIGHUP does not stop the server', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amount, amountText, minorOf, percentOf } from '../src/lib/money.ts';
+import { amount, amountText, toMinorUnits, toPercent } from '../src/lib/money.ts';
 import { detailedOrderTitle } from '../src/resources/booking/schema.ts';
 import { agreedTotals } from '../src/resources/booking/price-service.ts';
 
@@ -11,16 +11,16 @@ test.each([
   ['-0.05', -5n, '-0.05'],
   ['9999999999.99', 999_999_999_999n, '9999999999.99'],
 ])('%s is %s hundredths', (text, minor, stored) => {
-  expect([minorOf(text), amountText(minor), amount(minor)]).toEqual([minor, stored, Number(text)]);
+  expect([toMinorUnits(text), amountText(minor), amount(minor)]).toEqual([minor, stored, Number(text)]);
 });
 
 test.each(['', '1.', '.5', '1.234', '1e3', ' 1', '1,5', 'NaN', '--1'])('%j is no amount', (text) => {
-  expect(() => minorOf(text)).toThrow();
+  expect(() => toMinorUnits(text)).toThrow();
 });
 
 test('every amount survives the way there and back', () => {
   const most = 10n ** 14n;
-  fc.assert(fc.property(fc.bigInt(-most, most), (minor) => minorOf(amountText(minor)) === minor));
+  fc.assert(fc.property(fc.bigInt(-most, most), (minor) => toMinorUnits(amountText(minor)) === minor));
   fc.assert(fc.property(fc.bigInt(-most, most), (minor) => amount(minor) === Number(amountText(minor))));
 });
 
@@ -33,7 +33,7 @@ test.each([
   [999_999_999_999n, '99.99', 999_899_999_999n],
   [0n, '25', 0n],
 ])('%s hundredths at %s percent are %s, rounded half up', (minor, percentage, expected) => {
-  expect(percentOf(minor, percentage)).toBe(expected);
+  expect(toPercent(minor, percentage)).toBe(expected);
 });
 
 test('the totals of an order: discounts first, then VAT, rounded for each line', () => {

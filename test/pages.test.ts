@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { approvePartner } from '../src/resources/schools/partner-service.ts';
-import { countOnce, nearestEnd, noteEnd, nothingKnown } from '../src/lists/paging/page-hints.ts';
+import { countOnce, nearestCursor, rememberCursor, createPageHints } from '../src/lists/paging/page-hints.ts';
 import { bookable } from './support/booking.ts';
 import { statementsOf, type Sent } from './support/statements.ts';
 import { openTestDatabase, openWorld, ownDatabase, type Provider, type World } from './support/world.ts';
@@ -137,21 +137,21 @@ test('another order than by id skips', async () => {
 });
 
 test('the last few ends are kept, and the nearest one before is gone on from', () => {
-  const known = nothingKnown();
-  expect(nearestEnd(known, 75)).toBeUndefined();
-  for (let page = 1; page <= 20; page += 1) noteEnd(known, { count: page * 75, id: page * 1_000 });
-  expect(known.ends.size).toBe(8);
-  expect(nearestEnd(known, 12 * 75)).toBeUndefined();
-  expect(nearestEnd(known, 15 * 75 + 74)).toEqual({ count: 15 * 75, id: 15_000 });
-  expect(nearestEnd(known, 1e9)).toEqual({ count: 20 * 75, id: 20_000 });
+  const known = createPageHints();
+  expect(nearestCursor(known, 75)).toBeUndefined();
+  for (let page = 1; page <= 20; page += 1) rememberCursor(known, { count: page * 75, id: page * 1_000 });
+  expect(known.cursors.size).toBe(8);
+  expect(nearestCursor(known, 12 * 75)).toBeUndefined();
+  expect(nearestCursor(known, 15 * 75 + 74)).toEqual({ count: 15 * 75, id: 15_000 });
+  expect(nearestCursor(known, 1e9)).toEqual({ count: 20 * 75, id: 20_000 });
   // Who is asked for again stays.
-  noteEnd(known, { count: 13 * 75, id: 13_000 });
-  noteEnd(known, { count: 21 * 75, id: 21_000 });
-  expect(nearestEnd(known, 14 * 75)).toEqual({ count: 13 * 75, id: 13_000 });
+  rememberCursor(known, { count: 13 * 75, id: 13_000 });
+  rememberCursor(known, { count: 21 * 75, id: 21_000 });
+  expect(nearestCursor(known, 14 * 75)).toEqual({ count: 13 * 75, id: 13_000 });
 });
 
 test('what fails to be counted is counted anew', async () => {
-  const known = nothingKnown();
+  const known = createPageHints();
   await expect(countOnce(known, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   const count = vi.fn(() => Promise.resolve(7));
   expect(await Promise.all([countOnce(known, count), countOnce(known, count)])).toEqual([7, 7]);

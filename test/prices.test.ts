@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountText, minorOf } from '../src/lib/money.ts';
+import { amountText, toMinorUnits } from '../src/lib/money.ts';
 import {
   isStorable,
   priceLine,
@@ -107,10 +107,14 @@ test('10,000 orders come to what PostgreSQL reckons, to the minor unit', async (
     const { before, discounted, vat, discounts, paid } = rows[n]!;
     expect(priced.map((line) => line.discountCalculatedAtOrder)).toEqual(discounts);
     expect(totals.agreed).toEqual({ totalBeforeDiscounts: before, totalDiscounts: discounted, totalVat: vat });
-    const exclVat = minorOf(before) - minorOf(discounted);
-    expect([totals.exclVat, totals.vat, totals.inclVat]).toEqual([exclVat, minorOf(vat), exclVat + minorOf(vat)]);
+    const exclVat = toMinorUnits(before) - toMinorUnits(discounted);
+    expect([totals.exclVat, totals.vat, totals.inclVat]).toEqual([
+      exclVat,
+      toMinorUnits(vat),
+      exclVat + toMinorUnits(vat),
+    ]);
     expect(exclVat).toBeGreaterThanOrEqual(0n);
-    expect(voucherPays(balance, totals.inclVat)).toBe(minorOf(paid));
+    expect(voucherPays(balance, totals.inclVat)).toBe(toMinorUnits(paid));
   });
   // Some vouchers pay for all, some for a part.
   const parts = orders.filter(({ balance }, n) => rows[n]!.paid === balance).length;

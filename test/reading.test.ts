@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { asManyRecords, asRecords } from '../src/database/query-builder/row-decoder.ts';
-import { readManyRecords, readRecords, recordsAtOnce } from '../src/database/query-builder/composite-literals.ts';
+import { readManyRecords, parseComposites, recordsAtOnce } from '../src/database/query-builder/composite-literals.ts';
 import { auditEntries } from '../src/database/tables/audit.ts';
 import { courseDates } from '../src/database/tables/coursedates.ts';
 import { courses } from '../src/database/tables/courses.ts';
@@ -77,7 +77,7 @@ test.each([true, false])(
 );
 
 test('text that is no record of these kinds is refused', () => {
-  const read = (text: string) => () => readRecords(text, ['number', 'text'], (cells) => cells);
+  const read = (text: string) => () => parseComposites(text, ['number', 'text'], (cells) => cells);
   expect(read('(1,a)(-2,)')()).toEqual([
     [1, 'a'],
     [-2, null],
@@ -126,7 +126,7 @@ test('any cells of records are read back as they were', async () => {
     fc.asyncProperty(fc.array(record), async (rows) => {
       const columns = [0, 1, 2, 3].map((n) => rows.map((row) => row[n] ?? null));
       const found = await database.pool.query<{ records: string }>(asked, columns);
-      const cells = readRecords(found.rows[0]!.records, ['text', 'number', 'boolean', 'json'], (row) => row);
+      const cells = parseComposites(found.rows[0]!.records, ['text', 'number', 'boolean', 'json'], (row) => row);
       expect(cells).toEqual(rows);
     }),
   );
@@ -137,6 +137,6 @@ test('records that are read in slices are those that are read at once', async ()
   const kinds = ['number', 'text'] as const;
   const slices = await readManyRecords(text, [...kinds], (row) => row);
   expect(slices).toHaveLength(2 * recordsAtOnce + 1);
-  expect(slices).toEqual(readRecords(text, [...kinds], (row) => row));
+  expect(slices).toEqual(parseComposites(text, [...kinds], (row) => row));
   expect(await readManyRecords('', [...kinds], (row) => row)).toEqual([]);
 });

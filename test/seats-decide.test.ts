@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideSeats, promote } from '../src/resources/seats/service.ts';
-import type { Seats, Wish } from '../src/resources/seats/schema.ts';
+import type { Seats, SeatRequest } from '../src/resources/seats/schema.ts';
 
 const date = (capacityMax: number, capacityOverbook = 0, capacityWait = 0, taken = [0, 0, 0, 0]) => ({
   ...{ id: 1, capacityMax, capacityOverbook, capacityWait },
   ...{ numConfirmed: taken[0]!, numOverbooked: taken[1]!, numUnconfirmed: taken[2]!, numWaiting: taken[3]! },
 });
-const wishes = (...statuses: Wish['status'][]) => statuses.map((status) => ({ courseDateId: 1, status }));
+const wishes = (...statuses: SeatRequest['status'][]) => statuses.map((status) => ({ courseDateId: 1, status }));
 const checked = { check: true, waitWhenFull: false };
 
-test.each<[string, Seats & { id: number }, Wish[], object, unknown[]]>([
+test.each<[string, Seats & { id: number }, SeatRequest[], object, unknown[]]>([
   ['a seat each', date(2), wishes(1, 7), checked, [1, 7]],
   ['no seat is left', date(1), wishes(1, 1), checked, [1, undefined]],
   ['an overbook place after the seats', date(1, 1), wishes(7, 7, 7), checked, [7, 2, undefined]],
@@ -34,7 +34,7 @@ test.each<[string, Seats & { id: number }, Wish[], object, unknown[]]>([
 
 test('each date has places of its own', () => {
   const dates = [date(1), { ...date(1), id: 2 }];
-  const wanted: Wish[] = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, status: 1 }));
+  const wanted: SeatRequest[] = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, status: 1 }));
   expect(decideSeats(dates, wanted, checked)).toEqual([1, 1, undefined, undefined]);
 });
 
@@ -65,7 +65,7 @@ const anyDate = fc.record({
   ...{ id: fc.constant(1), capacityMax: small, capacityOverbook: small, capacityWait: small },
   ...{ numConfirmed: small, numOverbooked: small, numUnconfirmed: small, numWaiting: small },
 });
-const anyWishes = fc.array(fc.constantFrom<Wish['status']>(1, 3, 7), { maxLength: 20 });
+const anyWishes = fc.array(fc.constantFrom<SeatRequest['status']>(1, 3, 7), { maxLength: 20 });
 
 test('any wishes on any date come out as in the room', () => {
   fc.assert(

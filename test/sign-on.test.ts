@@ -8,8 +8,8 @@ import { PasswordHash } from '../src/resources/auth/password-schema.ts';
 import { renewHash, setPassword, storePassword } from '../src/resources/auth/password-service.ts';
 import { openSession, openSessionByToken, signedInBy } from '../src/resources/auth/session-service.ts';
 import { checkCredentials } from '../src/resources/auth/sign-on-service.ts';
-import { makeToken, ownerOf, useToken } from '../src/resources/auth/token-service.ts';
-import { NoTurn } from '../src/database/keyed-queue.ts';
+import { createToken, getOwner, useToken } from '../src/resources/auth/token-service.ts';
+import { QueueTimeoutError } from '../src/database/keyed-queue.ts';
 import { bookable, booked } from './support/booking.ts';
 import { cli, urlOf } from './support/processes.ts';
 import { settings, sharedWorld, type Provider } from './support/world.ts';
@@ -48,11 +48,11 @@ const moveWindow = (me: Provider, by: string) =>
 async function afterReading(me: Provider, happens: () => Promise<unknown>): Promise<Ctx> {
   const ctx = await me.ctx();
   const query = async (config: QueryConfig) => {
-    const result = await ctx.doors.$client.query(config);
+    const result = await ctx.authStore.$client.query(config);
     if (config.name === 'find_user_by_username') await happens();
     return result;
   };
-  return { ...ctx, doors: { $client: { query } as unknown as Ctx['doors']['$client'] } };
+  return { ...ctx, authStore: { $client: { query } as unknown as Ctx['authStore']['$client'] } };
 }
 /** What another sign-on, a person or an import stores, without hashing anew. */
 const storeHash = async (me: Provider, id: number, hashed: string) => {
@@ -126,13 +126,13 @@ test('the login URL is made when asked for; its token works once, for 15 minutes
   );
   expect([rows.length, rows[0]!.minutes, rows[0]!.text.includes(token)]).toEqual([1, 15, false]);
 
-  const { doors } = await me.ctx();
+  const { authStore: doors } = await me.ctx();
   const owner = { providerId: me.id, userId: id, adminUserId: null };
-  expect(await ownerOf(doors, 'sign_in', token)).toEqual(owner);
+  expect(await getOwner(doors, 'sign_in', token)).toEqual(owner);
   expect(await useToken(doors, 'password', token)).toBeUndefined();
   const tabs = await Promise.all(Array.from({ length: 20 }, () => useToken(doors, 'sign_in', token)));
   expect(tabs.filter((one) => one !== undefined)).toEqual([owner]);
-  expect(await ownerOf(doors, 'sign_in', token)).toBeUndefined();
+  expect(await getOwner(doors, 'sign_in', token)).toBeUndefined();
 });
 
 test.each([
@@ -140,9 +140,9 @@ test.each([
   ['15:01', false],
 ])('after %s minutes a login URL works: %s', async (age, works) => {
   const me = await newProvider();
-  const { doors } = await me.ctx();
+  const { authStore: doors } = await me.ctx();
   const { id } = await newUser(me);
-  const token = await makeToken(doors, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
+  const token = await createToken(doors, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   await database.pool.query(`update tokens set expires_at = expires_at - $2::interval where provider_id = $1`, [
     me.id,
     `00:${age}`,
@@ -240,7 +240,7 @@ test('a question that could not be answered is no failure', async () => {
   const me = await newProvider();
   const { username } = await newUser(me);
   const ctx = await afterReading(me, async () => {
-    throw new NoTurn('the queue is full');
+    throw new QueueTimeoutError('the queue is full');
   });
   for (let n = 0; n < 12; n += 1)
     await expect(checkCredentials(ctx, { username, password })).rejects.toThrow('the queue is full');
@@ -277,7 +277,7 @@ test('a hash that cannot be made anew lets in all the same', async () => {
   const me = await newProvider();
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
-  const ctx = { ...(await me.ctx()), write: () => Promise.reject(new NoTurn('the queue is full')) };
+  const ctx = { ...(await me.ctx()), write: () => Promise.reject(new QueueTimeoutError('the queue is full')) };
   expect(await checkCredentials(ctx, { username, password, create_login_url: true })).toMatchObject({
     valid: true,
     login_url: expect.any(String),
@@ -352,13 +352,13 @@ test('a hash of another cost is made anew once its password is known', async () 
 
 test('another password ends all sessions and links of the user, and of no other', async () => {
   const me = await newProvider();
-  const { doors } = await me.ctx();
+  const { authStore: doors } = await me.ctx();
   const [user, neighbour] = [await newUser(me), await newUser(me)];
   const ownerBy = ({ id }: User) => ({ providerId: me.id, userId: id, adminUserId: null });
   const open = ({ id }: User) => openSession(doors, { providerId: me.id, userId: id });
   const [first, second, theirs] = [await open(user), await open(user), await open(neighbour)];
-  const link = await makeToken(doors, 'password', ownerBy(user));
-  const theirLink = await makeToken(doors, 'password', ownerBy(neighbour));
+  const link = await createToken(doors, 'password', ownerBy(user));
+  const theirLink = await createToken(doors, 'password', ownerBy(neighbour));
   expect(await signedInBy(doors, first)).toEqual({ providerId: me.id, userId: user.id });
 
   await setPassword(await me.ctx(), user.id, 'another password');
@@ -375,14 +375,14 @@ test('a link that is opened while the password changes leaves no session behind'
   const me = await newProvider();
   const ctx = await me.ctx();
   const { id } = await newUser(me);
-  const token = await makeToken(ctx.doors, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
+  const token = await createToken(ctx.authStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   let opening: Promise<string | undefined> | undefined;
   await ctx.write(async (tx) => {
     const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);
       if (config.name === 'drop_sessions' || config.name === 'void_tokens') {
-        opening ??= openSessionByToken(ctx.doors, token, undefined);
+        opening ??= openSessionByToken(ctx.authStore, token, undefined);
         await Promise.race([opening, sleep(200)]);
       }
       return result;
@@ -391,7 +391,7 @@ test('a link that is opened while the password changes leaves no session behind'
     await storePassword(ctx, tx, id, older).finally(() => vi.restoreAllMocks());
   });
   const secret = await opening;
-  expect(secret && (await signedInBy(ctx.doors, secret))).toBeUndefined();
+  expect(secret && (await signedInBy(ctx.authStore, secret))).toBeUndefined();
   const { rows } = await database.pool.query('select 1 from sessions where provider_id = $1', [me.id]);
   expect(rows).toEqual([]);
 });
@@ -403,7 +403,7 @@ test.each([
   ['0', '12 hours 1 minute', false],
 ])('a session idle for %s and %s old lasts: %s', async (idle, age, lasts) => {
   const me = await newProvider();
-  const { doors } = await me.ctx();
+  const { authStore: doors } = await me.ctx();
   const { id } = await newUser(me);
   const secret = await openSession(doors, { providerId: me.id, userId: id });
   await database.pool.query(
@@ -415,7 +415,7 @@ test.each([
 
 test('using a session keeps it from idling', async () => {
   const me = await newProvider();
-  const { doors } = await me.ctx();
+  const { authStore: doors } = await me.ctx();
   const { id } = await newUser(me);
   const secret = await openSession(doors, { providerId: me.id, userId: id });
   const idle = () =>

@@ -5,8 +5,8 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../src/database/client.ts';
 import { openEmbeddedDatabase } from '../src/embedded-postgres/index.ts';
-import { explain } from '../src/runtime/describe-error.ts';
-import { whenReachable } from '../src/runtime/store.ts';
+import { describeError } from '../src/runtime/describe-error.ts';
+import { waitForDatabase } from '../src/runtime/store.ts';
 import { makeAuthority, makeCertificate } from './support/certificates.ts';
 import { startServer, temporaryFolder } from './support/processes.ts';
 import { succeeds } from './support/programs.ts';
@@ -101,10 +101,10 @@ async function refusal(query: string) {
     writeMs: 10_000,
   });
   try {
-    await whenReachable(database, 3_000_000);
+    await waitForDatabase(database, 3_000_000);
     return 'none';
   } catch (error) {
-    return explain(error);
+    return describeError(error);
   } finally {
     await database.close();
   }

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
 import { Nullable } from '../src/schema/types.ts';
-import { Envelope, ListOrEnvelope, splitOf } from '../src/http/responses.ts';
+import { Envelope, ListOrEnvelope, splitEnvelope } from '../src/http/responses.ts';
 import { serializeInSlices } from '../src/http/sliced-serializer.ts';
-import { listWriterOf, writing } from '../src/http/list-serializer.ts';
+import { getListSerializer, compileSerializer } from '../src/http/list-serializer.ts';
 import { embeddedIn } from '../src/lists/response-budget.ts';
 import { sharedWorld } from './support/world.ts';
 
@@ -37,7 +37,7 @@ test.each([
     [ListOrEnvelope(Item), enveloped(items)],
   ] as const) {
     const whole = Array.isArray(data) ? Type.Array(Item) : Envelope(Item);
-    const writer = listWriterOf(writing(schema))!;
+    const writer = getListSerializer(compileSerializer(schema))!;
     const { written, count: fitting } = await writer.items(items, true);
     expect(fitting).toBe(count);
     expect(String(writer.around(data, written))).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
@@ -45,7 +45,7 @@ test.each([
 });
 
 test('a list that was written stays as it is while others are', async () => {
-  const writer = listWriterOf(writing(Type.Array(Item)))!;
+  const writer = getListSerializer(compileSerializer(Type.Array(Item)))!;
   const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(100_000));
   const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text), true)));
   texts.forEach((text, n) => {
@@ -64,7 +64,7 @@ test.each([
   'page %i of %i items that ends after %i has a next page that neither skips nor repeats any',
   (page, limit, fitting) => {
     const before = (page - 1) * limit;
-    const { count, limit: size, nextPage } = splitOf({ page, limit }, fitting);
+    const { count, limit: size, nextPage } = splitEnvelope({ page, limit }, fitting);
     expect((nextPage - 1) * size).toBe(before + count);
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThanOrEqual(fitting);
@@ -77,8 +77,8 @@ type Listed = { items: { id: number }[]; pagination: { total_items: number } };
 test('what is no list is written as it is, whatever it calls its members', () => {
   const alone = Type.Object({ items: Type.Array(Item) });
   const optional = Type.Object({ id: Type.Integer(), items: Type.Optional(Type.Array(Item)) });
-  expect(writing(alone)({ items: itemsOf(1, 'a') })).toBe('{"items":[{"id":0,"title":"a"}]}');
-  expect(writing(optional)({ id: 1 })).toBe('{"id":1}');
+  expect(compileSerializer(alone)({ items: itemsOf(1, 'a') })).toBe('{"items":[{"id":0,"title":"a"}]}');
+  expect(compileSerializer(optional)({ id: 1 })).toBe('{"id":1}');
 });
 
 test('a long list reads as its items do alone, by its length in bytes', async () => {

@@ -1,6 +1,6 @@
 import { dateTimeOrNull } from '../lib/timestamps.ts';
 import type { Database } from '../database/client.ts';
-import { run, type Runner } from '../database/statements.ts';
+import { execute, type Queryable } from '../database/statements.ts';
 import { clearEntries, listEntries } from './sql.ts';
 
 /** Who changed what: ids alone, and a route or a command as `action`. */
@@ -18,11 +18,11 @@ export type AuditEntry = {
 
 export type AuditSelection = { providerId: number | null; since: string | null; limit: number };
 
-const logOf = ({ pool }: Database): Runner => ({ $client: pool });
+const getLog = ({ pool }: Database): Queryable => ({ $client: pool });
 
 /** The newest entries first; `since` is read in the service's time zone. */
 export async function auditEntries(database: Database, { providerId, since, limit }: AuditSelection) {
-  const rows = await run<AuditEntry>(logOf(database), listEntries, [providerId, since, limit]);
+  const rows = await execute<AuditEntry>(getLog(database), listEntries, [providerId, since, limit]);
   return rows.map((row) => ({ ...row, at: dateTimeOrNull(row.at)! }));
 }
 
@@ -30,5 +30,5 @@ const clearedAtOnce = 1_000;
 
 /** Deletes what is a year old. */
 export async function clearAuditLog(database: Database) {
-  while ((await run(logOf(database), clearEntries, [clearedAtOnce])).length === clearedAtOnce);
+  while ((await execute(getLog(database), clearEntries, [clearedAtOnce])).length === clearedAtOnce);
 }

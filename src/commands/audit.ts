@@ -12,9 +12,9 @@ export function auditCommands(program: Command) {
     .option('--since <date>', 'from that moment on, in the service time zone', moment)
     .option('--limit <count>', 'so many at most', count, 100)
     .action((options: ListOptions) =>
-      run(options, async ({ database, ctxOf }) => {
+      run(options, async ({ database, getCtx }) => {
         const { provider = null, since = null, limit } = options;
-        if (provider !== null) await ctxOf(provider);
+        if (provider !== null) await getCtx(provider);
         const entries = await auditEntries(database, { providerId: provider, since, limit });
         const rows = entries.map((entry) => ({ ...entry, item_ids: entry.item_ids.join(',') || null }));
         return { json: entries, text: table(rows, 'No entries') };

@@ -8,10 +8,10 @@ import { asTitle, isTitle } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
 import { raiseOomScore } from '../process/oom-score.ts';
-import { openStore, settingsOf, whenReachable, type Store, type StoreOptions } from '../runtime/store.ts';
-import { contextOf } from '../resources/schools/provider-service.ts';
+import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../runtime/store.ts';
+import { createContext } from '../resources/schools/provider-service.ts';
 
-export type Connected = { config: Config; database: Database; ctxOf(providerId: number): Promise<Ctx> };
+export type Connected = { config: Config; database: Database; getCtx(providerId: number): Promise<Ctx> };
 /** What a command answers: an object or a list for `--json`, the same in words, and why it ends as failed all the same. */
 export type Answer = { json: unknown; text: string; failure?: string };
 
@@ -42,8 +42,8 @@ export async function run(
   const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...how });
   const stop: { signal?: string } = {};
   try {
-    const database = store.database.by({ actor: 'operator', actorId: null, action });
-    await whenReachable(database, config.STARTUP_WAIT_MS);
+    const database = store.database.withAudit({ actor: 'operator', actorId: null, action });
+    await waitForDatabase(database, config.STARTUP_WAIT_MS);
     if (how.poolSize === 1) {
       await refusePooler(store);
       await endOnSignal(store, stop);
@@ -54,8 +54,8 @@ export async function run(
         throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
       await migrateDatabase(store.connection);
     }
-    const ctxOf = (providerId: number) => contextOf(database, settingsOf(config), providerId);
-    const answer = await work({ config, database, ctxOf });
+    const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);
+    const answer = await work({ config, database, getCtx });
     print(json, answer);
     if (answer.failure !== undefined) throw new Problem('invalid', answer.failure);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { clocksAhead, clockWarning, type ClockAhead } from '../database/clock.ts';
 import { examine, type Report } from '../doctor/examine.ts';
-import { explain } from '../runtime/describe-error.ts';
+import { describeError } from '../runtime/describe-error.ts';
 import { command, id, run, table, type Options } from './connect.ts';
 
 /** Stored figures against a recount. */
@@ -10,8 +10,8 @@ export function doctorCommand(program: Command) {
     .option('--provider <id>', 'of this provider only', id)
     .option('--fix', 'store what was counted where it differs')
     .action((options: Options & { provider?: number; fix?: boolean }) =>
-      run(options, async ({ database, ctxOf }) => {
-        if (options.provider !== undefined) await ctxOf(options.provider);
+      run(options, async ({ database, getCtx }) => {
+        if (options.provider !== undefined) await getCtx(options.provider);
         const asked = { providerId: options.provider, fix: options.fix };
         const { failure: refusal, ...report } = await examine(database, asked);
         const ahead = await clocksAhead(database.pool, options.provider);
@@ -22,7 +22,7 @@ export function doctorCommand(program: Command) {
         const failure =
           refusal === undefined
             ? `${differ} from the recount; \`doctor --fix\` mends that`
-            : `not all of it could be mended: ${explain(refusal)}; \`doctor\` tells what is left`;
+            : `not all of it could be mended: ${describeError(refusal)}; \`doctor\` tells what is left`;
         return { ...answer, failure };
       }),
     );
@@ -30,12 +30,12 @@ export function doctorCommand(program: Command) {
 
 function diagnosis({ checked, differences, fixed }: Report) {
   const counts = Object.entries(checked).map(([items, count]) => `${count} ${items.replaceAll('_', ' ')}`);
-  const told = `Checked ${counts.join(', ')}`;
-  if (differences.length === 0) return `${told}: no difference`;
+  const logged = `Checked ${counts.join(', ')}`;
+  if (differences.length === 0) return `${logged}: no difference`;
   const differ = fixed
     ? counted(differences, 'figure differed, and is mended', 'figures differed, and are mended')
     : counted(differences, 'figure differs', 'figures differ');
-  return `${table(differences, '')}\n${told}: ${differ}`;
+  return `${table(differences, '')}\n${logged}: ${differ}`;
 }
 
 /** Clocks that are ahead make no figure wrong, and setting one back would repeat versions that clients hold. */

@@ -9,7 +9,7 @@ import { exportLines } from '../import-export/export.ts';
 import { importLines, type Allowed, type ImportSummary } from '../import-export/import.ts';
 import { csvColumns, flatKinds } from '../import-export/record-types/index.ts';
 import { csvLines, jsonLines } from '../import-export/lines.ts';
-import { settingsOf } from '../runtime/store.ts';
+import { toSettings } from '../runtime/store.ts';
 import { command, id, run, type Answer, type Options } from './connect.ts';
 
 /** One connection, since the lines of an import wait in its session; and patience, since they may be a million. */
@@ -49,7 +49,7 @@ export function exchangeCommands(program: Command) {
           const lines = kind === undefined ? jsonLines(file) : csvLines(file, kind);
           const dryRun = options.dryRun === true;
           let reported = 0;
-          const summary = await importLines(database, settingsOf(config), options.provider, lines, {
+          const summary = await importLines(database, toSettings(config), options.provider, lines, {
             dryRun,
             allow: options.allow ?? [],
             onBadLine: ({ line, reason, expected }) => {
@@ -73,8 +73,8 @@ export function exchangeCommands(program: Command) {
     .action((given: string | undefined, options: FileOptions) => {
       const file = given ?? `provider-${options.provider}.ndjson`;
       const kind = csvKind(file, options);
-      return run(options, async ({ database, ctxOf }) => {
-        await ctxOf(options.provider);
+      return run(options, async ({ database, getCtx }) => {
+        await getCtx(options.provider);
         return writeFile(database, options.provider, file, kind);
       });
     });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { explain } from '../runtime/describe-error.ts';
+import { describeError } from '../runtime/describe-error.ts';
 import { mails, retry, retryFailed } from '../mail/service.ts';
 import { command, count, id, run, table, type Options } from './connect.ts';
 
@@ -15,9 +15,9 @@ export function mailCommands(program: Command) {
     .option('--failed', 'only those that were given up')
     .option('--limit <count>', 'so many at most', count, 100)
     .action((options: ListOptions) =>
-      run(options, async ({ database, ctxOf }) => {
+      run(options, async ({ database, getCtx }) => {
         const { provider = null, failed = false, limit } = options;
-        if (provider !== null) await ctxOf(provider);
+        if (provider !== null) await getCtx(provider);
         const rows = await mails(database, { providerId: provider, onlyFailed: failed, limit });
         const none = failed ? 'No mail was given up; `mail list` shows those that wait for another try' : 'No mails';
         return { json: rows, text: table(rows, none) };
@@ -37,7 +37,7 @@ export function mailCommands(program: Command) {
         mailId === undefined ? await retryFailed(database) : { retried: 1, failure: undefined };
       return {
         ...{ json: { retried }, text: `Mails to be sent anew: ${retried}` },
-        ...(failure === undefined ? {} : { failure: `not all: ${explain(failure)}` }),
+        ...(failure === undefined ? {} : { failure: `not all: ${describeError(failure)}` }),
       };
     });
   });

@@ -21,8 +21,8 @@ export function userCommands(program: Command) {
     .action(async (options: Options & { provider: number; user: number }) => {
       const password = await readPassword();
       if (!isChoosable(password)) throw new Problem('invalid', 'A password must have 8 to 200 characters');
-      await run(options, async ({ ctxOf }) => {
-        await setPassword(await ctxOf(options.provider), options.user, password);
+      await run(options, async ({ getCtx }) => {
+        await setPassword(await getCtx(options.provider), options.user, password);
         const text = `Course user ${options.user} has another password; their sessions have ended`;
         return { json: { user_id: options.user }, text };
       });
@@ -34,9 +34,9 @@ export function userCommands(program: Command) {
     .requiredOption('--firstname <name>', 'the first name', title)
     .requiredOption('--lastname <name>', 'the last name', title)
     .action((options: RenameOptions) =>
-      run(options, async ({ ctxOf }) => {
+      run(options, async ({ getCtx }) => {
         const { adminUser, firstname, lastname } = options;
-        await renameAdminUser(await ctxOf(options.provider), adminUser, { firstname, lastname });
+        await renameAdminUser(await getCtx(options.provider), adminUser, { firstname, lastname });
         const text = `Admin user ${adminUser} is ${firstname} ${lastname} at provider ${options.provider}`;
         return { json: { admin_user_id: adminUser, firstname, lastname }, text };
       }),
@@ -56,8 +56,8 @@ export function userCommands(program: Command) {
     if (person === undefined || (userId !== undefined && adminUserId !== undefined)) {
       inviting.error('error: either --user or --admin-user', { code: 'commander.conflictingOption' });
     }
-    return run(options, async ({ ctxOf }) => {
-      const { mailId, email } = await invite(await ctxOf(options.provider), person);
+    return run(options, async ({ getCtx }) => {
+      const { mailId, email } = await invite(await getCtx(options.provider), person);
       return { json: { mail_id: mailId, email }, text: `Mail ${mailId} will take a link to ${email}` };
     });
   });

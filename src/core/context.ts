@@ -1,5 +1,5 @@
 import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
-import type { Runner } from '../database/statements.ts';
+import type { Queryable } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
 
 /** What shapes answers and is the same for every request of the process. */
@@ -27,19 +27,19 @@ export type Guards = {
 export const allGuards: Guards = { scope: true, equalTitle: true, voucherBalance: true };
 
 /** What earlier answers told of a list's question, whatever page was asked for. */
-export type Known = {
+export type PageHints = {
   /** How many items there are on all pages. */
   total?: Promise<number>;
   /** Behind so many there are none. */
-  most?: number;
+  maxCount?: number;
   /** Where pages in the order of ids ended: the last id by how many items there are up to it. */
-  ends: Map<number, number>;
+  cursors: Map<number, number>;
 };
 /** What is known of a list's questions while the data is as it is. */
-export type Knowledge = {
-  find(question: string): Known | undefined;
+export type PageHintStore = {
+  find(question: string): PageHints | undefined;
   /** The same, with room for what is found out. */
-  open(question: string): Known;
+  open(question: string): PageHints;
 };
 
 /** Rows and bytes that an answer may still read; `take` throws `ResultTooLarge` when they are used up. */
@@ -64,13 +64,13 @@ export type Ctx = {
   /** Reads only. */
   db: Reader;
   /** People's doors alone (tokens, sessions, failed sign-ons): no data of the provider's, so they take no lock. */
-  doors: Runner;
+  authStore: Queryable;
   /** Writes only through this: it takes the provider's lock first. */
   write: Write;
   /** Makes a provider below this one. */
   writeNewProvider: WriteNewProvider;
   /** Absent where the answer depends on more than the provider's data. */
-  knowledge?: Knowledge;
+  pageHints?: PageHintStore;
   /** Absent where what is read is bounded by other means. */
   budget?: Budget;
 };

@@ -1,4 +1,4 @@
-const statusOf = {
+const getStatus = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -12,8 +12,8 @@ const statusOf = {
   unavailable: 503,
 } as const;
 
-export type ProblemKind = keyof typeof statusOf;
-export type ProblemStatus = (typeof statusOf)[ProblemKind];
+export type ProblemKind = keyof typeof getStatus;
+export type ProblemStatus = (typeof getStatus)[ProblemKind];
 
 /** One thing that is wrong, for interfaces that answer with codes. */
 export type Fault = { code: string; message: string };
@@ -47,7 +47,7 @@ export class Problem extends Error {
   }
 
   get status(): ProblemStatus {
-    return statusOf[this.kind];
+    return getStatus[this.kind];
   }
 }
 

@@ -5,24 +5,24 @@ import type { Actor } from './tables/audit.ts';
  * One request, one command, one start of the server: who does it, and what, as a route or the name of a command. Never what
  * was sent with it.
  */
-export type Doing = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
+export type AuditContext = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
 
 /** What a transaction is to leave in the audit log. */
-export type Note = { changed: boolean; itemIds: number[] };
-type Noting = { note: Note };
+export type AffectedItems = { changed: boolean; itemIds: number[] };
+type Noting = { note: AffectedItems };
 /** A provider id of null stands for data that all providers share; `at` is the lock's clock. */
-type Change = Note & { providerIds: (number | null)[]; at: string };
+type Change = AffectedItems & { providerIds: (number | null)[]; at: string };
 
 /** For work that turned out to change nothing: it is undone, lock and all, and leaves no entry. Answers what it is given. */
-export function unchanged(tx: Noting): void;
-export function unchanged<T>(tx: Noting, answer: T): T;
-export function unchanged<T>({ note }: Noting, answer?: T): T | undefined {
+export function rollbackNoChange(tx: Noting): void;
+export function rollbackNoChange<T>(tx: Noting, answer: T): T;
+export function rollbackNoChange<T>({ note }: Noting, answer?: T): T | undefined {
   note.changed = false;
   return answer;
 }
 
 /** What was made or changed, where the route does not name it; answers the id. */
-export function concerns({ note }: Noting, itemId: number): number {
+export function recordAffected({ note }: Noting, itemId: number): number {
   note.itemIds.push(itemId);
   return itemId;
 }
@@ -34,20 +34,20 @@ const recordChange = {
 };
 
 /** The audit log of one doing: it gets one entry for each provider, with the first change that is kept. */
-export function auditOf({ actor, actorId, action, itemIds: named = [] }: Doing) {
-  const told = new Set<number | null>();
+export function createAuditLog({ actor, actorId, action, itemIds: named = [] }: AuditContext) {
+  const loggedProviders = new Set<number | null>();
   return {
     /** Writes the entries in the change's own transaction, so that there is neither without the other. */
     async record(client: PoolClient, { providerIds, changed, itemIds, at }: Change) {
-      const untold = providerIds.filter((id) => !told.has(id));
-      if (!changed || untold.length === 0) return;
-      const values = [untold, actor, actorId, action, [...named, ...itemIds], at];
+      const unlogged = providerIds.filter((id) => !loggedProviders.has(id));
+      if (!changed || unlogged.length === 0) return;
+      const values = [unlogged, actor, actorId, action, [...named, ...itemIds], at];
       await client.query({ ...recordChange, values });
     },
     /** Once the transaction is committed. */
-    kept({ providerIds, changed }: Change) {
-      if (changed) for (const id of providerIds) told.add(id);
+    onCommit({ providerIds, changed }: Change) {
+      if (changed) for (const id of providerIds) loggedProviders.add(id);
     },
   };
 }
-export type Audit = ReturnType<typeof auditOf>;
+export type Audit = ReturnType<typeof createAuditLog>;

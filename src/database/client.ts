@@ -1,12 +1,12 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
-import { auditOf, type Audit, type Doing } from './audit-log.ts';
-import { clientThat } from './query-builder/preparing-client.ts';
-import { builderOn } from './query-builder/row-decoder.ts';
-import { askingTogether } from './query-builder/query-batcher.ts';
-import { openWriters, transaction, writersWithin, type Locking, type Writers } from './unit-of-work.ts';
+import { createAuditLog, type Audit, type AuditContext } from './audit-log.ts';
+import { preparingClient } from './query-builder/preparing-client.ts';
+import { createQueryBuilder } from './query-builder/row-decoder.ts';
+import { batchQueries } from './query-builder/query-batcher.ts';
+import { createUnitOfWork, transaction, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
 
-export type { Doing } from './audit-log.ts';
+export type { AuditContext as Doing } from './audit-log.ts';
 export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
 // int8: an id between 2^31 and 2^53 is legal, and a string would be wrong everywhere.
@@ -35,11 +35,11 @@ export type DatabaseOptions = {
   locking?: Locking;
 };
 
-export type Database = Writers & {
+export type Database = UnitOfWork & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
   /** The same database, whose changes go to the audit log. */
-  by(doing: Doing): Database;
+  withAudit(auditContext: AuditContext): Database;
   /** A database whose writes wait in the queue under this fairness key. */
   queuedAs(fairnessKey: number): Database;
   /** Runs work whose every write goes into one transaction; two processes doing so take turns. */
@@ -69,7 +69,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     'set random_page_cost = 1.1',
   ].join('; ');
   const pool = new Pool({
-    Client: clientThat({ prepare, ...(onUnprepared && { onUnprepared }) }),
+    Client: preparingClient({ prepare, ...(onUnprepared && { onUnprepared }) }),
     application_name: 'course-booking-service',
     ...connection,
     max: poolSize,
@@ -88,25 +88,25 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.on('error', onError));
 
   const slots = Math.max(1, Math.floor(poolSize / 2));
-  const writers = openWriters(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
-  const together = askingTogether(pool);
-  const db = builderOn(together as Pool);
+  const writers = createUnitOfWork(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
+  const together = batchQueries(pool);
+  const db = createQueryBuilder(together as Pool);
   // Databases for other fairness keys share the audit: a command writes one entry for each provider.
   const databaseWith = (audit?: Audit, fairnessKey?: number): Database => ({
     ...writers(audit, fairnessKey),
     pool: together,
     db,
-    by: (doing) => databaseWith(auditOf(doing), fairnessKey),
+    withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
     queuedAs: (key) => databaseWith(audit, key),
     atomically: (work) =>
       transaction(pool, { until: performance.now() + minute }, async (client) => {
         await client.query('set local statement_timeout = 60000');
         await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
-        const inside = builderOn(client);
+        const inside = createQueryBuilder(client);
         const databaseWithin = (one?: Audit): Database => ({
           ...databaseWith(one),
-          ...writersWithin(client, one),
-          by: (doing) => databaseWithin(auditOf(doing)),
+          ...nestedUnitOfWork(client, one),
+          withAudit: (auditContext) => databaseWithin(createAuditLog(auditContext)),
           queuedAs: () => databaseWithin(one),
           pool: client,
           db: inside,

@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { DatabaseError } from 'pg';
-import { NoTurn } from './keyed-queue.ts';
+import { QueueTimeoutError } from './keyed-queue.ts';
 
 /** What a database error means for the one who asked, by SQLSTATE class; the driver's own words stay inside. */
 export type Failure =
@@ -42,7 +42,7 @@ const socketCodes = new Set([
 
 /** The server refused the name of a prepared statement, before it executed anything. */
 export function isPreparingFault(error: unknown) {
-  const cause = rootOf(error);
+  const cause = getRootCause(error);
   return cause instanceof DatabaseError && preparingCodes.has(cause.code ?? '');
 }
 
@@ -51,12 +51,12 @@ const certificateCodes =
 
 /** Node does not accept the database's certificate, or cannot use the client's. */
 export const isCertificateFault = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && certificateCodes.test(codeOf(error));
+  error instanceof Error && certificateCodes.test(getErrorCode(error));
 
 /** Undefined when the error did not come from the database. */
-export function failureOf(error: unknown): Failure | undefined {
-  const cause = rootOf(error);
-  if (cause instanceof NoTurn) return { kind: 'unavailable' };
+export function getFailure(error: unknown): Failure | undefined {
+  const cause = getRootCause(error);
+  if (cause instanceof QueueTimeoutError) return { kind: 'unavailable' };
   if (cause instanceof DatabaseError) return ofState(cause.code ?? '', cause.constraint ?? '');
   if (!(cause instanceof Error)) return undefined;
   // A certificate's file that is missing has the code of a missing socket.
@@ -90,7 +90,7 @@ function ofState(code: string, constraint: string): Failure {
 
 /** What may be logged: never the detail, which holds row values, and never the statement's parameters. */
 export function describe(error: unknown) {
-  const cause = rootOf(error);
+  const cause = getRootCause(error);
   if (!(cause instanceof DatabaseError)) return cause;
   const { code, constraint, table, column, routine } = cause;
   return {
@@ -105,9 +105,9 @@ export function describe(error: unknown) {
 }
 
 /** SQLSTATE or Node's code; empty without either. */
-export const codeOf = (error: unknown) => (rootOf(error) as { code?: string } | undefined)?.code ?? '';
+export const getErrorCode = (error: unknown) => (getRootCause(error) as { code?: string } | undefined)?.code ?? '';
 
 /** The ORM wraps the driver's error in one that holds the SQL and its parameters. */
-export function rootOf(error: unknown): unknown {
+export function getRootCause(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;
 }

@@ -1,5 +1,5 @@
 /** Thrown when a piece of work found no place in the queue, waited in it longer than it may, or gave up. */
-export class NoTurn extends Error {}
+export class QueueTimeoutError extends Error {}
 
 type Waiting = { keys: number[]; fairnessKey: number | undefined; start: () => void };
 
@@ -14,7 +14,7 @@ type QueueOptions = { fairnessKey?: number | undefined; onWait?: (giveUp: () => 
  * for a slot alone. Writers have their providers as keys, and come through here before they take a database connection:
  * otherwise one provider's slow writer would hold all of them.
  */
-export function workQueue(limits: { slots: number; waiting: number; waitMs: number }) {
+export function createKeyedQueue(limits: { slots: number; waiting: number; waitMs: number }) {
   const busy = new Set<number>();
   const waiting = new Set<Waiting>();
   const running = new Set<Waiting>();
@@ -39,7 +39,7 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     for (const piece of waiting) {
       if (free(piece) && !piece.keys.some((key) => claimed.has(key))) {
         if (piece.fairnessKey === undefined) return piece;
-        const [atWork, lastTurn] = [countOf(running, piece.fairnessKey), lastTurns.get(piece.fairnessKey) ?? 0];
+        const [atWork, lastTurn] = [getCount(running, piece.fairnessKey), lastTurns.get(piece.fairnessKey) ?? 0];
         const isBefore = found && (atWork - found.atWork || lastTurn - found.lastTurn) < 0;
         if (!found || isBefore) found = { piece, atWork, lastTurn };
       } else {
@@ -49,7 +49,7 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     return found?.piece;
   }
 
-  function countOf(pieces: Set<Waiting>, fairnessKey: number) {
+  function getCount(pieces: Set<Waiting>, fairnessKey: number) {
     let count = 0;
     for (const piece of pieces) if (piece.fairnessKey === fairnessKey) count += 1;
     return count;
@@ -60,7 +60,7 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
     if (waiting.size < limits.waiting) return false;
     if (fairnessKey === undefined) return true;
     const keys = new Set([...waiting].map((piece) => piece.fairnessKey)).add(fairnessKey);
-    return countOf(waiting, fairnessKey) >= Math.max(1, Math.floor(limits.waiting / keys.size));
+    return getCount(waiting, fairnessKey) >= Math.max(1, Math.floor(limits.waiting / keys.size));
   }
 
   const isClaimed = (keys: number[]) => [...waiting].some((piece) => piece.keys.some((key) => keys.includes(key)));
@@ -87,14 +87,14 @@ export function workQueue(limits: { slots: number; waiting: number; waitMs: numb
         return;
       }
       if (isFull(piece)) {
-        reject(new NoTurn('the queue is full'));
+        reject(new QueueTimeoutError('the queue is full'));
         return;
       }
 
       const goWithout = (why: string) => {
         clearTimeout(timer);
         if (!waiting.delete(piece)) return;
-        reject(new NoTurn(why));
+        reject(new QueueTimeoutError(why));
         admit();
       };
       const timer = setTimeout(goWithout, limits.waitMs, 'waited too long for a turn');

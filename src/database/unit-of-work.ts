@@ -1,26 +1,26 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
-import type { Audit, Note } from './audit-log.ts';
-import { failureOf, isPreparingFault } from './errors.ts';
+import type { Audit, AffectedItems } from './audit-log.ts';
+import { getFailure, isPreparingFault } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './tenant-lock.ts';
-import { NoTurn, workQueue } from './keyed-queue.ts';
-import { builderOn } from './query-builder/row-decoder.ts';
-import { inOrder } from './statements.ts';
+import { QueueTimeoutError, createKeyedQueue } from './keyed-queue.ts';
+import { createQueryBuilder } from './query-builder/row-decoder.ts';
+import { settleInOrder } from './statements.ts';
 
 /** A transaction that holds its lock. */
-export type Tx = NodePgDatabase & { $client: PoolClient; note: Note };
+export type Tx = NodePgDatabase & { $client: PoolClient; note: AffectedItems };
 /** `at` is the lock's clock: the created_at, updated_at and deleted_at of every row that the work writes. */
-type Work<T> = (tx: Tx, at: string) => Promise<T>;
+type Work<T> = (tx: Tx, now: string) => Promise<T>;
 
 /** Runs work in a transaction that has taken the provider's lock as its first statement. */
 export type Write = <T>(work: Work<T>) => Promise<T>;
 /** The same for work that makes a provider, whose id it answers. */
 export type WriteNewProvider = (work: NewWork) => Promise<number>;
-type NewWork = (tx: Tx, at: string) => Promise<number>;
+type NewWork = (tx: Tx, now: string) => Promise<number>;
 
 /** The ways to write; there is no other. */
-export type Writers = {
+export type UnitOfWork = {
   /** Rows of the given providers. */
   write<T>(providerIds: number[], work: Work<T>): Promise<T>;
   /** What all providers share. */
@@ -36,7 +36,7 @@ export type Locking = { lock: boolean; queue: boolean };
 const builders = new WeakMap<PoolClient, NodePgDatabase>();
 
 function bindTo(client: PoolClient): Tx {
-  const builder = builders.get(client) ?? builderOn(client);
+  const builder = builders.get(client) ?? createQueryBuilder(client);
   builders.set(client, builder);
   const bound = Object.create(builder) as NodePgDatabase;
   return Object.assign(bound, { $client: client, note: { changed: true, itemIds: [] } });
@@ -44,35 +44,35 @@ function bindTo(client: PoolClient): Tx {
 const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
 
 /** In whose turn and under which lock something is done. */
-type Turn = { keys: number[]; lock: Lock };
+type QueueTurn = { keys: number[]; lock: Lock };
 /** What was done, and in whose audit log it is told. */
-type Done<T> = { result: T; providerIds: (number | null)[] };
-type Task<T> = Turn & { work: (tx: Tx, at: string) => Promise<Done<T>> };
-type Perform = <T>(task: Task<T>) => Promise<T>;
+type TransactionResult<T> = { result: T; providerIds: (number | null)[] };
+type TransactionTask<T> = QueueTurn & { work: (tx: Tx, now: string) => Promise<TransactionResult<T>> };
+type RunTransaction = <T>(task: TransactionTask<T>) => Promise<T>;
 
 const concerning =
   <T>(providerIds: (number | null)[], work: Work<T>) =>
-  async (tx: Tx, at: string): Promise<Done<T>> => ({ result: await work(tx, at), providerIds });
+  async (tx: Tx, now: string): Promise<TransactionResult<T>> => ({ result: await work(tx, now), providerIds });
 
-const writersBy = (perform: Perform): Writers => ({
+const unitOfWorkBy = (runTransaction: RunTransaction): UnitOfWork => ({
   write(providerIds, work) {
     const ids = [...new Set(providerIds)];
-    return perform({ keys: ids, lock: lockProviders(ids), work: concerning(ids, work) });
+    return runTransaction({ keys: ids, lock: lockProviders(ids), work: concerning(ids, work) });
   },
   writeShared(work) {
-    return perform({ keys: [0], lock: lockShared, work: concerning([null], work) });
+    return runTransaction({ keys: [0], lock: lockShared, work: concerning([null], work) });
   },
   writeNewProvider(parentId, work) {
     const parents = parentId === null ? [] : [parentId];
-    const making = async (tx: Tx, at: string) => {
-      const made = await work(tx, at);
-      return { result: made, providerIds: [...parents, made] };
+    const making = async (tx: Tx, now: string) => {
+      const created = await work(tx, now);
+      return { result: created, providerIds: [...parents, created] };
     };
-    return perform({ keys: parents, lock: parentLock(parentId), work: making });
+    return runTransaction({ keys: parents, lock: parentLock(parentId), work: making });
   },
 });
 
-async function doneWith<T>(client: PoolClient, { lock, work }: Task<T>) {
+async function runTask<T>(client: PoolClient, { lock, work }: TransactionTask<T>) {
   const tx = bindTo(client);
   const at = await lock(client);
   const { result, providerIds } = await work(tx, at);
@@ -85,16 +85,16 @@ async function doneWith<T>(client: PoolClient, { lock, work }: Task<T>) {
  * Returns the writers, whose changes go to the audit log that is given. They wait in turn with other fairness keys; without
  * one, the first provider is the key.
  */
-export function openWriters(
+export function createUnitOfWork(
   pool: Pool,
   { waitMs, workMs, slots, locking }: { waitMs: number; workMs: number; slots: number; locking: Locking },
 ) {
-  const queued = workQueue({ slots, waiting: 1_000, waitMs });
+  const queued = createKeyedQueue({ slots, waiting: 1_000, waitMs });
 
-  const unlocked = <T extends Turn>(turn: T): T => (locking.lock ? turn : { ...turn, lock: noLock });
+  const unlocked = <T extends QueueTurn>(turn: T): T => (locking.lock ? turn : { ...turn, lock: noLock });
 
   /** Serialization failures, deadlocks, lock time-outs and lost prepared statements are tried again while the time lasts. */
-  async function persistently<T>(
+  async function withRetry<T>(
     keys: number[],
     fairnessKey: number | undefined,
     once: (times: Times) => Promise<T>,
@@ -105,7 +105,7 @@ export function openWriters(
         try {
           return await once({ until, end: until + workMs });
         } catch (error) {
-          if (failureOf(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
+          if (getFailure(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
           await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
         }
       }
@@ -113,32 +113,34 @@ export function openWriters(
     return locking.queue ? queued(keys, attempt, { fairnessKey }) : attempt();
   }
 
-  async function perform<T>(task: Task<T>, times: Times, audit?: Audit): Promise<T> {
+  async function runTransaction<T>(task: TransactionTask<T>, times: Times, audit?: Audit): Promise<T> {
     const { result, change } = await transaction(
       pool,
       times,
-      (client) => doneWith(client, unlocked(task)),
+      (client) => runTask(client, unlocked(task)),
       // The commit goes right behind the entry, and where one fails, nothing is committed.
       (client, { change }) =>
-        change.changed ? inOrder([audit?.record(client, change), commit(client)]) : client.query('rollback'),
+        change.changed ? settleInOrder([audit?.record(client, change), commit(client)]) : client.query('rollback'),
     );
-    audit?.kept(change);
+    audit?.onCommit(change);
     return result;
   }
 
   return (audit?: Audit, fairnessKey?: number) =>
-    writersBy((task) => persistently(task.keys, fairnessKey ?? task.keys[0], (times) => perform(task, times, audit)));
+    unitOfWorkBy((task) =>
+      withRetry(task.keys, fairnessKey ?? task.keys[0], (times) => runTransaction(task, times, audit)),
+    );
 }
 
 /**
  * The same ways to write inside one transaction on one connection, so that all of it is there or nothing. Work that turns
  * out to change nothing leaves no entry, but is not undone alone: its provider's clock has moved.
  */
-export const writersWithin = (client: PoolClient, audit?: Audit): Writers =>
-  writersBy(async (task) => {
-    const { result, change } = await doneWith(client, task);
+export const nestedUnitOfWork = (client: PoolClient, audit?: Audit): UnitOfWork =>
+  unitOfWorkBy(async (task) => {
+    const { result, change } = await runTask(client, task);
     await audit?.record(client, change);
-    audit?.kept(change);
+    audit?.onCommit(change);
     return result;
   });
 
@@ -163,9 +165,9 @@ export async function transaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  let late: NoTurn | undefined;
+  let late: QueueTimeoutError | undefined;
   const giveUp = () => {
-    late = new NoTurn('the transaction took too long');
+    late = new QueueTimeoutError('the transaction took too long');
     cutOff(client);
   };
   const timer = end === undefined ? undefined : setTimeout(giveUp, end - performance.now());
@@ -180,7 +182,7 @@ export async function transaction<T>(
     const error = late ?? thrown;
     if (isPreparingFault(error)) broken = error as Error;
     // A connection that is gone, or does not answer, would only be waited for once more.
-    if (failureOf(error)?.kind === 'unavailable') broken = error as Error;
+    if (getFailure(error)?.kind === 'unavailable') broken = error as Error;
     else await client.query('rollback').catch((failed: unknown) => (broken = failed as Error));
     throw error;
   } finally {

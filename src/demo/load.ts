@@ -2,9 +2,9 @@ import type { Settings } from '../core/context.ts';
 import type { Database } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
 import { importLines } from '../import-export/import.ts';
-import { own } from '../lists/tenant-scope.ts';
+import { tenantWhere } from '../lists/tenant-scope.ts';
 import { approvePartner, requestPartner } from '../resources/schools/partner-service.ts';
-import { contextOf, createProvider, hasNoProviders } from '../resources/schools/provider-service.ts';
+import { createContext, createProvider, hasNoProviders } from '../resources/schools/provider-service.ts';
 import { toColumns } from '../resources/schools/service.ts';
 import { calendarOn } from './content/calendar.ts';
 import { categoryLinesFor, courseLines } from './content/course-lines.ts';
@@ -33,7 +33,7 @@ export function loadDemo(
       make(school, [...categoryLinesFor(courses), ...courseLines(courses), ...more], parentId);
 
     const apiKey = newKey();
-    const calendar = calendarOn(today ?? (await dayOf(within)));
+    const calendar = calendarOn(today ?? (await getDay(within)));
     const demo = await make(demoSchool, demoSchoolLines(calendar), null, apiKey);
     for (const partner of partners) {
       const dates = partnerDateLines(calendar, partner.courses);
@@ -46,7 +46,7 @@ export function loadDemo(
 }
 
 /** The day it is in the service's time zone. */
-async function dayOf({ pool }: Database) {
+async function getDay({ pool }: Database) {
   const { rows } = await pool.query<{ day: string }>('select current_date::text as day');
   return rows[0]!.day;
 }
@@ -73,6 +73,6 @@ async function fill(database: Database, settings: Settings, providerId: number, 
     },
   });
   // A file that is imported later has refs of its own, which may be equal.
-  const ctx = await contextOf(database, settings, providerId);
-  await ctx.write((tx) => tx.delete(importRefs).where(own(ctx, importRefs)));
+  const ctx = await createContext(database, settings, providerId);
+  await ctx.write((tx) => tx.delete(importRefs).where(tenantWhere(ctx, importRefs)));
 }

@@ -1,5 +1,5 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
-import { unchanged } from '../database/audit-log.ts';
+import { rollbackNoChange } from '../database/audit-log.ts';
 import type { Database, Reader, Tx } from '../database/client.ts';
 import { pageIds } from '../lists/paging/page-queries.ts';
 import { type Key } from '../lists/loaders.ts';
@@ -40,14 +40,14 @@ export async function examine(
   const report: Examined = { checked: {}, differences: [], fixed: false };
   for (const check of checks) {
     report.checked[check.items] = 0;
-    for await (const items of pagesOf(database.db, check, providerId)) {
-      const wrong = items.filter((item) => differencesOf(check, item).length > 0);
+    for await (const items of getPages(database.db, check, providerId)) {
+      const wrong = items.filter((item) => getDifferences(check, item).length > 0);
       report.checked[check.items]! += items.length;
-      report.differences.push(...wrong.flatMap((item) => differencesOf(check, item)));
+      report.differences.push(...wrong.flatMap((item) => getDifferences(check, item)));
       if (!fix) continue;
       // One that cannot be mended hinders neither the others nor the report.
       for (const [provider, ids] of idsByProvider(wrong))
-        await mend(database, check, provider, ids).catch((error: unknown) => (report.failure ??= error));
+        await repair(database, check, provider, ids).catch((error: unknown) => (report.failure ??= error));
     }
   }
   report.fixed = fix && report.failure === undefined;
@@ -61,7 +61,7 @@ const idsByProvider = (items: Recounted[]) =>
     ({ id }) => id,
   );
 
-const differencesOf = ({ items }: Check, { providerId, id, stored, counted }: Recounted): Difference[] =>
+const getDifferences = ({ items }: Check, { providerId, id, stored, counted }: Recounted): Difference[] =>
   Object.keys(counted)
     .filter((figure) => stored[figure] !== counted[figure])
     .map((figure) => ({
@@ -69,7 +69,7 @@ const differencesOf = ({ items }: Check, { providerId, id, stored, counted }: Re
       ...{ stored: stored[figure]!, counted: counted[figure]! },
     }));
 
-async function* pagesOf(db: Reader, check: Check, providerId: number | undefined) {
+async function* getPages(db: Reader, check: Check, providerId: number | undefined) {
   const { table } = check;
   const ofProvider = providerId === undefined ? undefined : eq(table.providerId, providerId);
   for (let last: Key | undefined = { providerId: 0, id: 0 }; last !== undefined;) {
@@ -89,14 +89,14 @@ function recount(db: Reader, check: Check, condition: SQL, limit: number) {
 }
 
 /** Counts once more under a provider's lock, since others may have written meanwhile, and stores what it finds. */
-const mend = (database: Database, check: Check, providerId: number, ids: number[]) =>
+const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>
   database.write([providerId], async (tx, at) => {
     const { table } = check;
     const named = and(eq(table.providerId, providerId), sql`${table.id} = any(${sql.param(ids)}::bigint[])`)!;
     const found = await recount(tx, check, named, ids.length);
-    const different = found.filter((item) => differencesOf(check, item).length > 0);
+    const different = found.filter((item) => getDifferences(check, item).length > 0);
     if (different.length > 0) await store(tx, at, check, different);
-    else unchanged(tx);
+    else rollbackNoChange(tx);
   });
 
 /** Readers see the figures change, so `updated_at` moves with them. */

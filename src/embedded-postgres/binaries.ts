@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { codeOf, randomName, statIfThere } from './files.ts';
+import { getErrorCode, randomName, statIfThere } from './files.ts';
 import type { Place } from './data-folder.ts';
 import { run } from './processes.ts';
 
@@ -52,7 +52,7 @@ function makeLinks(native: string) {
     try {
       if (!statIfThere(link)) fs.symlinkSync(path.basename(source), link);
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') return false;
+      if (getErrorCode(error) !== 'EEXIST') return false;
     }
   }
   return true;
@@ -104,7 +104,7 @@ async function copyProgram(native: string, copy: string) {
     await fs.promises.rename(whole, copy);
   } catch (error) {
     // Another process was first.
-    if (!isWhole(native, copy)) return `its programs cannot be copied to ${copy}: ${codeOf(error)}`;
+    if (!isWhole(native, copy)) return `its programs cannot be copied to ${copy}: ${getErrorCode(error)}`;
   } finally {
     for (const rest of [whole, `${whole}.old`]) await fs.promises.rm(rest, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { codeOf, pause, randomName } from './files.ts';
+import { getErrorCode, pause, randomName } from './files.ts';
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = fs.constants;
 
@@ -9,14 +9,14 @@ const { O_RDONLY, O_WRONLY, O_NONBLOCK } = fs.constants;
  * watchdog reads it, and its end comes when the last writer has ended, in whatever way. Node opens files close-on-exec,
  * so our children do not count.
  */
-const pipeOf = (home: string) => path.join(home, 'users');
+const getPipe = (home: string) => path.join(home, 'users');
 
 function open(home: string, flags: number) {
   try {
-    return fs.openSync(pipeOf(home), flags);
+    return fs.openSync(getPipe(home), flags);
   } catch (error) {
     // ENXIO: nobody reads.
-    if (['ENOENT', 'ENXIO'].includes(codeOf(error))) return undefined;
+    if (['ENOENT', 'ENXIO'].includes(getErrorCode(error))) return undefined;
     throw error;
   }
 }
@@ -27,8 +27,8 @@ export function greet(pipe: number, greeting = '') {
     fs.writeSync(pipe, `${greeting}\n`);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EPIPE') return false;
-    if (codeOf(error) === 'EAGAIN') return true;
+    if (getErrorCode(error) === 'EPIPE') return false;
+    if (getErrorCode(error) === 'EAGAIN') return true;
     throw error;
   }
 }
@@ -81,7 +81,7 @@ export function hasUsers(home: string) {
     while (fs.readSync(pipe, Buffer.alloc(4096)) > 0);
     return false;
   } catch (error) {
-    if (codeOf(error) === 'EAGAIN') return true;
+    if (getErrorCode(error) === 'EAGAIN') return true;
     throw error;
   } finally {
     fs.closeSync(pipe);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { codeOf, randomName, readIfThere, statIfThere, writeOnce } from './files.ts';
+import { getErrorCode, randomName, readIfThere, statIfThere, writeOnce } from './files.ts';
 import { run, type Owner } from './processes.ts';
 
 /** Where the database's files are, and as which user it runs. */
@@ -68,7 +68,7 @@ function makeFolder(folder: string, mode = 0o755) {
     return fs.realpathSync(folder);
   } catch (error) {
     throw new Error(
-      `The folder ${folder} for the database cannot be made (${codeOf(error)}): set DATA_DIR to another one.`,
+      `The folder ${folder} for the database cannot be made (${getErrorCode(error)}): set DATA_DIR to another one.`,
     );
   }
 }
@@ -118,8 +118,8 @@ async function makeElsewhere(dataDir: string, note: string, owner: { uid: number
     const home = path.join(parent, 'course-booking-service', name);
     try {
       fs.mkdirSync(path.dirname(home), { recursive: true, mode: 0o755 });
-      const made = fs.lstatSync(path.dirname(home));
-      if (!made.isDirectory() || made.uid !== 0) continue;
+      const created = fs.lstatSync(path.dirname(home));
+      if (!created.isDirectory() || created.uid !== 0) continue;
       fs.mkdirSync(home, { mode: 0o700 });
       fs.chownSync(home, owner.uid, owner.gid);
     } catch {

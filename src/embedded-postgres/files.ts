@@ -3,7 +3,7 @@ import fs from 'node:fs';
 
 export const randomName = () => randomBytes(8).toString('hex');
 
-export const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? '';
+export const getErrorCode = (error: unknown) => (error as NodeJS.ErrnoException).code ?? '';
 
 export const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
@@ -12,7 +12,7 @@ export function readIfThere(file: string) {
   try {
     return fs.readFileSync(file, 'utf8').trimEnd();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -27,7 +27,7 @@ export function writeOnce(file: string, text: string) {
     fs.linkSync(whole, file);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (getErrorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     fs.unlinkSync(whole);

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { Client } from 'pg';
-import { codeOf, pause } from './files.ts';
+import { getErrorCode, pause } from './files.ts';
 import type { Place } from './data-folder.ts';
 
 /** What the connection needs; the port and the encryption are named because PGPORT and PGSSLMODE would change them. */
-export const connectionOf = ({ socket }: Place) => ({
+export const getConnection = ({ socket }: Place) => ({
   host: socket,
   port: 5432,
   user: 'booking',
@@ -12,7 +12,7 @@ export const connectionOf = ({ socket }: Place) => ({
   ssl: false,
 });
 
-type Connection = ReturnType<typeof connectionOf>;
+type Connection = ReturnType<typeof getConnection>;
 
 async function ask(connection: Connection, statement: string) {
   const client = new Client({ ...connection, connectionTimeoutMillis: 5000 });
@@ -22,7 +22,7 @@ async function ask(connection: Connection, statement: string) {
     await client.query(statement);
     return '';
   } catch (error) {
-    return codeOf(error) || String(error);
+    return getErrorCode(error) || String(error);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -30,7 +30,7 @@ async function ask(connection: Connection, statement: string) {
 
 /** Waits until the server answers and has our database; false when `running` says that nobody will start it any more. */
 export async function waitForAnswer(place: Place, running: () => boolean) {
-  const connection = connectionOf(place);
+  const connection = getConnection(place);
   let end = performance.now() + 30_000;
   for (;;) {
     const code = await ask(connection, 'select 1');
@@ -40,7 +40,7 @@ export async function waitForAnswer(place: Place, running: () => boolean) {
     // Starting up: a recovery takes as long as it takes.
     if (code === '57P03') end = performance.now() + 30_000;
     if (!running()) return false;
-    if (performance.now() > end) throw new Error(failureOf(place));
+    if (performance.now() > end) throw new Error(getFailure(place));
     await pause(10);
   }
 }
@@ -49,7 +49,7 @@ export async function waitForAnswer(place: Place, running: () => boolean) {
 const answered = /starting up|shutting down|"booking" does not exist/;
 
 /** One sentence on a start that failed, with the server's own last word. */
-export function failureOf({ home, log }: Place) {
+export function getFailure({ home, log }: Place) {
   let cause = '';
   try {
     const last = fs.readFileSync(log, 'utf8').split('--- start').at(-1)!;

@@ -1,16 +1,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { connectionOf, failureOf, waitForAnswer } from './health-check.ts';
-import { alone } from './lock.ts';
+import { getConnection, getFailure, waitForAnswer } from './health-check.ts';
+import { withLock } from './lock.ts';
 import { checkSocketFolder, findPlace, isMade, type Place } from './data-folder.ts';
 import { isAlive, until } from './processes.ts';
 import { greet, hasUsers, join } from './client-pipes.ts';
-import { startWatchdog, watchdogOf, type Tuning } from './watchdog.ts';
+import { startWatchdog, toWatchdogOptions, type Tuning } from './watchdog.ts';
 
 export { isMade };
 
 export type EmbeddedDatabase = {
-  connection: ReturnType<typeof connectionOf>;
+  connection: ReturnType<typeof getConnection>;
   /** Lines to show to a person at the start. */
   notes: string[];
   /** Lets go; when we were the last user, resolves only after the database has stopped. */
@@ -52,7 +52,7 @@ export async function openEmbeddedDatabase({
     await mending;
     await letGo(place, pipe);
   };
-  return { connection: connectionOf(place), notes: place.notes, stop: () => (stopped ??= stop()) };
+  return { connection: getConnection(place), notes: place.notes, stop: () => (stopped ??= stop()) };
 }
 
 /** Becomes a user, starting the database if need be; the open pipe, when the database answers. */
@@ -64,7 +64,7 @@ async function use(place: Place, tuning: Tuning) {
       checkSocketFolder(place);
       if (await waitForAnswer(place, () => greet(pipe))) return pipe;
       // One that others had started may just have been killed.
-      if (started || performance.now() > end) throw new Error(failureOf(place));
+      if (started || performance.now() > end) throw new Error(getFailure(place));
       fs.closeSync(pipe);
     } catch (error) {
       fs.closeSync(pipe);
@@ -85,26 +85,26 @@ async function joinOrStart(place: Place, tuning: Tuning, end: number) {
   for (;;) {
     const pipe = await join(place.home, 30_000);
     if (pipe !== undefined) return { pipe, started: false };
-    const own = await alone(path.join(place.home, 'start.lock'), async () => {
+    const own = await withLock(path.join(place.home, 'start.lock'), async () => {
       // Somebody else may have started it while we came by the lock.
       const others = await join(place.home, 30_000);
       if (others !== undefined) return { pipe: others, started: false };
-      const held = await startWatchdog(place, tuning);
+      const existing = await startWatchdog(place, tuning);
       try {
         const joined = await join(place.home, 10_000);
-        if (joined === undefined) throw new Error(failureOf(place));
+        if (joined === undefined) throw new Error(getFailure(place));
         return { pipe: joined, started: true };
       } finally {
-        fs.closeSync(held);
+        fs.closeSync(existing);
       }
     });
     if (own) return own;
-    if (performance.now() > end) throw new Error(failureOf(place));
+    if (performance.now() > end) throw new Error(getFailure(place));
   }
 }
 
 async function letGo(place: Place, pipe: number) {
-  const watchdog = watchdogOf(place.home);
+  const watchdog = toWatchdogOptions(place.home);
   fs.closeSync(pipe);
   if (hasUsers(place.home) || watchdog === undefined) return;
   await until(() => !isAlive(watchdog), 10_000);

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { codeOf, pause, randomName, readIfThere, writeOnce } from './files.ts';
+import { getErrorCode, pause, randomName, readIfThere, writeOnce } from './files.ts';
 import { isAlive } from './processes.ts';
 
 /** Longer than any start holds it; an older lock is one of a process whose number somebody else has by now. */
@@ -9,7 +9,7 @@ const staleMs = 60_000;
  * Does `work` while no other process does work under the same lock file; undefined, without having done it, when another
  * one is at it: look again what has become of it.
  */
-export async function alone<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
+export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
   const mine = `${process.pid} ${randomName()}`;
   if (!writeOnce(file, mine)) {
     const other = readIfThere(file);
@@ -36,7 +36,7 @@ function take(file: string, lock: string) {
   try {
     fs.renameSync(file, taken);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (getErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
   const right = readIfThere(taken) === lock;

@@ -138,7 +138,7 @@ export async function startWatchdog(place: Place, { fsync = true, settings: extr
 }
 
 /** The watchdog's process, while there is one. */
-export function watchdogOf(home: string) {
+export function toWatchdogOptions(home: string) {
   const pid = Number(readIfThere(path.join(home, 'watchdog.pid')) || 0);
   return pid > 1 && isAlive(pid) ? pid : undefined;
 }

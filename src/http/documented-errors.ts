@@ -1,5 +1,5 @@
 import { invalidFields, notFound, Problem } from '../core/errors.ts';
-import { bookingWording, legacyWording, mainWording, type Wording } from './errors/error-handler.ts';
+import { formatBookingError, formatLegacyError, formatV2Error, type ErrorFormatter } from './errors/error-handler.ts';
 
 type Schema = { properties?: Record<string, unknown>; required?: string[] };
 type Content = { 'application/json'?: { schema: Schema; examples?: Record<string, { value: object }> } };
@@ -52,13 +52,13 @@ const tooMany = new Problem('too_many_requests', 'Too many requests');
 const unavailable = new Problem('unavailable', 'The service is busy or its database out of reach (request req-1)');
 
 /** Adds to each response for an error samples that the endpoint answers. */
-export function addErrorSamples(name: string, operation: Operation) {
-  const { responses } = operation;
+export function addErrorSamples(name: string, healthRoutes: Operation) {
+  const { responses } = healthRoutes;
   const schema = jsonOf(responses['4XX'])?.schema;
   if (!schema) return;
   const word = wordingFor(schema);
-  const isOlder = word === legacyWording;
-  add(responses['4XX'], word, { ...(isOlder ? {} : { wrong_key: wrongKey }), ...refusalsOf(name, operation) });
+  const isOlder = word === formatLegacyError;
+  add(responses['4XX'], word, { ...(isOlder ? {} : { wrong_key: wrongKey }), ...refusalsOf(name, healthRoutes) });
   add(responses['429'], word, { too_many_requests: tooMany });
   add(responses['5XX'], word, { unavailable });
 }
@@ -79,14 +79,18 @@ function refusalsOf(name: string, { parameters = [], requestBody }: Operation): 
   };
 }
 
-function wordingFor({ properties = {} }: Schema): Wording {
-  if ('successful' in properties) return bookingWording;
-  return 'status' in properties ? legacyWording : mainWording;
+function wordingFor({ properties = {} }: Schema): ErrorFormatter {
+  if ('successful' in properties) return formatBookingError;
+  return 'status' in properties ? formatLegacyError : formatV2Error;
 }
 
 const jsonOf = (response: Operation['responses'][string] | undefined) => response?.content?.['application/json'];
 
-function add(response: Operation['responses'][string] | undefined, word: Wording, problems: Record<string, Problem>) {
+function add(
+  response: Operation['responses'][string] | undefined,
+  word: ErrorFormatter,
+  problems: Record<string, Problem>,
+) {
   const content = jsonOf(response);
   const samples = Object.entries(problems).map(([name, problem]) => [name, { value: word(problem) }]);
   if (content && samples.length > 0) content.examples = Object.fromEntries(samples) as typeof content.examples & object;

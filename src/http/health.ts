@@ -5,7 +5,7 @@ import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import { describe } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
 import { limitByAddress, type CountRequest } from './auth/address-limit.ts';
-import { watchMethods } from './errors/method-not-allowed.ts';
+import { methodNotAllowed } from './errors/method-not-allowed.ts';
 import { serveOpenapi } from './openapi/document.ts';
 
 const Health = Type.Object({
@@ -15,14 +15,22 @@ const Health = Type.Object({
 });
 
 /** Set once the server is about to stop: it still answers, but wants no more traffic. */
-export type Draining = { now: boolean };
+export type ShutdownState = { now: boolean };
 
-type OperationOptions = { database: Database; timezone: string; draining: Draining; countRequest: CountRequest };
+type OperationOptions = {
+  database: Database;
+  timezone: string;
+  isShuttingDown: ShutdownState;
+  countRequest: CountRequest;
+};
 
 /** /live tells that the process answers, /ready that it should get requests, /openapi.json what it answers. */
-export function operation(app: FastifyInstance, { database, timezone, draining, countRequest }: OperationOptions) {
+export function healthRoutes(
+  app: FastifyInstance,
+  { database, timezone, isShuttingDown, countRequest }: OperationOptions,
+) {
   const preParsing = limitByAddress(countRequest);
-  const refuseOtherMethods = watchMethods(app);
+  const methodNotAllowedOptions = methodNotAllowed(app);
   const schema = (summary: string) => ({
     summary,
     tags: ['Operation'],
@@ -33,18 +41,18 @@ export function operation(app: FastifyInstance, { database, timezone, draining, 
   app.get('/live', { schema: schema('The process answers') }, async () => ({ status: 'live' }));
 
   app.get('/ready', { schema: schema('The process should get requests'), preParsing }, async (request, reply) => {
-    const reason = draining.now
+    const reason = isShuttingDown.now
       ? 'draining'
       : await notReady(database, timezone).catch((error: unknown) => {
           request.log.warn({ err: describe(error) }, 'not ready');
           return 'the database cannot be reached';
         });
-    if (reason === undefined) return { status: 'ready', ...(await warningsOf(database)) };
+    if (reason === undefined) return { status: 'ready', ...(await getWarnings(database)) };
     return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
   });
 
   app.get('/openapi.json', { schema: { hide: true }, preParsing }, serveOpenapi(app));
-  refuseOtherMethods();
+  methodNotAllowedOptions();
 }
 
 async function notReady(database: Database, timezone: string) {
@@ -59,7 +67,7 @@ async function notReady(database: Database, timezone: string) {
 }
 
 /** A warning is no reason to send no requests, and neither is a failure to look for one. */
-async function warningsOf({ pool }: Database) {
+async function getWarnings({ pool }: Database) {
   const ahead = await summarizeClocksAhead(pool).catch(() => undefined);
   const warning = ahead && clockWarning(ahead);
   return warning === undefined ? {} : { warnings: [warning] };

@@ -8,7 +8,7 @@ const lingerMs = 2_000;
  * Closes once the client has, or after a moment. A connection that is closed over bytes nobody read is cut, and an
  * answer on its way goes with it.
  */
-export function closeGently(socket: Socket) {
+export function closeGracefully(socket: Socket) {
   socket.destroySoon = () => {
     socket.end();
     const cut = setTimeout(() => socket.destroy(), lingerMs);
@@ -20,6 +20,6 @@ export function closeGently(socket: Socket) {
  * When a connection has stood still for long: who has asked and waits is not cut off, since the answer will come; who
  * stalls while sending, or does not read, is.
  */
-export function cutUnlessWaiting(this: ServerResponse, socket: Socket) {
+export function closeIdleSocket(this: ServerResponse, socket: Socket) {
   if (this.headersSent || !this.req.complete) socket.destroy();
 }

@@ -3,7 +3,7 @@ import { answerBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/r
 import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type Write } from './sliced-serializer.ts';
 
 /** Writes a list with the event loop free in between, as far as the answer's budget reaches. */
-export type ListWriter = {
+export type ListSerializer = {
   /** The bytes of the first items that fit, and their number. Large items are serialized in slices. */
   items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
   /** The whole answer around so many of its items. */
@@ -11,8 +11,8 @@ export type ListWriter = {
 };
 
 /** The writers of lists by what Fastify takes as their serializer. */
-const listWriters = new WeakMap<object, ListWriter>();
-export const listWriterOf = (serializer: unknown) => listWriters.get(serializer as object);
+const listWriters = new WeakMap<object, ListSerializer>();
+export const getListSerializer = (serializer: unknown) => listWriters.get(serializer as object);
 
 type ItemWriter = (item: unknown) => Promise<Buffer>;
 const itemWriters = new WeakMap<object, ItemWriter>();
@@ -29,7 +29,7 @@ export async function serializeLargeItems(_request: FastifyRequest, reply: Fasti
 const unbounded = { bytes: Infinity, embedded: Infinity };
 
 /** Writes what a response schema describes; a list also in pieces. The answer to a write is not bounded: it is committed. */
-export function writing(schema: object, { isRead = true } = {}): Write {
+export function compileSerializer(schema: object, { isRead = true } = {}): Write {
   const { items: listed, properties, required = [] } = schema as Schema;
   const { items: enveloped, ...members } = properties ?? {};
   const isEnvelope = required.includes('items') && required.length > 1;

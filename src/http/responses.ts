@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../schema/types.ts';
 import type { Page } from '../lists/define-list.ts';
 import { exactDateTime } from '../lib/timestamps.ts';
-import { failAnswer, keepAnswer, shareAnswer } from './list-cache/response-cache.ts';
+import { failInFlight, storeResponse, shareInFlight } from './list-cache/response-cache.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
-import { leaveTurn, takeTurn } from './list-cache/list-limiter.ts';
-import { revalidate } from './list-cache/conditional-get.ts';
-import { listWriterOf } from './list-serializer.ts';
+import { releaseSlot, acquireSlot } from './list-cache/list-limiter.ts';
+import { handleConditionalGet } from './list-cache/conditional-get.ts';
+import { getListSerializer } from './list-serializer.ts';
 
 /** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
 const ProblemBody = Type.Object({ error: Type.String() });
@@ -24,22 +24,22 @@ const FaultsBody = Type.Object({
   ),
   error: Type.String({ description: 'The first message' }),
 });
-export const faults = { '4xx': FaultsBody, '5xx': FaultsBody };
+export const bookingErrorResponses = { '4xx': FaultsBody, '5xx': FaultsBody };
 
-export const answers = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
-export const created = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
+export const okResponses = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
+export const createdResponses = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
 /** Route options of a list that always tells what depends on the clock, and so has no ETag: a turn alone. */
-export const inTurn = { preHandler: takeTurn, onSend: leaveTurn };
+export const limitedList = { preHandler: acquireSlot, onSend: releaseSlot };
 
 /** Route options of every other list: a weak ETag, 304 for who has the answer already, and a turn for who has not. */
-export const revalidated = revalidatedUnless(() => false);
+export const cachedList = cachedListUnless(() => false);
 /** The same, but for questions whose answer depends on more than the provider's data. */
-export function revalidatedUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
+export function cachedListUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
   return {
-    preHandler: [revalidate(dependsOnMore), takeTurn, shareAnswer],
-    onSend: [leaveTurn, keepAnswer, matchAny],
-    onError: failAnswer,
+    preHandler: [handleConditionalGet(dependsOnMore), acquireSlot, shareInFlight],
+    onSend: [releaseSlot, storeResponse, matchAny],
+    onError: failInFlight,
   };
 }
 
@@ -75,19 +75,19 @@ export const ListOrEnvelope = <S extends TSchema>(item: S) => {
 
 /** Answers a page as bare items, with `Link: <…>; rel="next"` while there is more, and where a sync goes on from. */
 export async function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): Promise<T[]> {
-  sayThrough(request, reply, page);
+  setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
-  if (fitting.isTruncated) sayTruncated(reply, fitting);
+  if (fitting.isTruncated) setTruncatedHeader(reply, fitting);
   if (fitting.more) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
   return send(reply, writer.around([], written)) as T[];
 }
 
 /** Answers a page in the envelope; it was counted for that. */
 export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
-  sayThrough(request, reply, page);
+  setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
   if (fitting.isTruncated) {
-    sayTruncated(reply, fitting);
+    setTruncatedHeader(reply, fitting);
     reply.header('link', `<${nextByPage(request, fitting)}>; rel="next"`);
   }
   const envelope = toEnvelope(fitting, fitting.total ?? 0);
@@ -96,13 +96,13 @@ export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyRep
 
 /** Serializes as many items of a page as fit into an answer; a page by number ends where a smaller page size can continue. */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
-  const writer = listWriterOf(reply.getSerializationFunction('200'))!;
+  const writer = getListSerializer(reply.getSerializationFunction('200'))!;
   const mayHoldLarge = page.embeddedBytes > largeFrom;
   let { written, count } = await writer.items(page.items, mayHoldLarge);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
   const isTruncated = page.isTruncated || count < page.items.length;
-  if (isTruncated && page.walk === 'page') {
-    const split = splitOf(page, count);
+  if (isTruncated && page.nextBy === 'page') {
+    const split = splitEnvelope(page, count);
     if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count), mayHoldLarge));
   }
   const fitting = { ...page, isTruncated, more: page.more || isTruncated };
@@ -119,14 +119,14 @@ function send(reply: FastifyReply, bytes: Buffer): unknown {
   return bytes.length < 8_192 ? bytes.toString() : bytes;
 }
 
-const sayTruncated = (reply: FastifyReply, { items }: Page<unknown>) =>
+const setTruncatedHeader = (reply: FastifyReply, { items }: Page<unknown>) =>
   reply.header('x-page-truncated', `items=${items.length}`);
 
 /**
  * Where a page by number ends early: after the most of its first `fitting` items that are a whole number of smaller pages from the
  * start of the list, of half of them at least.
  */
-export function splitOf({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, fitting: number) {
+export function splitEnvelope({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, fitting: number) {
   const before = (page - 1) * limit;
   for (let end = before + fitting; end > before; end -= 1) {
     for (let size = fitting; size >= Math.ceil(fitting / 2); size -= 1) {
@@ -136,15 +136,15 @@ export function splitOf({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, 
   throw new Error('a multiple of a number lies in each row of so many');
 }
 
-function sayThrough(request: FastifyRequest, reply: FastifyReply, { through }: Page<unknown>) {
+function setSyncHeader(request: FastifyRequest, reply: FastifyReply, { syncedThrough }: Page<unknown>) {
   const { updated_at_min } = request.query as { updated_at_min?: string };
-  if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(through));
+  if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(syncedThrough));
 }
 
 /** Past the end `previous_page` is the last page that has items. A truncated page has the page size of its next link. */
 function toEnvelope<T>(found: Page<T>, total: number) {
   const { items, isTruncated } = found;
-  const split = isTruncated ? splitOf(found, items.length) : undefined;
+  const split = isTruncated ? splitEnvelope(found, items.length) : undefined;
   const limit = split?.limit ?? found.limit;
   const page = split ? split.nextPage - 1 : found.page;
   const pages = Math.ceil(total / limit);
@@ -161,13 +161,13 @@ function toEnvelope<T>(found: Page<T>, total: number) {
 
 /** Only the path and the question are the client's; where we are reached is ours to say. */
 function nextPage(request: FastifyRequest, page: Page<unknown>) {
-  if (page.walk === 'page') return nextByPage(request, page);
+  if (page.nextBy === 'page') return nextByPage(request, page);
   return addressWith(request, { since_id: page.ids.at(-1) });
 }
 
 function nextByPage(request: FastifyRequest, found: Page<unknown>) {
   if (!found.isTruncated) return addressWith(request, { page: found.page + 1 });
-  const { limit, nextPage } = splitOf(found, found.items.length);
+  const { limit, nextPage } = splitEnvelope(found, found.items.length);
   return addressWith(request, { limit, page: nextPage });
 }
 

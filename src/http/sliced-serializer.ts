@@ -150,11 +150,11 @@ function memberSchema(schema: object, name: string, isRequired: boolean) {
   const known = memberSchemas.get(schema) ?? new Map<string, object>();
   memberSchemas.set(schema, known);
   const key = `${name} ${isRequired}`;
-  const made = known.get(key) ?? {
+  const created = known.get(key) ?? {
     type: 'object',
     properties: { [name]: schema },
     ...(isRequired && { required: [name] }),
   };
-  known.set(key, made);
-  return made;
+  known.set(key, created);
+  return created;
 }

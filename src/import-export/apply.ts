@@ -4,7 +4,14 @@ import type { Ctx } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import type { Database, Tx } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
-import { nameOf, type BulkKind, type Fields, type Item, type Part, type SingleKind } from './record-type.ts';
+import {
+  getName,
+  type BulkRecordType,
+  type Fields,
+  type Item,
+  type Part,
+  type SingleRecordType,
+} from './record-type.ts';
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
 
@@ -12,17 +19,17 @@ type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, st
  * Writes the waiting lines of a kind from one to another, all of them or none, with a few statements for all together.
  * Answers how many they were.
  */
-export function writeLines(ctx: Ctx, kind: BulkKind, first: number, last: number): Promise<number> {
+export function writeLines(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<number> {
   const range = sql`r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
-  return ctx.write((tx, at) =>
+  return ctx.write((tx, now) =>
     undoneAlone(tx, async () => {
       let lines = 0;
-      for (const target of targetsOf(kind)) {
+      for (const target of getTargets(kind)) {
         if (target.hasRefs) await nameRows(tx, ctx, target, range);
-        const { rowCount } = await insertRows(tx, ctx, target, range, at);
+        const { rowCount } = await insertRows(tx, ctx, target, range, now);
         if (target.table === kind.table) lines = rowCount ?? 0;
       }
-      if (kind.moves) await tx.execute(kind.moves(ctx.providerId, at, idsOf(ctx, range)));
+      if (kind.touches) await tx.execute(kind.touches(ctx.providerId, now, getIds(ctx, range)));
       return lines;
     }),
   );
@@ -43,7 +50,7 @@ async function undoneAlone<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
 }
 
 /** Writes one line through its service, or says why it was refused after all. */
-export async function writeSingle(database: Database, ctx: Ctx, kind: SingleKind, line: number) {
+export async function writeSingle(database: Database, ctx: Ctx, kind: SingleRecordType, line: number) {
   const { fields, ref } = await singleLine(database, ctx.providerId, kind, line);
   try {
     const itemId = await kind.make(database, ctx, fields);
@@ -56,7 +63,7 @@ export async function writeSingle(database: Database, ctx: Ctx, kind: SingleKind
 }
 
 /** A waiting line's fields with ids in place of refs. */
-async function singleLine({ pool }: Database, providerId: number, kind: SingleKind, line: number) {
+async function singleLine({ pool }: Database, providerId: number, kind: SingleRecordType, line: number) {
   type Waiting = { data: Fields; ref: string; items: Record<string, number> };
   const { rows } = await pool.query<Waiting>(
     `select r.data, r.ref, coalesce((
@@ -66,20 +73,20 @@ async function singleLine({ pool }: Database, providerId: number, kind: SingleKi
     [providerId, kind.kind, line],
   );
   const { data, ref, items } = rows[0]!;
-  const idOf = (name: string, n: number) => items[`${name}/${n}`];
+  const getId = (name: string, n: number) => items[`${name}/${n}`];
   const resolved = Object.keys(kind.references ?? {}).flatMap((name) => {
     const value = data[name];
     if (value === undefined) return [];
-    return [[name, Array.isArray(value) ? value.map((_, n) => idOf(name, n)) : idOf(name, 0)]];
+    return [[name, Array.isArray(value) ? value.map((_, n) => getId(name, n)) : getId(name, 0)]];
   });
   return { fields: { ...data, ...(Object.fromEntries(resolved) as Fields) }, ref };
 }
 
 /** The names of the tables that the lines of a kind are written to. */
-export const tablesOf = (kind: BulkKind) => targetsOf(kind).map(({ table }) => getTableConfig(table).name);
+export const getTables = (kind: BulkRecordType) => getTargets(kind).map(({ table }) => getTableConfig(table).name);
 
 /** The tables of a kind, in the order they are written: an item before its parts. */
-function targetsOf(kind: BulkKind): Target[] {
+function getTargets(kind: BulkRecordType): Target[] {
   const found = new Map<PgTable, Target>();
   const visit = (
     { table, fields, derived = {}, parts = {}, computed = {} }: Item,
@@ -114,28 +121,31 @@ const nameRows = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof 
     ) named`);
 
 /** A row's id by a look-up of its own: statistics from before the import would mislead a join. */
-const idOf = (ctx: Ctx, kind: string, ref: string) =>
+const getId = (ctx: Ctx, kind: string, ref: string) =>
   sql`(select item_id from import_refs where provider_id = ${ctx.providerId} and kind = ${sql.raw(kind)} and ref = ${sql.raw(ref)})`;
 
 /** The ids of the lines' own items. */
-const idsOf = (ctx: Ctx, range: ReturnType<typeof sql>) =>
-  sql`select ${idOf(ctx, 'r.ref_kind', 'r.ref')} as id from import_rows r where ${range} and r.part = 0`;
+const getIds = (ctx: Ctx, range: ReturnType<typeof sql>) =>
+  sql`select ${getId(ctx, 'r.ref_kind', 'r.ref')} as id from import_rows r where ${range} and r.part = 0`;
 
-function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, at: string) {
+function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, now: string) {
   const { name, columns } = getTableConfig(target.table);
   const own = new Set(['provider_id', 'id', 'created_at', 'updated_at']);
-  const written = new Set([...columns.map(nameOf).filter((column) => own.has(column)), ...target.columns.map(nameOf)]);
+  const written = new Set([
+    ...columns.map(getName).filter((column) => own.has(column)),
+    ...target.columns.map(getName),
+  ]);
   const names = sql.raw([...written].join(', '));
   const values = sql.raw([...written].map((column) => target.computed[column] ?? `v.${column}`).join(', '));
   return tx.execute(sql`
     insert into ${sql.identifier(name)} (${names}) overriding system value
     select ${values} from import_rows r
     cross join lateral (
-      select coalesce(jsonb_object_agg(f.key, ${idOf(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
+      select coalesce(jsonb_object_agg(f.key, ${getId(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
     ) items
     cross join lateral jsonb_populate_record(null::${sql.identifier(name)}, r.data || items.found || jsonb_build_object(
-      'provider_id', ${ctx.providerId}::bigint, 'id', ${idOf(ctx, 'r.ref_kind', 'r.ref')},
-      'created_at', ${at}::text, 'updated_at', ${at}::text
+      'provider_id', ${ctx.providerId}::bigint, 'id', ${getId(ctx, 'r.ref_kind', 'r.ref')},
+      'created_at', ${now}::text, 'updated_at', ${now}::text
     )) v
     where ${range} and r.table = ${name} order by r.line, r.part`);
 }

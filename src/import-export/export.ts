@@ -1,5 +1,5 @@
 import type { Database } from '../database/client.ts';
-import { isBulk, nameOf, tableOf, type BulkKind, type Fields, type Item, type Part } from './record-type.ts';
+import { isBulk, getName, tableOf, type BulkRecordType, type Fields, type Item, type Part } from './record-type.ts';
 import { kinds } from './record-types/index.ts';
 
 /** How many items are read at once, each time in a short transaction of its own. */
@@ -17,10 +17,10 @@ export async function* exportLines(database: Database, providerId: number, only?
   }
 }
 
-async function* bulkLines(database: Database, providerId: number, kind: BulkKind) {
-  for (const condition of passesOf(kind)) {
+async function* bulkLines(database: Database, providerId: number, kind: BulkRecordType) {
+  for (const condition of getPasses(kind)) {
     for (let last = 0; ;) {
-      const rows = await rowsOf(database, kind, `t.id > $2 and ${condition} order by t.id limit ${pageSize}`, [
+      const rows = await getRows(database, kind, `t.id > $2 and ${condition} order by t.id limit ${pageSize}`, [
         providerId,
         last,
       ]);
@@ -32,14 +32,14 @@ async function* bulkLines(database: Database, providerId: number, kind: BulkKind
 }
 
 /** An item that belongs under a newer one comes after it, since a line refers to earlier ones alone. */
-function passesOf(kind: BulkKind) {
+function getPasses(kind: BulkRecordType) {
   const own = Object.values(kind.fields).find(({ to }) => to === kind.kind);
   if (own === undefined) return ['true'];
-  const column = nameOf(own.column);
+  const column = getName(own.column);
   return [`(t.${column} is null or t.${column} < t.id)`, `t.${column} > t.id`];
 }
 
-async function rowsOf({ pool }: Database, item: Item, condition: string, values: unknown[]) {
+async function getRows({ pool }: Database, item: Item, condition: string, values: unknown[]) {
   const changed = Object.entries(item.exported ?? {}).map(([column, text]) => `'${column}', ${text}`);
   const { rows } = await pool.query<{ row: Fields }>(
     `select to_jsonb(t) || jsonb_build_object(${changed.join(', ')}) as row from ${tableOf(item)} t
@@ -55,7 +55,7 @@ async function toLines(database: Database, providerId: number, item: Item, rows:
     ...('id' in row ? { ref: String(row['id']) } : {}),
     ...Object.fromEntries(
       Object.entries(item.fields).flatMap(([name, { column, to }]) => {
-        const value = row[nameOf(column)];
+        const value = row[getName(column)];
         if (value === null || value === undefined) return [];
         return [[name, to === undefined ? value : refText(value)]];
       }),
@@ -63,7 +63,7 @@ async function toLines(database: Database, providerId: number, item: Item, rows:
   })) as Fields[];
   const ids = rows.map((row) => row['id'] as number);
   for (const [name, part] of Object.entries(item.parts ?? {})) {
-    const found = await partsOf(database, providerId, part, ids);
+    const found = await getParts(database, providerId, part, ids);
     rows.forEach((row, n) => {
       const members = found.get(row['id'] as number);
       if (members !== undefined) lines[n]![name] = members;
@@ -73,20 +73,20 @@ async function toLines(database: Database, providerId: number, item: Item, rows:
 }
 
 /** What belongs to each owner, by the owner's id, in the form that a line has it. */
-async function partsOf(database: Database, providerId: number, part: Part, ids: number[]) {
-  const owner = nameOf(part.owner);
+async function getParts(database: Database, providerId: number, part: Part, ids: number[]) {
+  const owner = getName(part.owner);
   const item: Item = part.form === 'links' ? { table: part.other.table, fields: {} } : part.item;
-  const order = part.form === 'links' ? nameOf(part.other) : hasIds(part) ? 'id' : '1';
-  const rows = await rowsOf(database, item, `t.${owner} = any($2::bigint[]) order by ${order}`, [providerId, ids]);
+  const order = part.form === 'links' ? getName(part.other) : hasIds(part) ? 'id' : '1';
+  const rows = await getRows(database, item, `t.${owner} = any($2::bigint[]) order by ${order}`, [providerId, ids]);
   const lines = part.form === 'links' ? [] : await toLines(database, providerId, item, rows);
   const found = new Map<number, unknown>();
   rows.forEach((row, n) => {
     const id = row[owner] as number;
     const before = found.get(id);
     if (part.form === 'links')
-      found.set(id, [...((before as string[] | undefined) ?? []), refText(row[nameOf(part.other)])]);
+      found.set(id, [...((before as string[] | undefined) ?? []), refText(row[getName(part.other)])]);
     else if (part.form === 'by-key')
-      found.set(id, { ...(before as Fields), [row[nameOf(part.key)] as string]: lines[n] });
+      found.set(id, { ...(before as Fields), [row[getName(part.key)] as string]: lines[n] });
     else if (part.form === 'one') found.set(id, lines[n]);
     else found.set(id, [...((before as Fields[] | undefined) ?? []), lines[n]]);
   });

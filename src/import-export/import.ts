@@ -1,20 +1,20 @@
 import type { Ctx, Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import type { Database } from '../database/client.ts';
-import { failureOf } from '../database/errors.ts';
-import { contextOf } from '../resources/schools/provider-service.ts';
-import { tablesOf, writeLines, writeSingle } from './apply.ts';
-import { isBulk, type BulkKind } from './record-type.ts';
+import { getFailure } from '../database/errors.ts';
+import { createContext } from '../resources/schools/provider-service.ts';
+import { getTables, writeLines, writeSingle } from './apply.ts';
+import { isBulk, type BulkRecordType } from './record-type.ts';
 import { kinds } from './record-types/index.ts';
 import { lineReader } from './line-reader.ts';
 import type { Line } from './lines.ts';
 import {
   badLines,
   closeStaging,
-  dropKnown,
+  deleteKnown,
   indexStaging,
   openStaging,
-  rangesOf,
+  getRanges,
   stage,
   type BadLine,
 } from './staging.ts';
@@ -49,8 +49,8 @@ export async function importLines(
   lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const ctx = await contextOf(database, settings, providerId);
-  return alone(database, providerId, async () => {
+  const ctx = await createContext(database, settings, providerId);
+  return withImportLock(database, providerId, async () => {
     const { dryRun = false, allow, onBadLine = () => undefined, onProgress = () => undefined } = options;
     const summary: ImportSummary = { read: 0, known: 0, written: 0, bad: 0 };
     const work: Work = {
@@ -96,7 +96,7 @@ async function check({ database, ctx, summary, tell, onProgress }: Work, lines: 
     onProgress();
   }
   await indexStaging(database);
-  summary.known = await dropKnown(database, ctx.providerId);
+  summary.known = await deleteKnown(database, ctx.providerId);
   for (const bad of await badLines(database, ctx.providerId, kinds)) tell(bad);
 }
 
@@ -104,7 +104,7 @@ async function check({ database, ctx, summary, tell, onProgress }: Work, lines: 
 async function write({ database, ctx, summary, tell, onProgress }: Work) {
   for (const kind of kinds) {
     let [batches, analyzedAt] = [0, 1];
-    for (const { first, last } of await rangesOf(database, kind.kind, isBulk(kind) ? atOnce : 1)) {
+    for (const { first, last } of await getRanges(database, kind.kind, isBulk(kind) ? atOnce : 1)) {
       const { lines, refused } = isBulk(kind)
         ? await writeOrName(ctx, kind, first, last)
         : await writeSingle(database, ctx, kind, first);
@@ -123,17 +123,18 @@ async function write({ database, ctx, summary, tell, onProgress }: Work) {
 }
 
 /** Statistics from before the import know no row of the provider: plans made with them read all its rows for each row. */
-const analyze = ({ pool }: Database, kind: BulkKind) => pool.query(`analyze ${tablesOf(kind).join(', ')}, import_refs`);
+const analyze = ({ pool }: Database, kind: BulkRecordType) =>
+  pool.query(`analyze ${getTables(kind).join(', ')}, import_refs`);
 
 /**
  * What the database refuses in spite of all checks is looked for by halves, so that its line can be named. Nothing is
  * written after it: a later line may belong to it.
  */
-async function writeOrName(ctx: Ctx, kind: BulkKind, first: number, last: number): Promise<Written> {
+async function writeOrName(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<Written> {
   try {
     return { lines: await writeLines(ctx, kind, first, last) };
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = getFailure(error);
     if (failure?.kind !== 'rule' && failure?.kind !== 'input') throw error;
     if (first === last) {
       const reason = failure.kind === 'rule' ? `Refused by the rule ${failure.constraint}` : 'A value is out of range';
@@ -149,7 +150,7 @@ async function writeOrName(ctx: Ctx, kind: BulkKind, first: number, last: number
 type Written = { lines: number; refused?: BadLine };
 
 /** Two imports of one provider would write each other's lines twice. */
-async function alone<T>({ pool }: Database, providerId: number, work: () => Promise<T>): Promise<T> {
+async function withImportLock<T>({ pool }: Database, providerId: number, work: () => Promise<T>): Promise<T> {
   const key = `hashtextextended('import', ${providerId})`;
   const { rows } = await pool.query<{ free: boolean }>(`select pg_try_advisory_lock(${key}) as free`);
   if (!rows[0]!.free) throw new Problem('unavailable', `Another import of provider ${providerId} is running`);

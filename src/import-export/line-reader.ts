@@ -2,10 +2,10 @@ import type { TSchema } from '@sinclair/typebox';
 import { fieldsChecker } from '../schema/validator.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
-import { zonesOf } from '../lib/time-zones.ts';
+import { listTimeZones } from '../lib/time-zones.ts';
 import type { Database } from '../database/client.ts';
 import { expectedOf } from '../exchange/expected.ts';
-import { isBulk, lineSchema, rowsOf, type Around, type Fields, type Kind } from './record-type.ts';
+import { isBulk, lineSchema, rowsOf, type ImportContext, type Fields, type RecordType } from './record-type.ts';
 import { kinds } from './record-types/index.ts';
 import type { Line } from './lines.ts';
 import type { BadLine, StagedLine } from './staging.ts';
@@ -18,7 +18,7 @@ type Checker = { checker: (line: Fields) => Fields; schema: TSchema };
 const checkers = new Map<string, Checker>();
 
 /** Compiled when the first line of the kind is read, and once for all imports. */
-function checkerOf(kind: Kind): Checker {
+function getChecker(kind: RecordType): Checker {
   const known = checkers.get(kind.kind);
   if (known) return known;
   const schema = lineSchema(kind);
@@ -51,19 +51,21 @@ function expectation(error: Problem, schema: TSchema, byRules: boolean) {
 
 /** What turns a line into the rows that wait to be written, or says why it cannot. */
 export async function lineReader(database: Database, settings: Settings) {
-  const around = { timezone: settings.timezone, zones: await zonesOf(database) };
+  const importContext = { timezone: settings.timezone, zones: await listTimeZones(database) };
 
   return async (line: Line): Promise<Reading> => {
     const bad = (reason: string, expected?: string) => ({ bad: { line: line.number, reason, expected } });
     if ('problem' in line) return bad(line.problem, line.expected);
     const kind = kindsByName.get(String(line.fields['kind']));
     if (!kind) return bad(`Unknown kind; the kinds are ${[...kindsByName.keys()].join(', ')}`);
-    const { checker, schema } = checkerOf(kind);
+    const { checker, schema } = getChecker(kind);
     let inForm = false;
     try {
       const fields = checker(line.fields);
       inForm = true;
-      return { staged: { line: line.number, kind: kind.kind, ...(await waiting(database, kind, fields, around)) } };
+      return {
+        staged: { line: line.number, kind: kind.kind, ...(await waiting(database, kind, fields, importContext)) },
+      };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return { ...bad(error.message, expectation(error, schema, inForm)), ...placeholder(kind, line) };
@@ -71,12 +73,12 @@ export async function lineReader(database: Database, settings: Settings) {
   };
 }
 
-async function waiting(database: Database, kind: Kind, fields: Fields, around: Around) {
+async function waiting(database: Database, kind: RecordType, fields: Fields, importContext: ImportContext) {
   if (!isBulk(kind)) {
     await kind.verify?.(database, fields);
     return { rows: [singleRow(kind.kind, fields, kind.references ?? {})] };
   }
-  const rows = await rowsOf(kind, fields, around);
+  const rows = await rowsOf(kind, fields, importContext);
   return kind.unique?.applies(fields) === true ? { rows, unique: fields[kind.unique.field] as string } : { rows };
 }
 
@@ -91,19 +93,19 @@ function singleRow(kind: string, fields: Fields, references: Record<string, stri
 }
 
 /** Holds the place of a bad line and its parts, so that the lines which refer to them are not called bad as well. */
-function placeholder(kind: Kind, { number, fields }: Line & { fields: Fields }): Reading {
-  const ref = refOf(fields);
+function placeholder(kind: RecordType, { number, fields }: Line & { fields: Fields }): Reading {
+  const ref = getRef(fields);
   if (ref === undefined) return {};
   const row = (ref_kind: string, ref: string) => ({ table: '', data: {}, refs: {}, ref_kind, ref });
   const parts = Object.entries((isBulk(kind) && kind.parts) || {}).flatMap(([name, part]) => {
     if (!('kind' in part) || part.kind === undefined) return [];
     const members = [fields[name] ?? {}].flat();
-    return members.map((member, n) => row(part.kind!, refOf(member) ?? `${ref}/${name}/${n + 1}`));
+    return members.map((member, n) => row(part.kind!, getRef(member) ?? `${ref}/${name}/${n + 1}`));
   });
   return { staged: { line: number, kind: kind.kind, rows: [row(kind.kind, ref), ...parts], bad: true } };
 }
 
-function refOf(fields: unknown) {
+function getRef(fields: unknown) {
   const ref = (fields as Fields | null)?.['ref'];
   return typeof ref === 'string' || typeof ref === 'number' ? String(ref) : undefined;
 }

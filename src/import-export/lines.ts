@@ -12,7 +12,7 @@ const longest = 1_048_576;
 /** The lines of a file of JSON objects, one a line; empty lines are passed over. Memory holds one line at a time. */
 export async function* jsonLines(path: string): AsyncGenerator<Line> {
   let number = 0;
-  for await (const line of linesOf(path)) {
+  for await (const line of getLines(path)) {
     number += 1;
     if (line === undefined) yield { number, problem: `The line is longer than ${longest} bytes` };
     else if (/\S/.test(line.toString('latin1'))) yield { number, ...readJson(line) };
@@ -40,7 +40,7 @@ function readJson(line: Buffer): { fields: Fields } | { problem: string; expecte
 }
 
 /** Undefined stands for a line that is too long; its bytes are let go. */
-async function* linesOf(path: string): AsyncGenerator<Buffer | undefined> {
+async function* getLines(path: string): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;
   const take = (part: Buffer) => {

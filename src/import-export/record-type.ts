@@ -11,7 +11,7 @@ export type Fields = Record<string, unknown>;
 export type Field = { column: PgColumn; schema: TSchema; to?: string };
 
 /** What the database knows and lines are checked against. */
-export type Around = { timezone: string; zones: Set<string> };
+export type ImportContext = { timezone: string; zones: Set<string> };
 
 /** The rows that a line, or a member of it, becomes in one table. */
 export type Item = {
@@ -23,7 +23,7 @@ export type Item = {
   /** Columns that no field holds; `complete` answers them by these names. */
   derived?: Record<string, PgColumn>;
   /** Checks fields together, throwing `invalidFields`, and fills in what follows from others. */
-  complete?: (fields: Fields, around: Around, owner: Fields) => Fields | undefined | Promise<Fields>;
+  complete?: (fields: Fields, importContext: ImportContext, owner: Fields) => Fields | undefined | Promise<Fields>;
   /** Columns that follow from other rows, as SQL; `v` is the row as it will be inserted. */
   computed?: Record<string, string>;
   /** Columns that an export writes otherwise than they are stored, as SQL over the row `t`. */
@@ -40,7 +40,7 @@ export type Part =
   | { form: 'links'; owner: PgColumn; other: PgColumn; to: string; maxItems?: number };
 
 /** Lines that are many: checked by these fields, and written many at a time. Export writes the same fields. */
-export type BulkKind = Item & {
+export type BulkRecordType = Item & {
   kind: string;
   /**
    * What fields must hold between lines: a query over `import_rows` and the tables, `$1` being the provider, that
@@ -50,11 +50,11 @@ export type BulkKind = Item & {
   /** A field that no two items may share, without regard to case; `among` says among which rows, as SQL over `t`. */
   unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
   /** Moves the stamps of other items that show the ones just written `at` this instant; `ids` is a query of their ids. */
-  moves?: (providerId: number, at: string, ids: SQL) => SQL;
+  touches?: (providerId: number, now: string, ids: SQL) => SQL;
 };
 
 /** Lines that are few, and go one by one through the services that the command line and the interface call. */
-export type SingleKind = {
+export type SingleRecordType = {
   kind: string;
   schema: TObject;
   /** Fields that refer to lines of another kind. */
@@ -67,8 +67,8 @@ export type SingleKind = {
   lines: (database: Database, providerId: number) => Promise<Fields[]>;
 };
 
-export type Kind = BulkKind | SingleKind;
-export const isBulk = (kind: Kind): kind is BulkKind => 'table' in kind;
+export type RecordType = BulkRecordType | SingleRecordType;
+export const isBulk = (kind: RecordType): kind is BulkRecordType => 'table' in kind;
 
 export const Ref = Type.String({ minLength: 1, maxLength: 255 });
 export const refs = Type.Array(Ref, { maxItems: 1_000 });
@@ -91,7 +91,7 @@ export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Op
 });
 
 /** The names as the database has them. */
-export function nameOf(column: PgColumn): string {
+export function getName(column: PgColumn): string {
   const known = names.get(column) ?? (column.keyAsName ? toSnakeCase(column.name) : column.name);
   names.set(column, known);
   return known;
@@ -110,7 +110,7 @@ export type StagedRow = {
 };
 
 /** What a line of a kind may hold. */
-export function lineSchema(kind: Kind): TObject {
+export function lineSchema(kind: RecordType): TObject {
   return isBulk(kind)
     ? Type.Object({ ref: Ref, ...propertiesOf(kind) })
     : Type.Object({ ref: Ref, ...kind.schema.properties });
@@ -136,9 +136,9 @@ function partSchema(part: Part): TSchema {
 }
 
 /** The rows of a line that has been checked, its own first. */
-export async function rowsOf(kind: BulkKind, line: Fields, around: Around): Promise<StagedRow[]> {
+export async function rowsOf(kind: BulkRecordType, line: Fields, importContext: ImportContext): Promise<StagedRow[]> {
   const own = { ref_kind: kind.kind, ref: line['ref'] as string };
-  return itemRows(kind, line, around, own, {}, {});
+  return itemRows(kind, line, importContext, own, {}, {});
 }
 
 type Own = { ref_kind: string; ref: string };
@@ -146,31 +146,37 @@ type Own = { ref_kind: string; ref: string };
 async function itemRows(
   item: Item,
   fields: Fields,
-  around: Around,
+  importContext: ImportContext,
   own: Own | undefined,
   given: Pick<StagedRow, 'refs'> | Record<string, never>,
   owner: Fields,
 ): Promise<StagedRow[]> {
-  const derived = (await item.complete?.(fields, around, owner)) ?? {};
+  const derived = (await item.complete?.(fields, importContext, owner)) ?? {};
   const row: StagedRow = { table: tableOf(item), data: {}, refs: { ...given.refs }, ...own };
-  for (const [name, column] of Object.entries(item.derived ?? {})) row.data[nameOf(column)] = derived[name];
+  for (const [name, column] of Object.entries(item.derived ?? {})) row.data[getName(column)] = derived[name];
   for (const [name, { column, to }] of Object.entries(item.fields)) {
     const value = fields[name];
-    const given = value ?? (item.computed?.[nameOf(column)] === undefined ? defaultOf(column) : null);
-    if (to === undefined) row.data[nameOf(column)] = given;
-    else if (value !== undefined && value !== null) row.refs[nameOf(column)] = [to, value as string];
-    else row.data[nameOf(column)] = null;
+    const given = value ?? (item.computed?.[getName(column)] === undefined ? defaultOf(column) : null);
+    if (to === undefined) row.data[getName(column)] = given;
+    else if (value !== undefined && value !== null) row.refs[getName(column)] = [to, value as string];
+    else row.data[getName(column)] = null;
   }
   const parts = Object.entries(item.parts ?? {}).map(([name, part]) =>
-    fields[name] === undefined ? Promise.resolve([]) : partRows(name, part, fields, around, own!),
+    fields[name] === undefined ? Promise.resolve([]) : partRows(name, part, fields, importContext, own!),
   );
   return [row, ...(await Promise.all(parts)).flat()];
 }
 
-async function partRows(name: string, part: Part, owner: Fields, around: Around, own: Own): Promise<StagedRow[]> {
-  const ownerRef = { [nameOf(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
+async function partRows(
+  name: string,
+  part: Part,
+  owner: Fields,
+  importContext: ImportContext,
+  own: Own,
+): Promise<StagedRow[]> {
+  const ownerRef = { [getName(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
   if (part.form === 'links') {
-    const other = nameOf(part.other);
+    const other = getName(part.other);
     const table = tableOf({ table: part.other.table });
     const linked = [...new Set(owner[name] as string[])];
     return linked.map((ref) => ({ table, data: {}, refs: { ...ownerRef, [other]: [part.to, ref] } }));
@@ -179,9 +185,9 @@ async function partRows(name: string, part: Part, owner: Fields, around: Around,
     const named = 'kind' in part && part.kind !== undefined;
     const ref = named ? ((fields['ref'] as string | undefined) ?? `${own.ref}/${name}/${n + 1}`) : '';
     const itemOwn = named ? { ref_kind: part.kind!, ref } : undefined;
-    const made = itemRows(part.item, fields, around, itemOwn, { refs: ownerRef }, owner);
-    return made.then((all) => {
-      if (part.form === 'by-key') all[0]!.data[nameOf(part.key)] = key;
+    const created = itemRows(part.item, fields, importContext, itemOwn, { refs: ownerRef }, owner);
+    return created.then((all) => {
+      if (part.form === 'by-key') all[0]!.data[getName(part.key)] = key;
       return all;
     });
   });

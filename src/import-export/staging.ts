@@ -1,7 +1,7 @@
 import type { Database } from '../database/client.ts';
-import { foldedSql } from '../database/tables/columns.ts';
+import { caseFoldedSql } from '../database/tables/columns.ts';
 import { ruleOf } from '../exchange/expected.ts';
-import { isBulk, nameOf, tableOf, type BulkKind, type Kind, type StagedRow } from './record-type.ts';
+import { isBulk, getName, tableOf, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
 
 /** A line as it waits: its rows, and the text that no other item may share. Without rows it is a bad line. */
 export type StagedLine = { line: number; kind: string; unique?: string; rows: StagedRow[]; bad?: boolean };
@@ -40,7 +40,7 @@ export async function indexStaging({ pool }: Database) {
 }
 
 /** Lets go of the lines that an earlier run has written already; answers how many they were. */
-export async function dropKnown({ pool }: Database, providerId: number): Promise<number> {
+export async function deleteKnown({ pool }: Database, providerId: number): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `with known as (
        select r.line from import_rows r join import_refs i on i.provider_id = $1 and i.kind = r.kind and i.ref = r.ref
@@ -53,7 +53,7 @@ export async function dropKnown({ pool }: Database, providerId: number): Promise
 }
 
 /** What can only be seen across lines: the first fault of each line, in the order of the file. */
-export async function badLines({ pool }: Database, providerId: number, kinds: Kind[]): Promise<BadLine[]> {
+export async function badLines({ pool }: Database, providerId: number, kinds: RecordType[]): Promise<BadLine[]> {
   const bad = new Map<number, Omit<BadLine, 'line'>>();
   const look = async (text: string, values: unknown[], reason: (row: Found) => string, expected?: string) => {
     const { rows } = await pool.query<Found>(text, values);
@@ -98,7 +98,7 @@ const danglingRefs = `
       select from import_refs i where i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
     ) order by 1`;
 
-const foldedText = foldedSql('unique_text');
+const foldedText = caseFoldedSql('unique_text');
 const repeatedTexts = `
   select * from (
     select line, min(line) over (partition by ${foldedText}) as first,
@@ -106,19 +106,19 @@ const repeatedTexts = `
     from import_rows where kind = $1 and unique_text is not null
   ) r where nth > 1 order by line`;
 
-const takenTexts = (kind: BulkKind) => {
+const takenTexts = (kind: BulkRecordType) => {
   const { field, among } = kind.unique!;
-  const column = `t.${nameOf(kind.fields[field]!.column)}`;
+  const column = `t.${getName(kind.fields[field]!.column)}`;
   return `select r.line, null::int as first from import_rows r
     where r.kind = $2 and r.unique_text is not null and exists (
       select from ${tableOf(kind)} t
-      where t.provider_id = $1 and ${foldedSql(column)} = ${foldedSql('r.unique_text')}
+      where t.provider_id = $1 and ${caseFoldedSql(column)} = ${caseFoldedSql('r.unique_text')}
         and ${among}
     ) order by 1`;
 };
 
 /** From which line to which the lines of a kind stand, so many at once. */
-export async function rangesOf({ pool }: Database, kind: string, atOnce: number) {
+export async function getRanges({ pool }: Database, kind: string, atOnce: number) {
   const { rows } = await pool.query<{ first: number; last: number }>(
     `select min(line) as first, max(line) as last from (
        select line, (row_number() over (order by line) - 1) / $2 as batch from import_rows where kind = $1 and part = 0

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type, type TProperties } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { authenticate, type Services } from '../http/auth/authenticate.ts';
-import { watchMethods } from '../http/errors/method-not-allowed.ts';
-import { answerProblems, legacyWording } from '../http/errors/error-handler.ts';
-import { readRequests } from '../http/parsing/request-coercion.ts';
+import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
+import { registerErrorHandler, formatLegacyError } from '../http/errors/error-handler.ts';
+import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { LegacyCourseBody } from '../resources/courses/body-schema.ts';
 import { createCourse } from '../resources/courses/service.ts';
 import { LegacySchool, SchoolBody } from '../resources/schools/schema.ts';
@@ -29,14 +29,14 @@ const said = <P extends TProperties>(members: P) => ({
 const success = <T extends object>(members: T) => ({ status: 'success', ...members });
 
 const guard = (app: FastifyInstance, services: Services) => {
-  answerProblems(app, legacyWording);
+  registerErrorHandler(app, formatLegacyError);
   authenticate(app, services);
-  readRequests(app);
+  coerceRequests(app);
 };
 
 export const legacySchools: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
   guard(app, services);
-  const refuseOtherMethods = watchMethods(app);
+  const methodNotAllowedOptions = methodNotAllowed(app);
 
   app.get(
     '',
@@ -67,12 +67,12 @@ export const legacySchools: FastifyPluginAsyncTypebox<Services> = async (app, se
     },
   );
 
-  refuseOtherMethods();
+  methodNotAllowedOptions();
 };
 
 export const legacyCourses: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
   guard(app, services);
-  const refuseOtherMethods = watchMethods(app);
+  const methodNotAllowedOptions = methodNotAllowed(app);
 
   app.post(
     '',
@@ -88,5 +88,5 @@ export const legacyCourses: FastifyPluginAsyncTypebox<Services> = async (app, se
     async ({ ctx, body }) => success({ course_id: String(await createCourse(ctx, body)) }),
   );
 
-  refuseOtherMethods();
+  methodNotAllowedOptions();
 };

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { authenticate, type Services } from '../http/auth/authenticate.ts';
-import { watchMethods } from '../http/errors/method-not-allowed.ts';
-import { answerProblems, mainWording } from '../http/errors/error-handler.ts';
-import { readRequests } from '../http/parsing/request-coercion.ts';
+import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
+import { registerErrorHandler, formatV2Error } from '../http/errors/error-handler.ts';
+import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
@@ -28,10 +28,10 @@ import { voucherValidationRoutes } from '../resources/campaigns/voucher-routes.t
 
 /** The interface providers use today. */
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
-  answerProblems(app, mainWording);
+  registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
-  readRequests(app);
-  const refuseOtherMethods = watchMethods(app);
+  coerceRequests(app);
+  const methodNotAllowedOptions = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
@@ -58,5 +58,5 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });
 
-  refuseOtherMethods();
+  methodNotAllowedOptions();
 };

@@ -21,13 +21,13 @@ export const isOnline = ({ isVirtual, location }: Whereabouts) => isVirtual === 
 export function locationLines(location: Location | null): string[] {
   if (location === null) return [];
   const { title, address, zipcode, city } = location;
-  return given([title, address, given([zipcode, city]).join(' ')]);
+  return options([title, address, options([zipcode, city]).join(' ')]);
 }
 
 /** Where a course date is held, line by line; none when nobody has said. */
 export function placeLines({ location, placeTitle, placeAdditionalInfo }: Whereabouts): string[] {
   const lines = locationLines(location);
-  return given([...(lines.length > 0 ? lines : [placeTitle]), placeAdditionalInfo]);
+  return options([...(lines.length > 0 ? lines : [placeTitle]), placeAdditionalInfo]);
 }
 
-const given = (lines: (string | null)[]) => lines.filter((line): line is string => Boolean(line?.trim()));
+const options = (lines: (string | null)[]) => lines.filter((line): line is string => Boolean(line?.trim()));

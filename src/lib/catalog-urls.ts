@@ -2,7 +2,7 @@ import slugify from '@sindresorhus/slugify';
 import type { Settings } from '../core/context.ts';
 
 /** The part of an address that a title makes: `Førstehjelp på jobb` is `forstehjelp-pa-jobb`. Never empty. */
-export const slugOf = (title: string) => slugify(title, { decamelize: false }) || 'course';
+export const toSlug = (title: string) => slugify(title, { decamelize: false }) || 'course';
 
 /** A course's page on the public catalog, under its first category when it has one; null without a catalog. */
 export const catalogUrl = ({ catalogUrl }: Pick<Settings, 'catalogUrl'>, category: string | undefined, slug: string) =>

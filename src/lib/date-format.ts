@@ -22,7 +22,7 @@ export function spanEnds({ startAt, endAt, startTimeAt, endTimeAt }: Span, langu
 const clock = (time: string | null) => time?.slice(0, 5) ?? '';
 
 /** A gathering's moments, `yyyy-mm-dd hh:mm:ss`, as days and times of day. */
-export const spanOf = ({ gatheringAt, gatheringEndAt }: { gatheringAt: string; gatheringEndAt: string }): Span => ({
+export const toDateSpan = ({ gatheringAt, gatheringEndAt }: { gatheringAt: string; gatheringEndAt: string }): Span => ({
   startAt: gatheringAt.slice(0, 10),
   startTimeAt: gatheringAt.slice(11),
   endAt: gatheringEndAt.slice(0, 10),

@@ -4,7 +4,7 @@ export type Minor = bigint;
 const pattern = /^(-?)(\d+)(?:\.(\d{1,2}))?$/;
 
 /** `1234.5` is 123450 hundredths. */
-export function minorOf(text: string): Minor {
+export function toMinorUnits(text: string): Minor {
   const match = pattern.exec(text);
   if (!match) throw new Error('An amount has two decimals at most');
   const [, sign, whole, decimals = ''] = match;
@@ -22,8 +22,8 @@ export function amountText(minor: Minor): string {
 export const amount = (minor: Minor) => Number(minor) / 100;
 
 /** So many percent (two decimals at most) of an amount, rounded half up. */
-export function percentOf(minor: Minor, percentage: string): Minor {
-  const [part, whole] = [minor * minorOf(percentage), 10_000n];
+export function toPercent(minor: Minor, percentage: string): Minor {
+  const [part, whole] = [minor * toMinorUnits(percentage), 10_000n];
   const half = part < 0n ? -whole / 2n : whole / 2n;
   return (part + half) / whole;
 }

@@ -8,13 +8,13 @@ const noZones = '^(posix/|right/|(localtime|posixrules|Factory)$)';
 const known = new WeakMap<Reader, Set<string>>();
 
 /** The zones that PostgreSQL, which does all arithmetic with them, knows by the names that IANA gives them. */
-export async function zonesOf({ db }: { db: Reader }): Promise<Set<string>> {
+export async function listTimeZones({ db }: { db: Reader }): Promise<Set<string>> {
   const zones = known.get(db) ?? (await fetchZones(db));
   known.set(db, zones);
   return zones;
 }
 
-export const isZone = async (database: { db: Reader }, name: string) => (await zonesOf(database)).has(name);
+export const isZone = async (database: { db: Reader }, name: string) => (await listTimeZones(database)).has(name);
 
 /** A field that holds a name of no zone; what the schema refuses is left to it. */
 export const zoneFaults = async (database: { db: Reader }, zone: unknown) =>

@@ -52,9 +52,9 @@ export function readLocalTime(text: string): string | undefined {
   return day !== undefined && timeOfDay !== undefined && more.length === 0 ? `${day} ${timeOfDay}` : undefined;
 }
 
-function readOffset(sent: string): string | undefined {
-  if (sent === '') return '';
-  const offset = /^ [+\- ]/.test(sent) ? sent.slice(1) : sent;
+function readOffset(input: string): string | undefined {
+  if (input === '') return '';
+  const offset = /^ [+\- ]/.test(input) ? input.slice(1) : input;
   if (offset.toUpperCase() === 'Z') return '+00:00';
   const hours = offset.slice(1, 3);
   const minutes = offset.length > 3 ? offset.slice(-2) : '00';
@@ -67,7 +67,7 @@ function readOffset(sent: string): string | undefined {
  * `2026-07-01T09:00:00+02:00`. Only slices: the session's time zone has done the arithmetic.
  */
 export function dateTime(stored: string): string {
-  return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${offsetOf(stored)}`;
+  return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${getOffset(stored)}`;
 }
 
 export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : dateTime(stored));
@@ -80,10 +80,10 @@ export const plainDateTimeOrNull = (stored: string | null) => (stored === null ?
 /** As `dateTime`, with the fraction kept, for a client that resumes from it. */
 export function exactDateTime(stored: string): string {
   const fraction = /\.\d+/.exec(stored)?.[0] ?? '';
-  return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${offsetOf(stored)}`;
+  return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${getOffset(stored)}`;
 }
 
-function offsetOf(stored: string) {
+function getOffset(stored: string) {
   const sign = stored.indexOf('+', 19);
   const offset = stored.slice(sign === -1 ? stored.indexOf('-', 19) : sign);
   // Before standard time was introduced offsets had seconds, which ISO 8601 has not.

@@ -12,12 +12,12 @@ export type Filter<S extends TSchema = TSchema> = {
     value: Static<S>,
     ctx: Ctx,
     query: Record<string, unknown>,
-    isNarrowed: boolean,
+    hasSelective: boolean,
   ): SQL | undefined | Promise<SQL>;
   /** Has a few values, of which each asks the same of the database whoever asks: so it is planned once for each. */
-  isFixed?: true;
+  isConstant?: true;
   /** Whether a value names what only few rows belong to, by an index of their own: they are found by that, whatever else is asked. */
-  isNarrow?(value: Static<S>): boolean;
+  isSelective?(value: Static<S>): boolean;
   /** The column that it bounds. */
   range?: PgColumn;
 };
@@ -28,11 +28,11 @@ export type Filters = Record<string, Filter<any>>;
 export const filter = <S extends TSchema>(schema: S, where: Filter<S>['where']): Filter<S> => ({ schema, where });
 
 /** A filter by what only few rows belong to, such as a course date by its course; for all values unless told. */
-export const narrow = <S extends TSchema>(
+export const selectiveFilter = <S extends TSchema>(
   schema: S,
   where: Filter<S>['where'],
-  isNarrow: (value: Static<S>) => boolean = () => true,
-): Filter<S> => ({ ...filter(schema, where), isNarrow });
+  isSelective: (value: Static<S>) => boolean = () => true,
+): Filter<S> => ({ ...filter(schema, where), isSelective });
 
 /** A parameter that asks nothing of the database by itself: the service, a loader or another filter reads it. */
 export const parameter = <S extends TSchema>(schema: S) => filter(schema, () => undefined);

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
-import { keysOf, type Key, type Keys } from './loaders.ts';
+import { toKeySet, type Key, type Keys } from './loaders.ts';
 
 /** What a client asked for, read and validated. */
 export type Query = Record<string, unknown>;
@@ -10,7 +10,7 @@ export type Loader<Row, T> = (ctx: Ctx, rows: Row[], query: Query) => Promise<(r
 
 /** What an item needs from other tables, by name. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table of loaders of different types
-export type Loaders<Row> = Record<string, Loader<Row, any>>;
+export type Relations<Row> = Record<string, Loader<Row, any>>;
 
 /** What the loaders of a table tell for one item. */
 export type Loaded<L> = { [K in keyof L]: L[K] extends Loader<never, infer T> ? T : never };
@@ -37,47 +37,47 @@ export const include = <Row, S extends TSchema>(
 /** The values of `found` by the row that each belongs to, in their order. */
 export function grouped<Found, T>(
   found: Found[],
-  ownerOf: (found: Found) => number,
-  valueOf: (found: Found, n: number) => T,
+  getOwner: (found: Found) => number,
+  getValue: (found: Found, n: number) => T,
 ) {
   const groups = new Map<number, T[]>();
-  found.forEach((one, n) => {
-    const group = groups.get(ownerOf(one));
-    if (group) group.push(valueOf(one, n));
-    else groups.set(ownerOf(one), [valueOf(one, n)]);
+  found.forEach((belongsTo, n) => {
+    const group = groups.get(getOwner(belongsTo));
+    if (group) group.push(getValue(belongsTo, n));
+    else groups.set(getOwner(belongsTo), [getValue(belongsTo, n)]);
   });
   return groups;
 }
 
 /** The rows of another table that name this item as their owner, in the order they are fetched. */
-export const many =
+export const hasMany =
   <Found extends { ownerId: number }, T>(
     fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
-    view: (found: Found, ctx: Ctx) => T,
+    toResponse: (found: Found, ctx: Ctx) => T,
   ): Loader<Key, T[]> =>
   async (ctx, rows) => {
     const groups = grouped(
-      await fetch(ctx, keysOf(rows)),
+      await fetch(ctx, toKeySet(rows)),
       (found) => found.ownerId,
-      (found) => view(found, ctx),
+      (found) => toResponse(found, ctx),
     );
     return (row) => groups.get(row.id) ?? [];
   };
 
 /** The one row of another table that this item names. */
-export const one =
+export const belongsTo =
   <Row extends Key, Found extends { id: number }, T>(
     named: (row: Row) => number | null,
     fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
-    view: (found: Found, ctx: Ctx) => T,
+    toResponse: (found: Found, ctx: Ctx) => T,
   ): Loader<Row, T | null> =>
   async (ctx, rows) => {
-    const found = new Map((await fetchNamed(ctx, rows, named, fetch)).map((row) => [row.id, view(row, ctx)]));
+    const found = new Map((await fetchNamed(ctx, rows, named, fetch)).map((row) => [row.id, toResponse(row, ctx)]));
     return (row) => found.get(named(row) ?? 0) ?? null;
   };
 
 /** For a row that a foreign key guarantees. */
-export const always =
+export const required =
   <Row, T>(load: Loader<Row, T | null>): Loader<Row, T> =>
   async (ctx, rows, query) => {
     const of = await load(ctx, rows, query);
@@ -94,5 +94,5 @@ export async function fetchNamed<Row extends Key, Found>(
   const naming = rows.filter((row) => named(row) !== null);
   if (naming.length === 0) return [];
   const ids = [...new Set(naming.map((row) => named(row)!))];
-  return fetch(ctx, { providerIds: keysOf(naming).providerIds, ids });
+  return fetch(ctx, { providerIds: toKeySet(naming).providerIds, ids });
 }

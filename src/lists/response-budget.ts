@@ -1,9 +1,9 @@
 import type { Budget } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
-import { largestResult, ResultTooLarge } from '../database/query-builder/result-bounds.ts';
+import { maxResultBound, ResultTooLarge } from '../database/query-builder/result-bounds.ts';
 
 /** The most that one answer holds. */
-export const answerBudget = { embedded: largestResult.rows, bytes: largestResult.bytes };
+export const answerBudget = { embedded: maxResultBound.rows, bytes: maxResultBound.bytes };
 
 /** Counts what the statements of one answer read, so that no more is loaded than it may hold. */
 export function newBudget(): Budget {

@@ -4,39 +4,39 @@ import type { Ctx } from '../core/context.ts';
 import type { Reader } from '../database/client.ts';
 
 /** Whose items a list shows: the provider's own, and of the approved partners named here what the public may see. */
-export type Reach = {
-  own: boolean;
+export type TenantScope = {
+  tenantWhere: boolean;
   partnerIds: number[];
   /** With partners: up to when all that was committed shows, the instant a sync goes on from. */
-  through?: string;
+  syncedThrough?: string;
 };
 
-export const ownItems: Reach = { own: true, partnerIds: [] };
+export const ownScope: TenantScope = { tenantWhere: true, partnerIds: [] };
 
 /** The condition a reach puts on a table: nothing in reach is no row, never every row. */
-export function withinReach(ctx: Ctx, { own, partnerIds }: Reach, provider: PgColumn, isPublic: SQL): SQL {
-  const mine = own ? eq(provider, ctx.providerId) : undefined;
+export function inScope(ctx: Ctx, { tenantWhere, partnerIds }: TenantScope, provider: PgColumn, isPublic: SQL): SQL {
+  const mine = tenantWhere ? eq(provider, ctx.providerId) : undefined;
   const theirs = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
   return or(mine, theirs) ?? sql`false`;
 }
 
 /** Whether each of these ids is a row of the provider's own. */
-export async function areOwn(
+export async function allBelongToTenant(
   ctx: Ctx,
   reader: Pick<Reader, '$count'>,
   table: PgTable & { providerId: PgColumn; id: PgColumn },
   ids: number[],
 ): Promise<boolean> {
-  const wanted = [...new Set(ids)];
-  if (wanted.length === 0) return true;
+  const requested = [...new Set(ids)];
+  if (requested.length === 0) return true;
   return (
-    (await reader.$count(table, own(ctx, table, sql`${table.id} = any(${sql.param(wanted)}::bigint[])`))) ===
-    wanted.length
+    (await reader.$count(table, tenantWhere(ctx, table, sql`${table.id} = any(${sql.param(requested)}::bigint[])`))) ===
+    requested.length
   );
 }
 
 /** A condition on a table of the provider's own; every look-up outside a list begins with it. */
-export const own = (
+export const tenantWhere = (
   ctx: Pick<Ctx, 'providerId' | 'guards'>,
   table: { providerId: PgColumn },
   ...conditions: (SQL | undefined)[]

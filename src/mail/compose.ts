@@ -1,9 +1,9 @@
 import type { Settings } from '../core/context.ts';
-import { spanEnds, spanOf, type Span } from '../lib/date-format.ts';
+import { spanEnds, toDateSpan, type Span } from '../lib/date-format.ts';
 import { isOnline, placeLines, type Location } from '../lib/address-format.ts';
 import { isAddress } from '../lib/text.ts';
 import type { Language } from '../reference/language.ts';
-import { hasLeft, hasPlace, seat, standingOf } from '../reference/statuses.ts';
+import { hasLeft, hasPlace, seat, getEnrolmentStatus } from '../reference/statuses.ts';
 import type { Letter } from './letter.tsx';
 import { words, type Enrolled, type Words } from './messages.ts';
 
@@ -50,20 +50,20 @@ export function compose(
 ): Letter {
   const say = words[language];
   const { contact, phone, webAddress } = mail;
-  const { subject, text } = openingOf(mail, say);
+  const { subject, text } = getOpening(mail, say);
   return {
     language,
     subject,
     greeting: say.greeting(mail.firstname),
     opening: text,
-    facts: mail.startAt === null ? [] : factsOf(mail, language, timezone),
+    facts: mail.startAt === null ? [] : getFacts(mail, language, timezone),
     button: link === null ? null : { label: say.choosePassword, href: link },
     closing: [...(link === null ? [] : say.onceOnly(mail.school)), ...(contact === '' ? [] : [say.questions])],
     sender: [say.regards, mail.school, contact, phone, webAddress].filter(isGiven),
   };
 }
 
-function openingOf(mail: FoundMail, say: Words) {
+function getOpening(mail: FoundMail, say: Words) {
   const { purpose, school, username, title } = mail;
   switch (purpose) {
     case 'invitation':
@@ -72,7 +72,7 @@ function openingOf(mail: FoundMail, say: Words) {
       return say.accountCreated(school, username);
     case 'receipt':
       // One of somebody who has left is outdated.
-      return say.receipt(standingOf(enrolledIn(mail)) as Enrolled, school, title ?? '');
+      return say.receipt(getEnrolmentStatus(enrolledIn(mail)) as Enrolled, school, title ?? '');
     case 'deregistration':
       return say.deregistration(mail.statusId === seat.deregisteredWithFee, school, title ?? '');
   }
@@ -88,10 +88,10 @@ export function outdated({ purpose, statusId }: FoundMail) {
   return null;
 }
 
-function factsOf(mail: FoundMail, language: Language, timezone: string) {
+function getFacts(mail: FoundMail, language: Language, timezone: string) {
   const say = words[language];
   const zone = mail.zone === timezone ? '' : ` (${mail.zone})`;
-  const days = daysOf(mail, language).map((day) => `${day}${zone}`);
+  const days = getDays(mail, language).map((day) => `${day}${zone}`);
   const mayJoin = mail.purpose === 'receipt' && hasPlace(enrolledIn(mail));
   const facts = [
     { name: say.facts.participant, lines: [`${mail.firstname} ${mail.lastname}`.trim()] },
@@ -107,11 +107,11 @@ function factsOf(mail: FoundMail, language: Language, timezone: string) {
 }
 
 /** Each gathering, or the course date from its first day to its last. */
-function daysOf(mail: FoundMail, language: Language) {
+function getDays(mail: FoundMail, language: Language) {
   const { gatherings } = mail;
   if (gatherings === null) return [spanInWords(mail as Span, language)];
   return gatherings.map((gathering) =>
-    [spanInWords(spanOf(gathering), language), gathering.theme].filter(isGiven).join(': '),
+    [spanInWords(toDateSpan(gathering), language), gathering.theme].filter(isGiven).join(': '),
   );
 }
 

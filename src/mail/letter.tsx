@@ -16,9 +16,11 @@ export type Letter = {
 };
 
 export function toText({ greeting, opening, facts, button, closing, sender }: Letter) {
-  const told = facts.map(({ name, lines }) => `${name}: ${lines.join(`\n${' '.repeat(name.length + 2)}`)}`).join('\n');
+  const logged = facts
+    .map(({ name, lines }) => `${name}: ${lines.join(`\n${' '.repeat(name.length + 2)}`)}`)
+    .join('\n');
   const link = button === null ? '' : `${button.label}:\n${button.href}`;
-  const parts = [greeting, ...opening, told, link, ...closing, sender.join('\n')];
+  const parts = [greeting, ...opening, logged, link, ...closing, sender.join('\n')];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 

@@ -1,18 +1,18 @@
 import type { Language } from '../reference/language.ts';
-import type { Standing } from '../reference/statuses.ts';
+import type { EnrolmentStatus } from '../reference/statuses.ts';
 
 /** What a letter says first: its subject, and what has happened. */
 type Opening = { subject: string; text: string[] };
 
 /** How somebody stands who has not left. */
-export type Enrolled = Exclude<Standing, 'deregistered' | 'deregisteredWithFee'>;
+export type Enrolled = Exclude<EnrolmentStatus, 'deregistered' | 'deregisteredWithFee'>;
 
 /** All that letters say. */
 export type Words = {
   greeting: (firstname: string) => string;
   invitation: (school: string, username: string) => Opening;
   accountCreated: (school: string, username: string) => Opening;
-  receipt: (standing: Enrolled, school: string, course: string) => Opening;
+  receipt: (enrolmentStatus: Enrolled, school: string, course: string) => Opening;
   deregistration: (withFee: boolean, school: string, course: string) => Opening;
   choosePassword: string;
   /** Of a link that works once. */
@@ -47,9 +47,9 @@ const en: Words = {
       `Choose a password to open it. Your username is ${username}.`,
     ],
   }),
-  receipt: (standing, school, course) => ({
-    subject: `${standing === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
-    text: [`Thank you for booking with ${school}. ${placesEn[standing]}`],
+  receipt: (enrolmentStatus, school, course) => ({
+    subject: `${enrolmentStatus === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
+    text: [`Thank you for booking with ${school}. ${placesEn[enrolmentStatus]}`],
   }),
   deregistration: (withFee, school, course) => ({
     subject: `You are deregistered: ${course}`,
@@ -102,9 +102,9 @@ const no: Words = {
       `Velg et passord for å åpne den. Brukernavnet ditt er ${username}.`,
     ],
   }),
-  receipt: (standing, school, course) => ({
-    subject: `${standing === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
-    text: [`Takk for påmeldingen hos ${school}. ${placesNo[standing]}`],
+  receipt: (enrolmentStatus, school, course) => ({
+    subject: `${enrolmentStatus === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
+    text: [`Takk for påmeldingen hos ${school}. ${placesNo[enrolmentStatus]}`],
   }),
   deregistration: (withFee, school, course) => ({
     subject: `Du er avmeldt: ${course}`,

@@ -19,13 +19,13 @@ export const mailMs = 60_000;
 
 /** Makes it when it is first needed, and tries again when that failed. */
 function once<T>(make: () => Promise<T>) {
-  let made: Promise<T> | undefined;
+  let created: Promise<T> | undefined;
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
+    created ??= make().catch((error: unknown) => {
+      created = undefined;
       throw error;
     });
-    return made;
+    return created;
   };
 }
 
@@ -39,7 +39,7 @@ export function smtpTransport(url: string): Transport {
   const transporter = once(async () => (await mailer()).createTransport({ url, ...options }));
   return {
     destination: `the server ${protocol}//${host}`,
-    secrets: secretsOf(url),
+    secrets: getSecrets(url),
     async send(message) {
       await (await transporter()).sendMail({ ...message, signal: AbortSignal.timeout(mailMs) });
       return 'is sent';
@@ -48,7 +48,7 @@ export function smtpTransport(url: string): Transport {
 }
 
 /** The password as it is and as it is said to a server. */
-function secretsOf(url: string) {
+function getSecrets(url: string) {
   const { username, password } = new URL(url);
   if (password === '') return [];
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
@@ -69,10 +69,10 @@ export function fileTransport(dataDir: string): Transport {
     async send(message, name) {
       const { message: content } = await (await transporter()).sendMail(message);
       for (const path of [folder, workshop]) await mkdir(path, { recursive: true });
-      const [made, file] = [join(workshop, name), join(folder, `${name}.eml`)];
+      const [created, file] = [join(workshop, name), join(folder, `${name}.eml`)];
       // Links in it open doors.
-      await writeFile(made, content as Buffer, { mode: 0o600, flush: true });
-      await rename(made, file);
+      await writeFile(created, content as Buffer, { mode: 0o600, flush: true });
+      await rename(created, file);
       return `is in ${file}`;
     },
   };

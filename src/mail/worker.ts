@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 import type { Settings } from '../core/context.ts';
 import { isAddress } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
-import { failureOf } from '../database/errors.ts';
-import { run, type Runner } from '../database/statements.ts';
+import { getFailure } from '../database/errors.ts';
+import { execute, type Queryable } from '../database/statements.ts';
 import { linkTo } from '../resources/auth/token-schema.ts';
-import { makeToken } from '../resources/auth/token-service.ts';
+import { createToken } from '../resources/auth/token-service.ts';
 import { compose, outdated, tidied, type FoundMail } from './compose.ts';
-import { nameOf, toMessage } from './message.ts';
+import { getName, toMessage } from './message.ts';
 import { claimMails, clearMails, dropMail, findMail, markSent, markUnsent, putOff } from './query.ts';
 import { isFinal, mailMs, type Message, type Transport } from './transport.ts';
 
@@ -48,7 +48,7 @@ export const minutesAfter = (attempts: number) =>
  */
 export function startMail(options: MailOptions) {
   const { log, transport } = options;
-  const on: Runner = { $client: options.database.pool };
+  const on: Queryable = { $client: options.database.pool };
   const stopping = new AbortController();
   /** Each delivery with the fairness key of its school. */
   const underWay = new Map<Promise<void>, number>();
@@ -91,11 +91,11 @@ const servedKeys = (lastTurns: LRUCache<number, number>, sending: number[]) => {
 };
 
 /** A database that is away is told of once, and not for a moment's absence. */
-function claiming(on: Runner, log: MailOptions['log']) {
+function claiming(on: Queryable, log: MailOptions['log']) {
   let failures = 0;
   return async (count: number, served: number[][]) => {
     try {
-      const claimed = await run<Claimed>(on, claimMails, [count, ...served]);
+      const claimed = await execute<Claimed>(on, claimMails, [count, ...served]);
       if (failures >= 5) log.info('The outbox can be read again');
       failures = 0;
       return claimed;
@@ -108,48 +108,49 @@ function claiming(on: Runner, log: MailOptions['log']) {
 }
 
 /** Clears old mails away, at the start and every hour. */
-function clearing(on: Runner, log: MailOptions['log']) {
+function clearing(on: Queryable, log: MailOptions['log']) {
   let due = 0;
   return async () => {
     if (performance.now() < due) return;
     due = performance.now() + clearEveryMs;
     try {
-      while ((await run(on, clearMails, [clearedAtOnce])).length === clearedAtOnce);
+      while ((await execute(on, clearMails, [clearedAtOnce])).length === clearedAtOnce);
     } catch (error) {
-      if (failureOf(error)?.kind !== 'unavailable') log.warn(`Old mails could not be cleared: ${inOneLine(error, [])}`);
+      if (getFailure(error)?.kind !== 'unavailable')
+        log.warn(`Old mails could not be cleared: ${inOneLine(error, [])}`);
     }
   };
 }
 
-async function deliver(options: MailOptions, on: Runner, { id, attempts, lease }: Claimed) {
+async function deliver(options: MailOptions, on: Queryable, { id, attempts, lease }: Claimed) {
   const { log } = options;
   const outcome = await attempt(options, on, id);
   if ('sent' in outcome) {
     log.info(`Mail ${id} ${outcome.sent}`);
-    return persistently(() => run(on, markSent, [id]));
+    return persistently(() => execute(on, markSent, [id]));
   }
   if ('dropped' in outcome) {
     log.info(`Mail ${id} is dropped: ${outcome.dropped}`);
-    return persistently(() => run(on, dropMail, [id, lease]));
+    return persistently(() => execute(on, dropMail, [id, lease]));
   }
   const { problem, next } = outcome;
   if (next === 'put off') {
     log.warn(`Mail ${id} is put off for ${putOffSeconds} s: ${problem}`);
-    return persistently(() => run(on, putOff, [id, lease, problem, `${putOffSeconds} seconds`]));
+    return persistently(() => execute(on, putOff, [id, lease, problem, `${putOffSeconds} seconds`]));
   }
   const minutes = next === 'fail' ? null : minutesAfter(attempts);
   if (minutes === null) log.error(`Mail ${id} has failed: ${problem}`);
   else log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
-  return persistently(() => run(on, markUnsent, [id, lease, problem, minutes && `${minutes} minutes`]));
+  return persistently(() => execute(on, markUnsent, [id, lease, problem, minutes && `${minutes} minutes`]));
 }
 
 /** One try; it never throws. */
-async function attempt(options: MailOptions, on: Runner, id: number): Promise<Outcome> {
+async function attempt(options: MailOptions, on: Queryable, id: number): Promise<Outcome> {
   let prepared: Prepared | Outcome;
   try {
     prepared = await prepare(options, on, id);
   } catch (error) {
-    const isMomentary = ['unavailable', 'retry'].includes(failureOf(error)?.kind ?? '');
+    const isMomentary = ['unavailable', 'retry'].includes(getFailure(error)?.kind ?? '');
     return { problem: inOneLine(error, []), next: isMomentary ? 'put off' : 'retry' };
   }
   if (!('message' in prepared)) return prepared;
@@ -164,19 +165,19 @@ async function attempt(options: MailOptions, on: Runner, id: number): Promise<Ou
 /** Everything before the sending: all that a try needs of the database. */
 async function prepare(
   { settings, transport, from }: MailOptions,
-  on: Runner,
+  on: Queryable,
   id: number,
 ): Promise<Prepared | Outcome> {
-  const [found] = await run<FoundMail>(on, findMail, [id]);
+  const [found] = await execute<FoundMail>(on, findMail, [id]);
   const mail = tidied(found!);
   const reason = outdated(mail);
   if (reason !== null) return { dropped: reason };
   if (!isAddress(mail.email)) return { problem: 'There is no e-mail address to send it to', next: 'fail' };
-  const token = opensPassword(mail) ? await makeToken(on, 'password', mail, mail.id) : null;
+  const token = opensPassword(mail) ? await createToken(on, 'password', mail, mail.id) : null;
   const link = token === null ? null : linkTo(settings, 'password', token);
   return {
     message: toMessage(mail, compose(mail, settings, link), from),
-    name: nameOf(mail),
+    name: getName(mail),
     secrets: [...transport.secrets, ...(token === null ? [] : [token])],
   };
 }

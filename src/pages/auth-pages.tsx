@@ -1,14 +1,14 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
-import { unchanged } from '../database/audit-log.ts';
+import { rollbackNoChange } from '../database/audit-log.ts';
 import type { Tx } from '../database/client.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../resources/auth/password-service.ts';
 import { endSession, openSession, openSessionByToken } from '../resources/auth/session-service.ts';
 import type { Purpose, TokenOwner } from '../resources/auth/token-schema.ts';
-import { ownerOf, useToken } from '../resources/auth/token-service.ts';
+import { getOwner, useToken } from '../resources/auth/token-service.ts';
 import { sendPage } from './send-page.tsx';
 import { readNewPassword } from './forms.ts';
-import { fetchSchool, usernameOf } from './people.ts';
+import { fetchSchool, toUsername } from './people.ts';
 import type { PageServices } from './page-context.ts';
 import { Notice } from './views/notice.tsx';
 import { ChoosePassword, type Faults } from './views/passwords.tsx';
@@ -16,10 +16,10 @@ import { ChoosePassword, type Faults } from './views/passwords.tsx';
 type WithToken = { Params: { token: string } };
 
 /** The ways in and out: links that sign in or let choose a password, and the page after logging out. */
-export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, cookie, contextFor }) => {
+export const authStore: FastifyPluginAsync<PageServices> = async (app, { on, paths, cookie, contextFor }) => {
   // A HEAD is a link checker's: it uses nothing up.
   app.head<WithToken>('/sign-in/:token', async ({ params }, reply) =>
-    reply.code((await ownerOf(on, 'sign_in', params.token)) ? 200 : 410).send(),
+    reply.code((await getOwner(on, 'sign_in', params.token)) ? 200 : 410).send(),
   );
   app.get<WithToken>('/sign-in/:token', { exposeHeadRoute: false }, async (request, reply) => {
     const secret = await openSessionByToken(on, request.params.token, cookie.read(request));
@@ -29,12 +29,12 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
   });
 
   app.get<WithToken>('/password/:token', async (request, reply) => {
-    const owner = await ownerOf(on, 'password', request.params.token);
+    const owner = await getOwner(on, 'password', request.params.token);
     return owner ? askForPassword(request, reply, owner, {}) : gone('password', request, reply);
   });
   app.post<WithToken>('/password/:token', async (request, reply) => {
     const { token } = request.params;
-    const owner = await ownerOf(on, 'password', token);
+    const owner = await getOwner(on, 'password', token);
     if (!owner) return gone('password', request, reply);
     const { password, faults } = readNewPassword(request, request.view.says);
     if (Object.keys(faults).length > 0) return askForPassword(request, reply, owner, faults);
@@ -44,7 +44,7 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
     const stored = await ctx.write(async (tx) => {
       const winner = await useToken(tx, 'password', token);
       if (!winner) {
-        unchanged(tx);
+        rollbackNoChange(tx);
         return;
       }
       const secret = await storeFor(ctx, tx, winner, passwordHash);
@@ -66,7 +66,7 @@ export const doors: FastifyPluginAsync<PageServices> = async (app, { on, paths, 
   async function askForPassword(request: FastifyRequest, reply: FastifyReply, owner: TokenOwner, faults: Faults) {
     const ctx = await contextFor(request, owner);
     const view = { ...request.view, school: await fetchSchool(ctx) };
-    const page = <ChoosePassword view={view} username={await usernameOf(ctx, owner)} faults={faults} />;
+    const page = <ChoosePassword view={view} username={await toUsername(ctx, owner)} faults={faults} />;
     return sendPage(reply, Object.keys(faults).length > 0 ? 400 : 200, page);
   }
 };

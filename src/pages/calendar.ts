@@ -8,12 +8,12 @@ import type { Enrolment, Gathering } from './courses.ts';
 import { safeLink } from './html.ts';
 
 const dayMs = 86_400_000;
-const instantOf = (stored: string) => new Date(dateTime(stored));
+const getInstant = (stored: string) => new Date(dateTime(stored));
 /** The last day that a calendar file can name: its years have four digits. */
 const lastDay = Date.UTC(9999, 11, 31);
 
 /** A course date as iCalendar (RFC 5545): an event for each gathering, else one, all day when it has no times. */
-export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment): string {
+export function createCalendar({ providerId, settings }: Ctx, enrolment: Enrolment): string {
   const { courseDateId, gatherings, updatedAt } = enrolment;
   const calendar = ical({
     name: asLine(enrolment.title),
@@ -28,7 +28,7 @@ export function calendarOf({ providerId, settings }: Ctx, enrolment: Enrolment):
     calendar.createEvent({
       // By its position, so that a calendar that has the event already moves it.
       id: `coursedate-${providerId}-${courseDateId}-${n + 1}@${hostname}`,
-      stamp: instantOf(updatedAt),
+      stamp: getInstant(updatedAt),
       status: hasPlace(enrolment) ? ICalEventStatus.CONFIRMED : ICalEventStatus.TENTATIVE,
       ...event,
     }),
@@ -44,8 +44,8 @@ function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventDa
   return {
     summary: asLine(theme ? `${title}: ${theme}` : title),
     description: description === null ? null : asLines(description),
-    start: instantOf(startsAt),
-    end: instantOf(endsAt),
+    start: getInstant(startsAt),
+    end: getInstant(endsAt),
     ...whereabouts(enrolment, lines.length > 0 ? lines : placeLines(enrolment), eventUrl ?? enrolment.eventUrl),
   };
 }
@@ -57,7 +57,7 @@ function dateEvent(enrolment: Enrolment): ICalEventData {
   const when =
     startTimeAt === null
       ? { allDay: true, start: new Date(startAt), ...lastingUntil(startAt, endAt) }
-      : { start: instantOf(startsAt), ...(hasEnd ? { end: instantOf(endsAt) } : {}) };
+      : { start: getInstant(startsAt), ...(hasEnd ? { end: getInstant(endsAt) } : {}) };
   return { summary: asLine(title), ...when, ...whereabouts(enrolment, placeLines(enrolment), eventUrl) };
 }
 

@@ -10,7 +10,7 @@ import { courses } from '../database/tables/courses.ts';
 import { participants } from '../database/tables/participants.ts';
 import { instructors, locations, places } from '../database/tables/places.ts';
 import { grouped } from '../lists/relations.ts';
-import { own } from '../lists/tenant-scope.ts';
+import { tenantWhere } from '../lists/tenant-scope.ts';
 import { canceled, hasLeft, postponed, seat } from '../reference/statuses.ts';
 
 const now = sql`now()`;
@@ -77,7 +77,7 @@ const enrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
       and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
     )
     .leftJoin(places, eq(places.id, courseDates.placeId))
-    .where(own(ctx, participants, eq(participants.userId, userId), shown, ...conditions))
+    .where(tenantWhere(ctx, participants, eq(participants.userId, userId), shown, ...conditions))
     .orderBy(desc(courseDates.startsAt), desc(participants.id));
 
 type EnrolmentRow = Awaited<ReturnType<typeof enrolments>>[number];
@@ -95,9 +95,9 @@ function nextMeetingMs({ gatherings: meetings, startsAtMs, endsAtMs }: Enrolment
 /** All course dates of a person: coming ones by their next meeting, past ones with the latest first. */
 export async function listEnrolments(ctx: Ctx, userId: number) {
   const rows = await withGatherings(ctx, await enrolments(ctx, userId).limit(most));
-  const coming = rows.filter((row) => !row.isOver).reverse();
+  const inFlight = rows.filter((row) => !row.isOver).reverse();
   return {
-    coming: coming.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
+    inFlight: inFlight.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
     past: rows.filter((row) => row.isOver),
   };
 }
@@ -136,7 +136,7 @@ const fetchGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
     .from(gatherings)
     .leftJoin(locations, and(eq(locations.providerId, gatherings.providerId), eq(locations.id, gatherings.locationId)))
     .where(
-      own(
+      tenantWhere(
         ctx,
         gatherings,
         isNull(gatherings.deletedAt),
@@ -159,7 +159,7 @@ export async function instructorNames(ctx: Ctx, courseDateId: number): Promise<s
     .select({ firstname: instructors.firstname, lastname: instructors.lastname })
     .from(instructors)
     .where(
-      own(
+      tenantWhere(
         ctx,
         instructors,
         eq(instructors.showOnWeb, true),

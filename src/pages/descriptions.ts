@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Ctx } from '../core/context.ts';
 import { courses, courseTranslations } from '../database/tables/courses.ts';
-import { own } from '../lists/tenant-scope.ts';
+import { tenantWhere } from '../lists/tenant-scope.ts';
 import { safeHtml } from './html.ts';
 
 /** In the reader's language where the course has been translated. */
@@ -36,7 +36,7 @@ export async function describeCourse(ctx: Ctx, courseId: number): Promise<Descri
         eq(courseTranslations.languageId, ctx.language),
       ),
     )
-    .where(own(ctx, courses, eq(courses.id, courseId)));
+    .where(tenantWhere(ctx, courses, eq(courses.id, courseId)));
   const described: Description[] = [];
   for (const [name, html] of Object.entries(found ?? {}) as [TextName, string][])
     described.push({ name, html: await sanitized(html) });

@@ -8,13 +8,13 @@ const load = createRequire(import.meta.url);
 const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
 
 /** More tags than a text for people has; to sort out tens of thousands would hold up everybody else. */
-const mostTags = 2_000;
+const maxTags = 2_000;
 
 /** A school's HTML, with what a text needs and nothing else: no scripts, styles, images, forms or frames. */
-export const safeHtml = (html: string) => (html.split('<').length > mostTags ? textOf(html) : sorted(html));
+export const safeHtml = (html: string) => (html.split('<').length > maxTags ? getText(html) : sorted(html));
 
 /** Without any tag. */
-const textOf = (html: string) =>
+const getText = (html: string) =>
   html
     .replace(/(?:<[^<>]*>)+/g, ' ')
     .replaceAll('<', '&lt;')

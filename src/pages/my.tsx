@@ -1,14 +1,14 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
-import { answerProblems } from '../http/errors/error-handler.ts';
+import { registerErrorHandler } from '../http/errors/error-handler.ts';
 import type { Services } from '../http/auth/authenticate.ts';
-import { watchMethods } from '../http/errors/method-not-allowed.ts';
+import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { limitByAddress } from '../http/auth/address-limit.ts';
 import { checkBody } from '../http/parsing/bodies.ts';
 import { preferredLanguage } from '../reference/language.ts';
-import { pageWording } from './send-page.tsx';
-import { doors } from './auth-pages.tsx';
+import { formatPageError } from './send-page.tsx';
+import { authStore } from './auth-pages.tsx';
 import { fromOwnPages } from './forms.ts';
 import { personalPages } from './personal.tsx';
 import { pageServices } from './page-context.ts';
@@ -40,8 +40,8 @@ export const my: FastifyPluginAsync<Services> = async (app, options) => {
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };
   });
-  answerProblems(app, pageWording);
-  const refuseOtherMethods = watchMethods(app);
+  registerErrorHandler(app, formatPageError);
+  const methodNotAllowedOptions = methodNotAllowed(app);
 
   app.get(`/${stylesheet.name}`, (_request, reply) =>
     reply
@@ -50,9 +50,9 @@ export const my: FastifyPluginAsync<Services> = async (app, options) => {
       .type('text/css; charset=utf-8')
       .send(stylesheet.text),
   );
-  await app.register(doors, services);
+  await app.register(authStore, services);
   await app.register(personalPages, services);
-  refuseOtherMethods();
+  methodNotAllowedOptions();
 };
 
 /** Nothing runs, nothing is loaded but the stylesheet, and no other site learns an address, which may hold a token. */

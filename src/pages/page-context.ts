@@ -1,11 +1,11 @@
 import type { Ctx } from '../core/context.ts';
-import type { Runner } from '../database/statements.ts';
+import type { Queryable } from '../database/statements.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Services } from '../http/auth/authenticate.ts';
-import { routeOf } from '../http/errors/error-handler.ts';
-import { contextOf } from '../resources/schools/provider-service.ts';
+import { getRoute } from '../http/errors/error-handler.ts';
+import { createContext } from '../resources/schools/provider-service.ts';
 import { changeCookie, sessionCookie, type ChangeCookie, type SessionCookie } from './cookie.ts';
-import { pathsOf, type Paths } from './view.ts';
+import { createPaths, type Paths } from './view.ts';
 
 /** Whom a link or a session belongs to: a course user or an admin user. */
 type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
@@ -13,7 +13,7 @@ type Person = { providerId: number; userId: number | null; adminUserId?: number 
 /** What the pages' routes are made with. */
 export type PageServices = {
   /** Where tokens and sessions are looked up, before anybody knows whose they are. */
-  on: Runner;
+  on: Queryable;
   paths: Paths;
   cookie: SessionCookie;
   changed: ChangeCookie;
@@ -22,7 +22,7 @@ export type PageServices = {
 };
 
 export function pageServices({ database, settings, guards }: Services): PageServices {
-  const paths = pathsOf(settings);
+  const paths = createPaths(settings);
   return {
     on: { $client: database.pool },
     paths,
@@ -33,8 +33,8 @@ export function pageServices({ database, settings, guards }: Services): PageServ
         userId === null
           ? ({ actor: 'admin_user', actorId: adminUserId } as const)
           : ({ actor: 'course_user', actorId: userId } as const);
-      const told = database.by({ ...who, action: routeOf(request) });
-      return { ...(await contextOf(told, settings, providerId)), language: request.view.language, guards };
+      const logged = database.withAudit({ ...who, action: getRoute(request) });
+      return { ...(await createContext(logged, settings, providerId)), language: request.view.language, guards };
     },
   };
 }

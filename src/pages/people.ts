@@ -3,7 +3,7 @@ import type { Ctx } from '../core/context.ts';
 import { adminUsers } from '../database/tables/people.ts';
 import { providers } from '../database/tables/providers.ts';
 import { courseUsers } from '../database/tables/users.ts';
-import { own } from '../lists/tenant-scope.ts';
+import { tenantWhere } from '../lists/tenant-scope.ts';
 import type { TokenOwner } from '../resources/auth/token-schema.ts';
 import { courseUserColumns } from '../resources/users/serializer.ts';
 
@@ -27,12 +27,12 @@ export async function fetchPerson(ctx: Ctx, userId: number) {
   const [person] = await ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
-    .where(own(ctx, courseUsers, eq(courseUsers.id, userId)));
+    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
   return person;
 }
 
 /** What the owner of a link signs on with: a course user's username, an admin user's e-mail. */
-export async function usernameOf(ctx: Ctx, { userId, adminUserId }: TokenOwner): Promise<string> {
+export async function toUsername(ctx: Ctx, { userId, adminUserId }: TokenOwner): Promise<string> {
   if (userId !== null) return (await fetchPerson(ctx, userId))!.username;
   const [admin] = await ctx.db
     .select({ email: adminUsers.email })

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import { notFound, Problem } from '../core/errors.ts';
-import { unchanged } from '../database/audit-log.ts';
+import { rollbackNoChange } from '../database/audit-log.ts';
 import { hashPassword, replacePassword } from '../resources/auth/password-service.ts';
 import { endSession, openSession, signedInBy } from '../resources/auth/session-service.ts';
 import { verifyCredentials } from '../resources/auth/sign-on-service.ts';
 import { sendPage } from './send-page.tsx';
-import { calendarOf } from './calendar.ts';
+import { createCalendar } from './calendar.ts';
 import { findEnrolment, instructorNames, listEnrolments, mayPlan } from './courses.ts';
 import { describeCourse } from './descriptions.ts';
 import { fieldOf, readNewPassword } from './forms.ts';
@@ -35,7 +35,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
 ) => {
   app.decorateRequest('visitor');
   app.addHook('onRequest', async (request, reply) => {
-    const visitor = await visitorOf(request);
+    const visitor = await getVisitor(request);
     if (visitor) {
       request.visitor = visitor;
       return;
@@ -44,7 +44,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     return sendPage(reply, 401, <Notice view={view} title={view.says.signedOut} lines={[view.says.signedOutHelp]} />);
   });
 
-  async function visitorOf(request: FastifyRequest): Promise<Visitor | undefined> {
+  async function getVisitor(request: FastifyRequest): Promise<Visitor | undefined> {
     const secret = cookie.read(request);
     const signedIn = secret === undefined ? undefined : await signedInBy(on, secret);
     if (!signedIn) return undefined;
@@ -59,7 +59,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
   );
 
   app.get<OfParticipant>('/courses/:participantId', async (request, reply) => {
-    const enrolment = await enrolmentOf(request);
+    const enrolment = await getEnrolment(request);
     const { ctx, view } = request.visitor;
     const instructors = await instructorNames(ctx, enrolment.courseDateId);
     const descriptions = await describeCourse(ctx, enrolment.courseId);
@@ -67,12 +67,12 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
   });
 
   app.get<OfParticipant>('/courses/:participantId/calendar.ics', async (request, reply) => {
-    const enrolment = await enrolmentOf(request);
+    const enrolment = await getEnrolment(request);
     if (!mayPlan(enrolment)) throw notFound('Calendar');
     return reply
       .type('text/calendar; charset=utf-8')
       .header('content-disposition', 'attachment; filename="course.ics"')
-      .send(calendarOf(request.visitor.ctx, enrolment));
+      .send(createCalendar(request.visitor.ctx, enrolment));
   });
 
   app.get('/details', ({ visitor }, reply) => sendPage(reply, 200, <Details view={visitor.view} />));
@@ -92,7 +92,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     const hashes = { from: old.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
     const secret = await ctx.write(async (tx) => {
       if (!(await replacePassword(ctx, tx, userId, hashes))) {
-        unchanged(tx);
+        rollbackNoChange(tx);
         return;
       }
       return openSession(tx, { providerId: ctx.providerId, userId });
@@ -122,7 +122,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
 };
 
 /** The visitor's own; another's is as unknown as one that is not there. */
-async function enrolmentOf({ params, visitor: { ctx, userId } }: FastifyRequest<OfParticipant>) {
+async function getEnrolment({ params, visitor: { ctx, userId } }: FastifyRequest<OfParticipant>) {
   const { participantId } = params;
   const found = /^\d{1,15}$/.test(participantId) && (await findEnrolment(ctx, userId, Number(participantId)));
   if (!found) throw notFound('Participant');

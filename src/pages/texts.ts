@@ -1,10 +1,10 @@
 import type { Language } from '../reference/language.ts';
-import type { Standing } from '../reference/statuses.ts';
+import type { EnrolmentStatus } from '../reference/statuses.ts';
 
 /** Every word of the personal pages, in one language. */
 export type Texts = typeof en;
 
-const standingsEn: Record<Standing, string> = {
+const standingsEn: Record<EnrolmentStatus, string> = {
   confirmed: 'You have a place',
   overbooked: 'You have an extra place',
   waiting: 'You are on the waiting list',
@@ -23,7 +23,7 @@ const en = {
   logOut: 'Log out',
   school: 'Contact the school',
   greeting: (name: string) => (name ? `Hello, ${name}` : 'Hello'),
-  coming: 'Coming courses',
+  inFlight: 'Coming courses',
   noneComing: 'You are not signed up for any coming course.',
   past: 'Past courses',
   nonePast: 'The courses you have taken will stand here.',
@@ -107,7 +107,7 @@ const en = {
   failedHelp: 'It is our fault, not yours. Please try again later.',
 };
 
-const standingsNo: Record<Standing, string> = {
+const standingsNo: Record<EnrolmentStatus, string> = {
   confirmed: 'Du har plass',
   overbooked: 'Du har en ekstraplass',
   waiting: 'Du står på venteliste',
@@ -126,7 +126,7 @@ const no: Texts = {
   logOut: 'Logg ut',
   school: 'Kontakt skolen',
   greeting: (name) => (name ? `Hei, ${name}` : 'Hei'),
-  coming: 'Kommende kurs',
+  inFlight: 'Kommende kurs',
   noneComing: 'Du er ikke påmeldt noe kommende kurs.',
   past: 'Tidligere kurs',
   nonePast: 'Kursene du har gått på, kommer til å stå her.',

@@ -25,7 +25,7 @@ export const viewFor = (language: Language, paths: Paths, { timezone }: Settings
 });
 
 /** The pages' addresses, below the path of PUBLIC_URL where a proxy serves this server below one. */
-export function pathsOf({ publicUrl }: Settings) {
+export function createPaths({ publicUrl }: Settings) {
   const my = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/my`;
   return {
     courses: my,
@@ -38,4 +38,4 @@ export function pathsOf({ publicUrl }: Settings) {
     style: `${my}/${stylesheet.name}`,
   };
 }
-export type Paths = ReturnType<typeof pathsOf>;
+export type Paths = ReturnType<typeof createPaths>;

@@ -32,16 +32,16 @@ export const hasLeft = (statusId: number) => left.includes(statusId);
 type Enrolled = { statusId: number; dateStatusId: number };
 
 const seatNames = new Map(Object.entries(seat).map(([name, id]) => [id as number, name as keyof typeof seat]));
-export type Standing = keyof typeof seat | 'canceled';
+export type EnrolmentStatus = keyof typeof seat | 'canceled';
 
 /** What to tell a person first: that their course is off, else how they stand. */
-export function standingOf({ statusId, dateStatusId }: Enrolled): Standing {
+export function getEnrolmentStatus({ statusId, dateStatusId }: Enrolled): EnrolmentStatus {
   if (dateStatusId === canceled && !hasLeft(statusId)) return 'canceled';
   return seatNames.get(statusId)!;
 }
 
 /** Whether the person's place is certain: only then do they get the way in. An unconfirmed one is held for them, no more. */
 export function hasPlace(enrolled: Enrolled) {
-  const standing = standingOf(enrolled);
-  return standing === 'confirmed' || standing === 'overbooked';
+  const enrolmentStatus = getEnrolmentStatus(enrolled);
+  return enrolmentStatus === 'confirmed' || enrolmentStatus === 'overbooked';
 }

@@ -1,17 +1,17 @@
 import type { Database } from '../database/client.ts';
-import { failureOf } from '../database/errors.ts';
+import { getFailure } from '../database/errors.ts';
 import { clearAuditLog } from '../audit/service.ts';
-import { explain } from './describe-error.ts';
+import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
 
 const everyMs = 60 * 60_000;
 
 /** Clears old entries of the audit log away, now and every hour; answers how to stop that. */
-export function startClearing(database: Database, log: Pick<Log, 'warn'>) {
+export function startAuditRetention(database: Database, log: Pick<Log, 'warn'>) {
   const clear = () =>
     void clearAuditLog(database).catch((error: unknown) => {
-      if (failureOf(error)?.kind !== 'unavailable')
-        log.warn(`Old entries of the audit log could not be cleared: ${explain(error)}`);
+      if (getFailure(error)?.kind !== 'unavailable')
+        log.warn(`Old entries of the audit log could not be cleared: ${describeError(error)}`);
     });
   clear();
   const timer = setInterval(clear, everyMs);

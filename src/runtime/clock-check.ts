@@ -1,7 +1,7 @@
 import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import type { Database } from '../database/client.ts';
-import { failureOf } from '../database/errors.ts';
-import { explain } from './describe-error.ts';
+import { getFailure } from '../database/errors.ts';
+import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
 
 const everyMs = 60_000;
@@ -17,7 +17,8 @@ export function startClockCheck({ pool }: Pick<Database, 'pool'>, log: Pick<Log,
   };
   const run = () =>
     void check().catch((error: unknown) => {
-      if (failureOf(error)?.kind !== 'unavailable') log.warn(`The clocks could not be compared: ${explain(error)}`);
+      if (getFailure(error)?.kind !== 'unavailable')
+        log.warn(`The clocks could not be compared: ${describeError(error)}`);
     });
   run();
   const timer = setInterval(run, everyMs);

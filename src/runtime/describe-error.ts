@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import type { Config } from '../config.ts';
 import { Problem } from '../core/errors.ts';
-import { failureOf, isCertificateFault, rootOf } from '../database/errors.ts';
+import { getFailure, isCertificateFault, getRootCause } from '../database/errors.ts';
 
 /** The server cannot listen on HOST and PORT; not a socket error of the database. */
 export class ListenError extends Error {
@@ -30,9 +30,9 @@ function explainCertificate({ code = '', message }: NodeJS.ErrnoException) {
 }
 
 /** One line for the person at the terminal. What the driver says may hold rows, so it is told only where it helps. */
-export function explain(error: unknown): string {
+export function describeError(error: unknown): string {
   if (error instanceof Problem) return error.message;
-  const cause = rootOf(error);
+  const cause = getRootCause(error);
   const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
   if (error instanceof ListenError) return message;
   if (isCertificateFault(cause)) return explainCertificate(cause);
@@ -46,7 +46,7 @@ export function explain(error: unknown): string {
   // Who may connect, and to what: an operator's own mistakes.
   if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database says: ${message}`;
   if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';
-  if (failureOf(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
-  if (failureOf(error)) return `the database refused it (SQLSTATE ${code})`;
+  if (getFailure(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
+  if (getFailure(error)) return `the database refused it (SQLSTATE ${code})`;
   return message.split('\n')[0]!;
 }

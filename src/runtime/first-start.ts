@@ -7,7 +7,7 @@ import { loadDemo } from '../demo/load.ts';
 import { isForPeople, type Log } from './log.ts';
 import { isKnownKey } from '../resources/auth/key-service.ts';
 import { createTitledProvider, hasNoProviders } from '../resources/schools/provider-service.ts';
-import { settingsOf } from './store.ts';
+import { toSettings } from './store.ts';
 
 /** What the audit log says of it. */
 const starting = (action: string): Doing => ({ actor: 'server', actorId: null, action });
@@ -16,7 +16,7 @@ const starting = (action: string): Doing => ({ actor: 'server', actorId: null, a
 export async function bootstrap(config: Config, database: Database, log: Log) {
   const { BOOTSTRAP_PROVIDER: title, BOOTSTRAP_API_KEY: key } = config;
   if (title === undefined || key === undefined) return;
-  await database.by(starting('first provider')).atomically(async (within) => {
+  await database.withAudit(starting('first provider')).atomically(async (within) => {
     if (!(await hasNoProviders(within))) return;
     const { providerId } = await createTitledProvider(within, title, null, key);
     log.info(`Made the first provider, ${providerId}, with the key from BOOTSTRAP_API_KEY`);
@@ -28,7 +28,7 @@ const keyFile = ({ DATA_DIR }: Config) => join(DATA_DIR, 'demo-api-key');
 /** Loads the demo data into an empty database, when configured; tells the demo school's key, or null when there is none. */
 export async function demoData(config: Config, database: Database, log: Log): Promise<string | null> {
   if (!config.DEMO_DATA) return null;
-  if ((await hasNoProviders(database)) && (await makeDemo(config, database.by(starting('demo')))) !== null) {
+  if ((await hasNoProviders(database)) && (await createDemo(config, database.withAudit(starting('demo')))) !== null) {
     log.info(
       'Loaded the demo data: a school with courses, dates, participants and orders, its partners and a sub-school',
     );
@@ -40,8 +40,8 @@ export async function demoData(config: Config, database: Database, log: Log): Pr
  * The key is written down before the data is committed: a crash between leaves a key that opens nothing, not a school
  * that nobody can open. It alone lies in a file, so that each start can show it; the database has only its hash.
  */
-export function makeDemo(config: Config, database: Database): Promise<string | null> {
-  return loadDemo(database, settingsOf(config), () => {
+export function createDemo(config: Config, database: Database): Promise<string | null> {
+  return loadDemo(database, toSettings(config), () => {
     const key = newApiKey();
     mkdirSync(config.DATA_DIR, { recursive: true });
     // A new file each time: writing into an existing one would keep its mode.
@@ -62,7 +62,7 @@ async function knownDemoKey(config: Config, database: Database) {
 }
 
 /** Prints the address and the demo school's key; the log gets the address only. */
-export function welcome(config: Config, log: Log, port: number, demoKey: string | null) {
+export function printWelcome(config: Config, log: Log, port: number, demoKey: string | null) {
   const { HOST, LOG_FORMAT } = config;
   const everywhere = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(HOST);
   const local = everywhere ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;

@@ -3,11 +3,11 @@ import type { Database } from '../database/client.ts';
 import { fileTransport, smtpTransport } from '../mail/transport.ts';
 import { startMail } from '../mail/worker.ts';
 import type { Log } from './log.ts';
-import { settingsOf } from './store.ts';
+import { toSettings } from './store.ts';
 
 /** Starts to send mails, by the configured server or else into files. */
-export function mailOf(config: Config, database: Database, log: Log) {
+export function startMailWorker(config: Config, database: Database, log: Log) {
   const { SMTP_URL, MAIL_FROM, DATA_DIR } = config;
   const transport = SMTP_URL === undefined ? fileTransport(DATA_DIR) : smtpTransport(SMTP_URL);
-  return startMail({ database, settings: settingsOf(config), transport, from: MAIL_FROM, log });
+  return startMail({ database, settings: toSettings(config), transport, from: MAIL_FROM, log });
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
-import { codeOf, failureOf, isCertificateFault } from '../database/errors.ts';
+import { getErrorCode, getFailure, isCertificateFault } from '../database/errors.ts';
 
 /** The database that server and command line share: one of the operator's, or the embedded one under DATA_DIR. */
 export type Store = {
@@ -72,26 +72,26 @@ async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
 
 /** Waiting changes nothing about a wrong password, user, database name or certificate. */
 const isRefusal = (error: unknown) =>
-  ['28P01', '28000', '3D000'].includes(codeOf(error)) ||
+  ['28P01', '28000', '3D000'].includes(getErrorCode(error)) ||
   isCertificateFault(error) ||
   (error instanceof Error && /does not support SSL/.test(error.message));
 
 /** Waits for a database that is just starting, as in a fresh docker compose; gives up when the time is over. */
-export async function whenReachable({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
+export async function waitForDatabase({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
   const until = performance.now() + waitMs;
   for (let attempt = 0; ; attempt += 1) {
     try {
       await pool.query('select 1');
       return;
     } catch (error) {
-      if (performance.now() > until || isRefusal(error) || failureOf(error)?.kind !== 'unavailable') throw error;
+      if (performance.now() > until || isRefusal(error) || getFailure(error)?.kind !== 'unavailable') throw error;
       if (attempt === 0) onWait();
       await sleep(1_000);
     }
   }
 }
 
-export const settingsOf = (config: Config): Settings => ({
+export const toSettings = (config: Config): Settings => ({
   timezone: config.TIMEZONE,
   defaultLanguage: config.DEFAULT_LANGUAGE,
   publicUrl: config.PUBLIC_URL,

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parseJson } from '../core/json.ts';
 import { Problem } from '../core/errors.ts';
-import { Emptied, Read, type Reading } from './types.ts';
+import { emptyValue, Read, type Reading } from './types.ts';
 import { asLine, asTitle } from '../lib/text.ts';
 import { readDay, readLocalTime, readMoment, readStoredMoment, readTimeOfDay } from '../lib/timestamps.ts';
 
@@ -19,14 +19,14 @@ type Fields = Record<string, unknown>;
  * field of an update may say otherwise.
  * What cannot be read is left for the validator to refuse; what the schema does not know is dropped.
  */
-export function fieldsReader(schema: TSchema) {
+export function createCoercion(schema: TSchema) {
   const read = objectReader(schema);
   return (raw: Fields) => read(raw) as Fields;
 }
 
-function readerOf(schema: TSchema): Reader {
-  const types = typesOf(schema);
-  const emptied = Emptied in schema ? schema[Emptied] : types.includes('null') ? null : unset;
+function getReader(schema: TSchema): Reader {
+  const types = getTypes(schema);
+  const emptied = emptyValue in schema ? schema[emptyValue] : types.includes('null') ? null : unset;
   const read = valueReader(schema, types.find((type) => type !== 'null') ?? 'string');
   return (raw) => {
     const value = isEmpty(raw) ? unset : read(raw);
@@ -34,7 +34,7 @@ function readerOf(schema: TSchema): Reader {
   };
 }
 
-const typesOf = ({ type }: TSchema) => (Array.isArray(type) ? (type as string[]) : [type as string]);
+const getTypes = ({ type }: TSchema) => (Array.isArray(type) ? (type as string[]) : [type as string]);
 const isEmpty = (raw: unknown) => raw === undefined || raw === null || raw === '';
 const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 
@@ -54,21 +54,21 @@ function valueReader(schema: TSchema, type: string): Reader {
 
 /** An object where one was sent, else the plain value: ids or objects in one list. */
 function eitherReader(schemas: TSchema[]): Reader {
-  const object = readerOf(schemas.find((schema) => schema['type'] === 'object')!);
-  const plain = readerOf(schemas.find((schema) => schema['type'] !== 'object')!);
+  const object = getReader(schemas.find((schema) => schema['type'] === 'object')!);
+  const plain = getReader(schemas.find((schema) => schema['type'] !== 'object')!);
   return (raw) => (isFields(raw) ? object(raw) : plain(raw));
 }
 
 function objectReader(schema: TSchema): Reader {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>).map(
-    ([name, property]) => [name, readerOf(property)] as const,
+    ([name, property]) => [name, getReader(property)] as const,
   );
   const others = schema['additionalProperties'] as TSchema | undefined;
-  const readOther = typeof others === 'object' ? readerOf(others) : undefined;
-  const mostNames = (schema['maxProperties'] as number | undefined) ?? mostItems;
+  const readOther = typeof others === 'object' ? getReader(others) : undefined;
+  const maxNames = (schema['maxProperties'] as number | undefined) ?? maxItems;
 
-  return (sent) => {
-    const raw = isEmptyList(sent) ? {} : sent;
+  return (input) => {
+    const raw = isEmptyList(input) ? {} : input;
     if (!isFields(raw)) return unreadable;
     const fields = Object.create(null) as Fields;
     for (const [name, read] of properties) {
@@ -77,7 +77,7 @@ function objectReader(schema: TSchema): Reader {
     }
     if (readOther) {
       const names = Object.keys(raw);
-      if (names.length > mostNames) return unreadable;
+      if (names.length > maxNames) return unreadable;
       for (const name of names) {
         const value = isKey(name) ? readOther(raw[name]) : unreadable;
         if (value !== unset) fields[name] = value;
@@ -87,10 +87,10 @@ function objectReader(schema: TSchema): Reader {
   };
 }
 
-const mostItems = 1_000;
+const maxItems = 1_000;
 
 /** A form's `a[0]=x&a[1]=y`, and PHP's JSON of an array with gaps, are objects with numbers for names. */
-function itemsOf(raw: unknown): unknown[] {
+function getItems(raw: unknown): unknown[] {
   if (Array.isArray(raw)) return raw;
   if (isFields(raw) && Object.keys(raw).every((name) => /^\d+$/.test(name)))
     return Object.values(raw).flatMap((item) => (isEmptyList(item) ? [item] : item));
@@ -99,14 +99,14 @@ function itemsOf(raw: unknown): unknown[] {
 
 /** Empty items are left out, but for objects: there they keep their places, so that a fault names the right one. */
 function listReader(items: TSchema, how: Reading | undefined): Reader {
-  const item = readerOf(items);
+  const item = getReader(items);
   const keepsPlaces = items['type'] === 'object';
   const split = (raw: unknown) =>
     how === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
   const read: Reader = (raw) => {
-    const parts = itemsOf(raw).flatMap(split);
+    const parts = getItems(raw).flatMap(split);
     // Not worth reading one by one: it is refused for its length.
-    if (parts.length > mostItems) return unreadable;
+    if (parts.length > maxItems) return unreadable;
     const values = parts.map(item);
     if (values.every((value) => value === unset)) return unset;
     return keepsPlaces

@@ -7,7 +7,7 @@ import {
   type TSchema,
   type TUnsafe,
 } from '@sinclair/typebox';
-import { Emptied, Nullable } from './types.ts';
+import { emptyValue, Nullable } from './types.ts';
 
 type Changed<S extends TSchema> =
   S extends TOptional<TSchema>
@@ -20,16 +20,16 @@ type Changed<S extends TSchema> =
  * The fields of a partial update, made of those of a create. What is not sent keeps its value. What is sent empty becomes
  * its default, or null without one; a boolean then counts as not sent, and what a create requires is missing.
  */
-export const changed = <P extends TProperties>(fields: P) =>
+export const partialUpdate = <P extends TProperties>(fields: P) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, Type.Optional(changedField(field))]),
   ) as unknown as { [K in keyof P]: Changed<P[K]> };
 
 function changedField({ default: unsent, ...field }: TSchema): TSchema {
-  if (!(OptionalKind in field)) return { ...field, [Emptied]: null };
+  if (!(OptionalKind in field)) return { ...field, [emptyValue]: null };
   if (field['type'] === 'boolean') return field;
-  return unsent === undefined ? Nullable(field as TSchema) : { ...field, [Emptied]: unsent as unknown };
+  return unsent === undefined ? Nullable(field as TSchema) : { ...field, [emptyValue]: unsent as unknown };
 }
 
 /** For a text that is never null: cleared it is empty. */
-export const cleared = (sent: string | null | undefined) => (sent === null ? '' : sent);
+export const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);

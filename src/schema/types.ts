@@ -23,7 +23,7 @@ export type Reading =
  * What a field that is sent empty is read as, where that is more than not sent: what `changed` makes of the fields of a
  * create. A symbol for the same reason.
  */
-export const Emptied = Symbol('emptied');
+export const emptyValue = Symbol('emptied');
 
 const reading = <S extends TSchema>(how: Reading, schema: S): S => ({ ...schema, [Read]: how });
 
@@ -31,15 +31,15 @@ const reading = <S extends TSchema>(how: Reading, schema: S): S => ({ ...schema,
 export const Nullable = <S extends TSchema>(schema: S) =>
   Type.Unsafe<Static<S> | null>({
     ...schema,
-    type: [typeOf(schema), 'null'],
+    type: [getType(schema), 'null'],
     ...(Array.isArray(schema['enum']) ? { enum: [...(schema['enum'] as unknown[]), null] } : {}),
   });
 
 /** A field that is this when it is not sent, and again when an update sends it empty. */
-export const Defaulted = <S extends TSchema>(schema: S, value: Static<S>) =>
+export const withDefault = <S extends TSchema>(schema: S, value: Static<S>) =>
   Type.Optional({ ...schema, default: value } as S & { default: Static<S> });
 
-function typeOf(schema: TSchema) {
+function getType(schema: TSchema) {
   if (typeof schema['type'] !== 'string') throw new Error('Only a schema of one type can be made nullable');
   return schema['type'];
 }

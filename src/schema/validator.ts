@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import { invalidFields, type Problem } from '../core/errors.ts';
-import { fieldsReader } from './coercion.ts';
+import { createCoercion } from './coercion.ts';
 
 type Fields = Record<string, unknown>;
 type Fault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
@@ -15,7 +15,7 @@ const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, ad
 formats.default(ajv);
 
 /** A check that is compiled when it is first needed: all of them take half a second of a start, and memory. */
-export function checkOf(schema: object) {
+export function compileCheck(schema: object) {
   let compiled: ValidateFunction | undefined;
   const check = (data: unknown): boolean => {
     compiled ??= ajv.compile(schema);
@@ -29,8 +29,8 @@ export function checkOf(schema: object) {
 
 /** Compiles what reads and checks fields outside a request, by the same rules; it throws the same problems. */
 export function fieldsChecker(schema: TSchema) {
-  const read = fieldsReader(schema);
-  const validate = checkOf(schema);
+  const read = createCoercion(schema);
+  const validate = compileCheck(schema);
   const names = Object.keys((schema['properties'] ?? {}) as Fields);
   return (raw: Fields): Fields => {
     const fields = read(raw);

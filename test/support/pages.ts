@@ -1,6 +1,6 @@
 import { openSession } from '../../src/resources/auth/session-service.ts';
 import type { Purpose } from '../../src/resources/auth/token-schema.ts';
-import { makeToken } from '../../src/resources/auth/token-service.ts';
+import { createToken } from '../../src/resources/auth/token-service.ts';
 import { send, type Answer, type Provider, type World } from './world.ts';
 
 type App = World['app'];
@@ -8,10 +8,10 @@ type Headers = Record<string, string>;
 
 /** A token of a course user, as a sign-on or a mail makes it. */
 export const tokenFor = async (me: Provider, purpose: Purpose, userId: number) =>
-  makeToken((await me.ctx()).doors, purpose, { providerId: me.id, userId, adminUserId: null });
+  createToken((await me.ctx()).authStore, purpose, { providerId: me.id, userId, adminUserId: null });
 
 export const adminTokenFor = async (me: Provider, adminUserId: number) =>
-  makeToken((await me.ctx()).doors, 'password', { providerId: me.id, userId: null, adminUserId });
+  createToken((await me.ctx()).authStore, 'password', { providerId: me.id, userId: null, adminUserId });
 
 /** A browser's answers without a browser: what a person who is signed in is sent, and sends. */
 export async function signedIn(app: App, me: Provider, userId: number, headers: Headers = {}) {
@@ -20,7 +20,7 @@ export async function signedIn(app: App, me: Provider, userId: number, headers: 
 
 /** The cookie of somebody who is signed in. */
 export const sessionOf = async (me: Provider, userId: number) =>
-  `session=${await openSession((await me.ctx()).doors, { providerId: me.id, userId })}`;
+  `session=${await openSession((await me.ctx()).authStore, { providerId: me.id, userId })}`;
 
 export const visitor = (app: App, headers: Headers = {}) => ({
   get: (url: string, more: Headers = {}) => send(app, { method: 'GET', url, headers: { ...headers, ...more } }),

@@ -5,7 +5,7 @@ import type { InjectOptions } from 'fastify';
 import { buildApp, type AppOptions } from '../../src/app.ts';
 import { allGuards, type Ctx, type Guards, type Settings } from '../../src/core/context.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
-import { contextOf, createTitledProvider } from '../../src/resources/schools/provider-service.ts';
+import { createContext, createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 
 export const settings: Settings = {
   timezone: 'Europe/Oslo',
@@ -135,7 +135,7 @@ export async function newProvider(app: App, database: Database, title = `School 
     post,
     put: request('PUT'),
     request,
-    ctx: (): Promise<Ctx> => contextOf(database, settings, providerId),
+    ctx: (): Promise<Ctx> => createContext(database, settings, providerId),
     /** A course through the interface; the id of it. */
     course: async (fields: Record<string, unknown> = {}) => {
       const answer = await post('/v2/courses', { title: `Course ${(made += 1)}`, ...fields });

@@ -15,7 +15,7 @@ const [letterT, separator, closing] = [0x74, 0x2c, 0x29];
  * told, a number whole and below 2^53, and an empty one null. Throws where a cell is not of its kind or the text ends early.
  * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
  */
-export function readRecords<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T): T[] {
+export function parseComposites<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T): T[] {
   return readSome(text, kinds, toRow, 0, Infinity).rows;
 }
 

@@ -2,7 +2,7 @@ import { getTableColumns, getTableName, is, SQL, sql, type Column } from 'drizzl
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { casing } from './row-decoder.ts';
-import { namedBy, run, type Bound, type Runner, type Statement, type Value } from '../statements.ts';
+import { namedBy, execute, type BoundStatement, type Queryable, type Statement, type Value } from '../statements.ts';
 
 type Made = PgTable & { id: PgColumn };
 
@@ -11,7 +11,7 @@ type Made = PgTable & { id: PgColumn };
  * planned once a connection: the query builder takes longer for a wide row than the database does. What is not given is the
  * column's default.
  */
-export function inserting<T extends Made>(table: T) {
+export function prepareInsert<T extends Made>(table: T) {
   const columns = Object.entries<Column>(getTableColumns(table)).filter(
     ([, { generated, generatedIdentity }]) => !generated && !generatedIdentity,
   );
@@ -21,11 +21,11 @@ export function inserting<T extends Made>(table: T) {
   if (bySql) throw new Error(`${getTableName(table)}.${bySql[0]} has a default that is no value`);
   let statement: Statement | undefined;
 
-  return (row: T['$inferInsert']): Bound => {
+  return (row: T['$inferInsert']): BoundStatement => {
     statement ??= inWords();
-    const given = row as Record<string, unknown>;
+    const options = row as Record<string, unknown>;
     const values = columns.map(([name, column]) =>
-      encoded(column, given[name] === undefined ? column.default : given[name]),
+      encoded(column, options[name] === undefined ? column.default : options[name]),
     );
     return { ...statement, values };
   };
@@ -42,8 +42,8 @@ export function inserting<T extends Made>(table: T) {
 const wording = drizzle.mock({ casing });
 
 /** Inserts the row of a prepared insert and returns its id. */
-export const insert = async (tx: Runner, { values, ...statement }: Bound) =>
-  (await run<{ id: number }>(tx, statement, values))[0]!.id;
+export const insert = async (tx: Queryable, { values, ...statement }: BoundStatement) =>
+  (await execute<{ id: number }>(tx, statement, values))[0]!.id;
 
 const encoded = (column: Column, value: unknown) =>
   value === undefined || value === null ? null : (column.mapToDriverValue(value) as Value);

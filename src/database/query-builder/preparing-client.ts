@@ -7,20 +7,20 @@ type Asked = string | { text: string; name?: string | undefined; rowMode?: strin
 type Query = (this: Client, asked: Asked, ...rest: unknown[]) => unknown;
 
 /** So that texts which vary without end, such as lists of ids written out, cannot fill a connection's memory. */
-const mostNames = 500;
+const maxNames = 500;
 
 /** The driver's types keep its connection to themselves. */
 type Connected = { connection: { stream: Writable } };
 
 /** What is asked in one turn of the event loop wakes the database once: that costs more than a small statement. */
-function inOnePiece(stream: Writable) {
+function corkWrites(stream: Writable) {
   if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
 /** So many connections whose first error is a prepared statement's, within a minute, come from a pooler that cannot keep them. */
-const mostFaults = 3;
+const maxFaults = 3;
 
 /** Counts the connections that a pooler breaks; calls `stop` once when they are too many. */
 function faultCounter(stop: () => void) {
@@ -32,19 +32,19 @@ function faultCounter(stop: () => void) {
     if (!isPreparingFault(error)) return;
     const now = performance.now();
     faults = [...faults.filter((at) => now - at < 60_000), now];
-    if (faults.length === mostFaults) stop();
+    if (faults.length === maxFaults) stop();
   };
 }
 
 /** A name for a text that came before: planning what comes once would gain nothing. */
-function nameGiver() {
+function statementNamer() {
   const seen = new Set<string>();
   const names = new Map<string, string>();
   return function nameOf(text: string): string | undefined {
     const known = names.get(text);
-    if (known !== undefined || names.size >= mostNames) return known;
+    if (known !== undefined || names.size >= maxNames) return known;
     if (!seen.has(text)) {
-      if (seen.size >= mostNames) seen.clear();
+      if (seen.size >= maxNames) seen.clear();
       seen.add(text);
       return undefined;
     }
@@ -60,22 +60,22 @@ function nameGiver() {
  * own; without `prepare` nothing, which some transaction poolers need. It turns `prepare` off by itself, and calls
  * `onUnprepared`, when such a pooler shows.
  */
-export function clientThat(given: { prepare: boolean; onUnprepared?: () => void }): typeof Client {
-  let { prepare } = given;
-  const nameOf = nameGiver();
+export function preparingClient(options: { prepare: boolean; onUnprepared?: () => void }): typeof Client {
+  let { prepare } = options;
+  const getName = statementNamer();
   const countFault = faultCounter(() => {
     prepare = false;
-    given.onUnprepared?.();
+    options.onUnprepared?.();
   });
   const named = (asked: Asked): Asked => {
     if (typeof asked === 'string' || (prepare && asked.name !== undefined)) return asked;
     // Rows as arrays are what the query builder asks for; what is written by hand names itself, or has a reason not to.
-    return { ...asked, name: prepare && asked.rowMode === 'array' ? nameOf(asked.text) : undefined };
+    return { ...asked, name: prepare && asked.rowMode === 'array' ? getName(asked.text) : undefined };
   };
   class Preparing extends Client {}
   // Assigned, since the driver types its query as a dozen overloads.
   Preparing.prototype.query = function ask(this: Client, asked: Asked, ...rest: unknown[]) {
-    inOnePiece((this as unknown as Connected).connection.stream);
+    corkWrites((this as unknown as Connected).connection.stream);
     const answer = (Client.prototype.query as unknown as Query).call(this, named(asked), ...rest);
     if (answer instanceof Promise) answer.catch((error: unknown) => countFault(this, error));
     return answer;

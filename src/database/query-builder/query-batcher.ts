@@ -3,7 +3,7 @@ import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 
 type Asked = [query: QueryConfig | string, values?: unknown[]];
 /** More often than connections may fail before statements go without names. */
-const mostTries = 6;
+const maxTries = 6;
 
 type Waiting = { asked: Asked; done(result: QueryResult): void; failed(error: unknown): void; tries: number };
 
@@ -11,7 +11,7 @@ type Waiting = { asked: Asked; done(result: QueryResult): void; failed(error: un
  * Asks all that is asked in one turn of the event loop, mostly a page's relations, over one connection, where it leaves in
  * one piece: waking the database once more costs more than a small statement, and so does taking a connection.
  */
-export function askingTogether(pool: Pool): Pick<Pool, 'query'> {
+export function batchQueries(pool: Pool): Pick<Pool, 'query'> {
   let waiting: Waiting[] = [];
 
   async function send() {
@@ -29,7 +29,7 @@ export function askingTogether(pool: Pool): Pick<Pool, 'query'> {
         try {
           done(await client.query(...(asked as [QueryConfig])));
         } catch (error) {
-          if (tries < mostTries && isPreparingFault(error)) ask({ asked, done, failed, tries: tries + 1 });
+          if (tries < maxTries && isPreparingFault(error)) ask({ asked, done, failed, tries: tries + 1 });
           else failed(error);
           throw error;
         }

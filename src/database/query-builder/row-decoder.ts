@@ -5,13 +5,13 @@ import { PgArray } from 'drizzle-orm/pg-core';
 import type { Pool, PoolClient } from 'pg';
 import {
   bytesRead,
-  largestResult,
+  maxResultBound,
   resultAfterWrite,
   ResultTooLarge,
-  usualResult,
+  defaultResultBound,
   type ResultBound,
 } from './result-bounds.ts';
-import { readManyRecords, readRecords, recordsAtOnce, type Kind } from './composite-literals.ts';
+import { readManyRecords, parseComposites, recordsAtOnce, type Kind } from './composite-literals.ts';
 import { isLongText } from '../tables/columns.ts';
 
 type Field = { path: string[]; field: unknown };
@@ -38,19 +38,19 @@ export const casing = 'snake_case';
  * The query builder over a connection or a pool. It reads rows as it always does, but for a statement with a name it decides
  * once how each column is read, and not anew for each value of each row.
  */
-export function builderOn(client: Pool | PoolClient): NodePgDatabase {
+export function createQueryBuilder(client: Pool | PoolClient): NodePgDatabase {
   const builder = drizzle({ client, casing });
   const { session } = builder as unknown as { session: Session };
   const { prepareQuery } = session;
   session.prepareQuery = (query, fields, name, ...rest) => {
-    const records = fields && name?.startsWith(asRecords) ? recordsOf(fields, boundOf(name)) : undefined;
+    const records = fields && name?.startsWith(asRecords) ? getRecords(fields, getBound(name)) : undefined;
     const asked = records ? { ...query, sql: records.toSql(query.sql) } : query;
     const prepared = prepareQuery.call(session, asked, fields, name, ...rest);
     // To write a reader out pays for what is asked again and again.
     if (fields && name && !prepared.customResultMapper) {
       let read: Read | undefined;
       prepared.customResultMapper = (rows) => {
-        read ??= readerOf(records?.fields ?? fields, prepared.joinsNotNullableMap, records !== undefined);
+        read ??= compileRowDecoder(records?.fields ?? fields, prepared.joinsNotNullableMap, records !== undefined);
         return records ? records.read(rows as (string | null)[][], read) : rows.map(read);
       };
     }
@@ -59,9 +59,9 @@ export function builderOn(client: Pool | PoolClient): NodePgDatabase {
   return builder;
 }
 
-function boundOf(name: string) {
+function getBound(name: string) {
   if (name.startsWith(asRecordsAfterWrite)) return resultAfterWrite;
-  return name.startsWith(asManyRecords) ? largestResult : usualResult;
+  return name.startsWith(asManyRecords) ? maxResultBound : defaultResultBound;
 }
 
 /**
@@ -69,15 +69,15 @@ function boundOf(name: string) {
  * which a record would quote, each with those beside it. `fields` are in the order of their cells. The database sends
  * nothing beyond the bound.
  */
-function recordsOf(all: Field[], bound: ResultBound) {
+function getRecords(all: Field[], bound: ResultBound) {
   const [short, long] = [all.filter((one) => !isLong(one)), all.filter(isLong)];
-  const kinds = short.map(({ field }) => kindOf(field));
-  const nameOf = (one: Field) => `c${all.indexOf(one)}`;
-  const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${nameOf(one)})` : nameOf(one)));
+  const kinds = short.map(({ field }) => getKind(field));
+  const getName = (one: Field) => `c${all.indexOf(one)}`;
+  const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${getName(one)})` : getName(one)));
   const record = `row(${cells.join(', ')})::text`;
-  const longNames = long.map(nameOf);
+  const longNames = long.map(getName);
   const bounded = (text: string) =>
-    `(select * from (${text}) as t(${all.map(nameOf).join(', ')}) limit ${bound.rows + 1}) as t`;
+    `(select * from (${text}) as t(${all.map(getName).join(', ')}) limit ${bound.rows + 1}) as t`;
   const inOneText = (text: string) =>
     `select case when octet_length(records) <= ${bound.bytes} then records end
       from (select coalesce(string_agg(${record}, ''), '') as records from ${bounded(text)}) as t`;
@@ -90,15 +90,16 @@ function recordsOf(all: Field[], bound: ResultBound) {
   function readText(rows: (string | null)[][], read: Read) {
     const text = rows[0]![0] ?? null;
     if (text === null) throw new ResultTooLarge();
-    if (bound !== usualResult) return readManyRecords(text, kinds, read).then((found) => sized(found, text.length));
-    return sized(readRecords(text, kinds, read), text.length);
+    if (bound !== defaultResultBound)
+      return readManyRecords(text, kinds, read).then((found) => sized(found, text.length));
+    return sized(parseComposites(text, kinds, read), text.length);
   }
   function readEach(rows: (string | null)[][], read: Read) {
     if (rows.some(([text]) => text === null)) throw new ResultTooLarge();
     const size = Number(rows.at(-1)?.at(-1) ?? 0);
     const readOne = ([text, ...beside]: (string | null)[]) =>
-      readRecords(text!, kinds, (row) => read([...row, ...beside]))[0];
-    return bound === usualResult ? sized(rows.map(readOne), size) : readInSlices();
+      parseComposites(text!, kinds, (row) => read([...row, ...beside]))[0];
+    return bound === defaultResultBound ? sized(rows.map(readOne), size) : readInSlices();
 
     async function readInSlices() {
       const found: Value[] = [];
@@ -125,8 +126,8 @@ function recordsOf(all: Field[], bound: ResultBound) {
 const isLong = ({ field }: Field) => isLongText(field);
 
 /** An expression comes as JSON, which tells its type: a numeric is a number there. So does an array, for its members. */
-function kindOf(field: unknown): Kind {
-  const decoder = decoderOf(field);
+function getKind(field: unknown): Kind {
+  const decoder = getDecoder(field);
   if (!is(decoder, Column) || is(decoder, PgArray)) return 'json';
   const type = decoder.getSQLType();
   if (decoder.dataType === 'number' && /^(big|small)?(int|integer|serial)$/.test(type)) return 'number';
@@ -135,10 +136,10 @@ function kindOf(field: unknown): Kind {
 
 type Read = (row: Value[]) => Value;
 
-function readerOf(fields: Field[], notNull: Nullable, areRecords: boolean): Read {
-  const reads = fields.map(({ field }, n) => readOf(field, n, areRecords));
+function compileRowDecoder(fields: Field[], notNull: Nullable, areRecords: boolean): Read {
+  const reads = fields.map(({ field }, n) => getRead(field, n, areRecords));
   if (fields.every(({ path }) => path.length === 1)) {
-    return objectOf(
+    return compileObject(
       fields.map(({ path }) => path[0]!),
       reads,
     );
@@ -149,7 +150,7 @@ function readerOf(fields: Field[], notNull: Nullable, areRecords: boolean): Read
   const parts = names.map((name) => {
     const places = fields.flatMap(({ path }, n) => (path[0] === name ? [n] : []));
     if (fields[places[0]!]!.path.length === 1) return reads[places[0]!]!;
-    const read = objectOf(
+    const read = compileObject(
       places.map((n) => fields[n]!.path[1]!),
       places.map((n) => reads[n]!),
     );
@@ -160,14 +161,14 @@ function readerOf(fields: Field[], notNull: Nullable, areRecords: boolean): Read
       ? (row: Value[]) => (row[places[0]!] === null ? null : read(row))
       : read;
   });
-  return objectOf(names, parts);
+  return compileObject(names, parts);
 }
 
 /** Written out member by member, since an object that is filled in a loop takes several times as long to make and to read. */
-function objectOf(names: string[], reads: Read[]): Read {
+function compileObject(names: string[], reads: Read[]): Read {
   const members = names.map(
     (name, n) =>
-      `${JSON.stringify(name)}: ${placeOf.has(reads[n]!) ? `row[${placeOf.get(reads[n]!)}]` : `reads[${n}](row)`}`,
+      `${JSON.stringify(name)}: ${getPlace.has(reads[n]!) ? `row[${getPlace.get(reads[n]!)}]` : `reads[${n}](row)`}`,
   );
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the names are those of our own columns
   return (new Function('reads', `return (row) => ({ ${members.join(', ')} })`) as (reads: Read[]) => Read)(reads);
@@ -175,20 +176,20 @@ function objectOf(names: string[], reads: Read[]): Read {
 
 const identity = Column.prototype.mapFromDriverValue;
 /** The place of each column that is taken as it comes. */
-const placeOf = new WeakMap<Read, number>();
+const getPlace = new WeakMap<Read, number>();
 
-function readOf(field: unknown, n: number, isRecord: boolean): Read {
-  const decoder = decoderOf(field);
-  const isRead = isRecord && (/number|boolean/.test(kindOf(field)) || decoder === noopDecoder || isLongText(field));
+function getRead(field: unknown, n: number, isRecord: boolean): Read {
+  const decoder = getDecoder(field);
+  const isRead = isRecord && (/number|boolean/.test(getKind(field)) || decoder === noopDecoder || isLongText(field));
   if (isRead || decoder.mapFromDriverValue === identity) {
     const read: Read = (row) => row[n];
-    placeOf.set(read, n);
+    getPlace.set(read, n);
     return read;
   }
   return (row) => (row[n] === null ? null : decoder.mapFromDriverValue(row[n]));
 }
 
-function decoderOf(field: unknown): DriverValueDecoder<unknown, unknown> {
+function getDecoder(field: unknown): DriverValueDecoder<unknown, unknown> {
   if (is(field, Column)) return field;
   const { sql = field } = field as { sql?: unknown };
   return (sql as SQL & { decoder: DriverValueDecoder<unknown, unknown> }).decoder;

@@ -1,6 +1,6 @@
 import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
-import { foldedSql, instant, reference } from './columns.ts';
+import { caseFoldedSql, instant, reference } from './columns.ts';
 import { outbox } from './outbox.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
@@ -67,7 +67,7 @@ export const sessions = pgTable(
 
 /** What is stored of a username there, as SQL. People mistype: in its place may stand a password. */
 export const usernameHashSql = (username: string) =>
-  `encode(sha256(convert_to(${foldedSql(username)}, 'UTF8')), 'hex')`;
+  `encode(sha256(convert_to(${caseFoldedSql(username)}, 'UTF8')), 'hex')`;
 
 /** Failed sign-ons for a username, known or not, within one window, and those under way. */
 export const signOnFailures = pgTable(

@@ -11,7 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { tags } from './catalog.ts';
-import { folded, id, instant, reference, stamps } from './columns.ts';
+import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
@@ -32,13 +32,13 @@ export const campaigns = pgTable(
     currency: text().notNull().default('NOK'),
     discountType: text({ enum: ['Percent', 'Value'] }).notNull(),
     discountValue: numeric({ precision: 12, scale: 2 }).notNull(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'campaigns_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'campaigns_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('campaigns_code')
-      .on(t.providerId, folded(t.campaignCode))
+      .on(t.providerId, caseFolded(t.campaignCode))
       .where(sql`${t.campaignCode} is not null and not ${t.isArchived}`),
     check('campaigns_type', sql`${t.type} in ('Campaign', 'Agreement')`),
     check('campaigns_discount_type', sql`${t.discountType} in ('Percent', 'Value')`),
@@ -120,13 +120,13 @@ export const vouchers = pgTable(
     expiresAt: instant(),
     archivedAt: instant(),
     deletedAt: instant(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'vouchers_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'vouchers_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('vouchers_code')
-      .on(t.providerId, folded(t.code))
+      .on(t.providerId, caseFolded(t.code))
       .where(sql`${t.deletedAt} is null`),
     check('vouchers_balance', sql`${t.balance} >= 0 and ${t.balance} <= ${t.amount}`),
     check('vouchers_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),

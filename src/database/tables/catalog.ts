@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { folded, id, reference, stamps } from './columns.ts';
+import { caseFolded, id, reference, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { providers } from './providers.ts';
 
@@ -12,7 +12,7 @@ export const categories = pgTable(
     parentId: reference(),
     title: text().notNull(),
     slug: text().notNull(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     foreignKey({ name: 'categories_parent_fk', columns: [t.parentId], foreignColumns: [t.id] }),
@@ -40,11 +40,11 @@ export const courseCategories = pgTable(
 /** A provider's own words for its courses: tags select, labels decorate. Same shape, two vocabularies. */
 export const tags = pgTable(
   'tags',
-  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...stamps() },
+  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },
   (t) => [
     primaryKey({ name: 'tags_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'tags_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    uniqueIndex('tags_title').on(t.providerId, folded(t.title)),
+    uniqueIndex('tags_title').on(t.providerId, caseFolded(t.title)),
     check('tags_title_given', sql`${t.title} <> ''`),
   ],
 );
@@ -70,11 +70,11 @@ export const courseTags = pgTable(
 
 export const labels = pgTable(
   'labels',
-  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...stamps() },
+  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },
   (t) => [
     primaryKey({ name: 'labels_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'labels_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    uniqueIndex('labels_title').on(t.providerId, folded(t.title)),
+    uniqueIndex('labels_title').on(t.providerId, caseFolded(t.title)),
     check('labels_title_given', sql`${t.title} <> ''`),
   ],
 );

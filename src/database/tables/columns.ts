@@ -16,7 +16,7 @@ export const isLongText = (column: unknown) => is(column, PgCustomColumn);
 type Columns<T extends PgTable> = ReturnType<typeof getTableColumns<T>>;
 
 /** All columns of a table but these: what is not selected is not put into words, sent and read. */
-export const columnsBut = <T extends PgTable, Name extends string & keyof Columns<T>>(
+export const omitColumns = <T extends PgTable, Name extends string & keyof Columns<T>>(
   table: T,
   names: readonly Name[],
 ) =>
@@ -32,12 +32,12 @@ export const realClock = 'clock_timestamp()';
 export const realTime = sql.raw(realClock);
 
 /** Written by `write()` with the provider's clock, which follows commit order; `now()` would not. */
-export const stamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });
+export const timestamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });
 
 /**
  * Texts as people compare them, without regard to case, here and in the unique indexes; `lower()` alone misses Å in the
  * C locale.
  */
-export const folded = (value: AnyPgColumn | SQL | string) => sql`lower(${value} collate "und-x-icu")`;
+export const caseFolded = (value: AnyPgColumn | SQL | string) => sql`lower(${value} collate "und-x-icu")`;
 /** The same of an expression in a statement that is written as text. */
-export const foldedSql = (expression: string) => `lower(${expression} collate "und-x-icu")`;
+export const caseFoldedSql = (expression: string) => `lower(${expression} collate "und-x-icu")`;

@@ -15,7 +15,7 @@ import {
   timestamp,
   unique,
 } from 'drizzle-orm/pg-core';
-import { id, instant, reference, stamps } from './columns.ts';
+import { id, instant, reference, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
@@ -23,7 +23,7 @@ import { providers } from './providers.ts';
 /** A named group of course dates; a date is in one at most. */
 export const bundles = pgTable(
   'bundles',
-  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...stamps() },
+  { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },
   (t) => [
     primaryKey({ name: 'bundles_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'bundles_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
@@ -84,7 +84,7 @@ export const courseDates = pgTable(
       .notNull()
       .generatedAlwaysAs(sql`num_confirmed + num_overbooked + num_unconfirmed + num_waiting > 0`),
     customProperties: jsonb().$type<Record<string, string | null>>(),
-    ...stamps(),
+    ...timestamps(),
     deletedAt: instant(),
   },
   (t) => [
@@ -184,7 +184,7 @@ export const gatherings = pgTable(
     description: text(),
     theme: text(),
     eventUrl: text(),
-    ...stamps(),
+    ...timestamps(),
     deletedAt: instant(),
   },
   (t) => [

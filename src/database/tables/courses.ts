@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { folded, id, instant, longText, reference, stamps } from './columns.ts';
+import { caseFolded, id, instant, longText, reference, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -70,7 +70,7 @@ export const courses = pgTable(
     visitAddress2: text('visit_address2'),
     visitZipcode: text(),
     visitCity: text(),
-    ...stamps(),
+    ...timestamps(),
     deletedAt: instant(),
     relatedItemsUpdatedAt: instant(),
   },
@@ -83,7 +83,7 @@ export const courses = pgTable(
       foreignColumns: [customers.providerId, customers.id],
     }),
     uniqueIndex('courses_active_title')
-      .on(t.providerId, folded(t.title))
+      .on(t.providerId, caseFolded(t.title))
       .where(sql`${t.isActive} and ${t.deletedAt} is null`),
     // Carries what a list filters on beside the id, so that a page's ids are found in the index alone.
     index('courses_list')
@@ -142,7 +142,7 @@ export const products = pgTable(
     /** What it is called in the provider's own accounting. */
     externalId: text(),
     archivedAt: instant(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'products_pk', columns: [t.providerId, t.id] }),

@@ -11,7 +11,7 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
-import { id, reference, stamps } from './columns.ts';
+import { id, reference, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -57,7 +57,7 @@ export const customers = pgTable(
     visitZipcode: text(),
     visitCity: text(),
     customProperties: jsonb().$type<Record<string, string | null>>(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'customers_pk', columns: [t.providerId, t.id] }),

@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { campaigns } from './campaigns.ts';
-import { id, instant, reference, stamps } from './columns.ts';
+import { id, instant, reference, timestamps } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { products } from './courses.ts';
 import { customers } from './customers.ts';
@@ -52,7 +52,7 @@ export const orders = pgTable(
     customProperties: jsonb().$type<Record<string, string | null>>(),
     invoicedAt: instant(),
     exportedAt: instant(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'orders_pk', columns: [t.providerId, t.id] }),
@@ -103,7 +103,7 @@ export const orderLines = pgTable(
     priceAtExport: money(),
     discountPercentAtExport: percent(),
     discountCalculatedAtExport: money(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'order_lines_pk', columns: [t.providerId, t.id] }),
@@ -139,7 +139,7 @@ export const bookings = pgTable(
     bookerEmail: text(),
     bookerPhone: text(),
     bookerLanguageId: text(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'bookings_pk', columns: [t.providerId, t.id] }),

@@ -11,7 +11,7 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
-import { id, instant, reference, stamps } from './columns.ts';
+import { id, instant, reference, timestamps } from './columns.ts';
 import { courseDates, gatherings } from './coursedates.ts';
 import { bookings, orderLines } from './orders.ts';
 import { courseUsers } from './users.ts';
@@ -37,7 +37,7 @@ export const participants = pgTable(
     userComment: text(),
     invoiceReference: text(),
     customProperties: jsonb().$type<Record<string, string | null>>(),
-    ...stamps(),
+    ...timestamps(),
     archivedAt: instant(),
   },
   (t) => [

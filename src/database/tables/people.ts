@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { folded, instant, reference, stamps } from './columns.ts';
+import { caseFolded, instant, reference, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
 /** One person per e-mail address, who may work for several providers. */
@@ -15,7 +15,7 @@ export const adminUsers = pgTable(
     passwordHash: text(),
     createdAt: instant().notNull(),
   },
-  (t) => [uniqueIndex('admin_users_email').on(folded(t.email))],
+  (t) => [uniqueIndex('admin_users_email').on(caseFolded(t.email))],
 );
 
 /** That person at one provider, under the name that this one gave; attaching shows nothing that another one stored. */
@@ -31,7 +31,7 @@ export const adminMemberships = pgTable(
     phonePrefix: text().notNull().default(''),
     phone: text().notNull().default(''),
     bookingEmail: text().notNull().default(''),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'admin_memberships_pk', columns: [t.providerId, t.adminUserId] }),
@@ -49,12 +49,12 @@ export const roles = pgTable(
     id: bigint({ mode: 'number' }).notNull().generatedByDefaultAsIdentity({ startWith: 100 }),
     title: text().notNull(),
     description: text().notNull().default(''),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'roles_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'roles_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    uniqueIndex('roles_title').on(t.providerId, folded(t.title)),
+    uniqueIndex('roles_title').on(t.providerId, caseFolded(t.title)),
     check('roles_title_given', sql`${t.title} <> ''`),
   ],
 );

@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { folded, id, instant, reference, stamps } from './columns.ts';
+import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -24,11 +24,11 @@ export const places = pgTable(
     parentId: reference(),
     title: text().notNull(),
     country: text().notNull(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     foreignKey({ name: 'places_parent_fk', columns: [t.parentId], foreignColumns: [t.id] }),
-    uniqueIndex('places_title').on(t.country, sql`coalesce(${t.parentId}, 0)`, folded(t.title)),
+    uniqueIndex('places_title').on(t.country, sql`coalesce(${t.parentId}, 0)`, caseFolded(t.title)),
     index('places_parent').on(t.parentId),
     check('places_title_given', sql`${t.title} <> ''`),
     check('places_country', sql`${t.country} ~ '^[A-Z]{2}$'`),
@@ -51,7 +51,7 @@ export const instructors = pgTable(
     company: text().notNull().default(''),
     description: text().notNull().default(''),
     showOnWeb: boolean().notNull().default(false),
-    ...stamps(),
+    ...timestamps(),
     archivedAt: instant(),
   },
   (t) => [
@@ -104,7 +104,7 @@ export const locations = pgTable(
     isDefault: boolean().notNull().default(false),
     isNotificationEnabled: boolean().notNull().default(false),
     isVirtual: boolean().notNull().default(false),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'locations_pk', columns: [t.providerId, t.id] }),

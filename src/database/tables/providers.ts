@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { id, instant, reference, stamps } from './columns.ts';
+import { id, instant, reference, timestamps } from './columns.ts';
 
 /** A school or company: the tenant. Its id is the `provider_id` of every tenant table. */
 export const providers = pgTable(
@@ -42,7 +42,7 @@ export const providers = pgTable(
     textDescription: text().notNull().default(''),
     /** Since then no key works; the data stays. */
     closedAt: instant(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     foreignKey({ name: 'providers_root_fk', columns: [t.rootId], foreignColumns: [t.id] }),
@@ -94,7 +94,7 @@ export const partnerConnections = pgTable(
     providerId: reference().notNull(),
     partnerId: reference().notNull(),
     status: text({ enum: ['requested', 'approved', 'revoked'] }).notNull(),
-    ...stamps(),
+    ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'partner_connections_pk', columns: [t.providerId, t.partnerId] }),

@@ -10,12 +10,12 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { folded, id, instant, reference, stamps } from './columns.ts';
+import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
 /** Serves LIKE from the start of a value, which an index in a language's order cannot. */
-const fromStart = (column: AnyPgColumn) => sql`${folded(column)} text_pattern_ops`;
+const fromStart = (column: AnyPgColumn) => sql`${caseFolded(column)} text_pattern_ops`;
 
 /** A person who takes part in courses, known to one provider. */
 export const courseUsers = pgTable(
@@ -57,7 +57,7 @@ export const courseUsers = pgTable(
     externalId: text(),
     companyEmployeeNumber: text(),
     customProperties: jsonb().$type<Record<string, string | null>>(),
-    ...stamps(),
+    ...timestamps(),
     informationGatheredAt: instant(),
   },
   (t) => [
@@ -68,8 +68,8 @@ export const courseUsers = pgTable(
       columns: [t.providerId, t.customerId],
       foreignColumns: [customers.providerId, customers.id],
     }),
-    uniqueIndex('course_users_username').on(t.providerId, folded(t.username)),
-    index('course_users_person').on(t.providerId, folded(t.email), folded(t.lastname), folded(t.firstname)),
+    uniqueIndex('course_users_username').on(t.providerId, caseFolded(t.username)),
+    index('course_users_person').on(t.providerId, caseFolded(t.email), caseFolded(t.lastname), caseFolded(t.firstname)),
     index('course_users_firstname').on(t.providerId, fromStart(t.firstname)),
     index('course_users_lastname').on(t.providerId, fromStart(t.lastname)),
     index('course_users_username_start').on(t.providerId, fromStart(t.username)),

@@ -2,9 +2,9 @@ import { plusDays, type Calendar } from './calendar.ts';
 import { demoCourses } from './courses.ts';
 import { companies, customerLines } from './customers.ts';
 import type { Line } from './lines.ts';
-import { employeesOf, privatePersons } from './people.ts';
+import { getEmployees, privatePersons } from './people.ts';
 import type { Run } from './runs.ts';
-import { seatsOf } from './seats.ts';
+import { getSeats } from './seats.ts';
 import type { DemoCourse } from './types.ts';
 
 /** One order of a run: who booked when, and who takes part. */
@@ -24,7 +24,7 @@ export type Booking = {
 export function bookingsOn({ today }: Calendar, runs: Run[]): Booking[] {
   const buyer = buyersInTurn();
   const planned = runs.flatMap((run) => {
-    const seat = seatsOf(run);
+    const seat = getSeats(run);
     const orders = run.orders === '' ? [] : run.orders.split(' ');
     return orders.map((letters, place) => ({ run, letters, seat, before: orders.length - place }));
   });
@@ -45,7 +45,7 @@ const isLeisure = ({ reference = '' }: DemoCourse) => /^(MAT|FRI|HEL|SPR)-/.test
 function buyersInTurn() {
   const persons = inTurn(privatePersons);
   const active = inTurn(companies.filter(({ status }) => status !== 2));
-  const staff = new Map(companies.map(({ ref }) => [ref, inTurn(employeesOf(ref))]));
+  const staff = new Map(companies.map(({ ref }) => [ref, inTurn(getEmployees(ref))]));
 
   return (course: DemoCourse, size: number) => {
     if (course.customer === undefined && (size === 1 || isLeisure(course))) {

@@ -8,14 +8,14 @@ export type Calendar = {
 };
 
 const dayLength = 86_400_000;
-const timeOf = (day: string) => Date.parse(`${day}T00:00:00Z`);
+const getTime = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
 export const plusDays = (day: string, days: number) =>
-  new Date(timeOf(day) + days * dayLength).toISOString().slice(0, 10);
+  new Date(getTime(day) + days * dayLength).toISOString().slice(0, 10);
 
 /** The calendar as it is on a day. */
 export function calendarOn(today: string): Calendar {
-  const monday = plusDays(today, -((new Date(timeOf(today)).getUTCDay() + 6) % 7));
+  const monday = plusDays(today, -((new Date(getTime(today)).getUTCDay() + 6) % 7));
   return {
     today,
     weekday: (week, day) => plusDays(monday, 7 * week + day - 1),
@@ -33,4 +33,4 @@ function nextClockChange(today: string) {
   return changes.find(({ day }) => day > today)!;
 }
 
-const sundayUpTo = (day: string) => plusDays(day, -new Date(timeOf(day)).getUTCDay());
+const sundayUpTo = (day: string) => plusDays(day, -new Date(getTime(day)).getUTCDay());

@@ -1,4 +1,4 @@
-import { amountText, minorOf, percentOf } from '../../lib/money.ts';
+import { amountText, toMinorUnits, toPercent } from '../../lib/money.ts';
 import type { Fields } from '../../import-export/record-type.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { lines, type Line } from './lines.ts';
@@ -116,7 +116,7 @@ type Purchase = {
 };
 
 /** The campaign of an order: the customer's agreement before all others. */
-export const campaignOf = ({ course, customer, people, orderedOn, today, isAware }: Purchase) =>
+export const getCampaign = ({ course, customer, people, orderedOn, today, isAware }: Purchase) =>
   campaigns.find(({ withdrawn, starts = 0, ends = Infinity, ...campaign }) => {
     const isRunning = plusDays(today, starts) <= orderedOn && (ends === Infinity || orderedOn < plusDays(today, ends));
     if (withdrawn !== undefined || !isRunning) return false;
@@ -125,12 +125,12 @@ export const campaignOf = ({ course, customer, people, orderedOn, today, isAware
   });
 
 /** The discount of an order's line, as its fields say it. */
-export function discountOf(campaign: Campaign | undefined, price: string, quantity: number) {
+export function getDiscount(campaign: Campaign | undefined, price: string, quantity: number) {
   const { type, value } = campaign?.discount ?? { type: 'Percent', value: '0' };
-  const [items, each] = [BigInt(quantity), minorOf(price)];
+  const [items, each] = [BigInt(quantity), toMinorUnits(price)];
   if (type === 'Percent') {
-    return { percent: value, amount: '0', calculated: amountText(percentOf(items * each, value)) };
+    return { percent: value, amount: '0', calculated: amountText(toPercent(items * each, value)) };
   }
-  const off = minorOf(value) < each ? minorOf(value) : each;
+  const off = toMinorUnits(value) < each ? toMinorUnits(value) : each;
   return { percent: '0', amount: value, calculated: amountText(items * off) };
 }

@@ -1,4 +1,4 @@
-import { slugOf } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../lib/catalog-urls.ts';
 import type { Fields } from '../../import-export/record-type.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { formats, type Format } from './formats.ts';
@@ -7,19 +7,19 @@ import { locationLines } from './locations.ts';
 import type { Run } from './runs.ts';
 
 /** How a run is held: as its course usually is, but for what is unusual. */
-export const formatOf = ({ course, unusual }: Run): Format => ({ ...formats.get(course)!, ...unusual });
+export const getFormat = ({ course, unusual }: Run): Format => ({ ...formats.get(course)!, ...unusual });
 
 /** The last day of a run. */
-export const endOf = (run: Run) => plusDays(run.start, formatOf(run).meetings.at(-1)!);
+export const getEnd = (run: Run) => plusDays(run.start, getFormat(run).meetings.at(-1)!);
 
-export const locationOf = (run: Run) => {
-  const { location } = formatOf(run);
+export const getLocation = (run: Run) => {
+  const { location } = getFormat(run);
   return locationLines.find(({ kind, ref }) => kind === 'location' && ref === location)!;
 };
 
 /** What a run's meetings are called by other lines. */
-export const meetingsOf = (run: Run) =>
-  formatOf(run).meetings.map((days, n) => ({ ref: `${run.ref}/${n + 1}`, day: plusDays(run.start, days) }));
+export const getMeetings = (run: Run) =>
+  getFormat(run).meetings.map((days, n) => ({ ref: `${run.ref}/${n + 1}`, day: plusDays(run.start, days) }));
 
 /** Runs as course dates with all their meetings. */
 export const dateLines = (calendar: Calendar, runs: Run[]): Line[] => [
@@ -28,37 +28,37 @@ export const dateLines = (calendar: Calendar, runs: Run[]): Line[] => [
 ];
 
 function dateLine({ today, weekday }: Calendar, run: Run): Line {
-  const { from, to, location, instructors } = formatOf(run);
+  const { from, to, location, instructors } = getFormat(run);
   const isDecided = run.start <= today || (run.orders !== '' && run.start < weekday(9, 1));
-  const isVirtual = locationOf(run)['is_virtual'] === true;
+  const isVirtual = getLocation(run)['is_virtual'] === true;
   return {
     kind: 'coursedate',
     ref: run.ref,
     course_id: run.course,
     start_at: run.start,
-    end_at: endOf(run),
+    end_at: getEnd(run),
     deadline_at: plusDays(run.start, -7),
     start_time_at: from,
     end_time_at: to,
     location_id: location,
-    place_id: locationOf(run)['place_id'],
+    place_id: getLocation(run)['place_id'],
     is_virtual: isVirtual,
     event_url: isVirtual ? meetingUrl(run) : undefined,
     status_id: isDecided ? 2 : 1,
     instructors,
-    gatherings: gatheringsOf(run),
+    gatherings: getGatherings(run),
     ...run.fields,
   };
 }
 
-const meetingUrl = ({ ref }: Run) => `https://mote.fjordkurs.example/${slugOf(ref)}`;
+const meetingUrl = ({ ref }: Run) => `https://mote.fjordkurs.example/${toSlug(ref)}`;
 
 const themes = ['Bli kjent og komme i gang', 'Øve, spørre og prøve igjen', 'Fra kurset til hverdagen'];
 
 /** All who teach come when there is one meeting, else one of them to each. */
-function gatheringsOf(run: Run): Fields[] {
-  const { from, to, location, instructors } = formatOf(run);
-  const meetings = meetingsOf(run);
+function getGatherings(run: Run): Fields[] {
+  const { from, to, location, instructors } = getFormat(run);
+  const meetings = getMeetings(run);
   return meetings.map(({ ref, day }, n) => ({
     ref,
     gathering_at: `${day} ${from}`,
@@ -68,6 +68,6 @@ function gatheringsOf(run: Run): Fields[] {
     ...(meetings.length === 1
       ? {}
       : { theme: themes[Math.min(n, 1) + Number(n === meetings.length - 1)], description: `Samling ${n + 1}` }),
-    ...(locationOf(run)['is_virtual'] === true ? { event_url: meetingUrl(run) } : {}),
+    ...(getLocation(run)['is_virtual'] === true ? { event_url: meetingUrl(run) } : {}),
   }));
 }

@@ -1,10 +1,10 @@
-import { amountText, minorOf } from '../../lib/money.ts';
+import { amountText, toMinorUnits } from '../../lib/money.ts';
 import type { Fields } from '../../import-export/record-type.ts';
 import { detailedOrderTitle } from '../../resources/booking/schema.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';
-import { campaignOf, discountOf } from './campaigns.ts';
-import { endOf, locationOf } from './dates.ts';
+import { getCampaign, getDiscount } from './campaigns.ts';
+import { getEnd, getLocation } from './dates.ts';
 import type { Line } from './lines.ts';
 import { locationLines } from './locations.ts';
 
@@ -28,18 +28,18 @@ export const orderLines = (calendar: Calendar, bookings: Booking[]): Line[] =>
 function orderLine(calendar: Calendar, booking: Booking): Line {
   const { n, ref, run, course, orderedOn, customer, participants } = booking;
   const { invoicedOn, exportedOn, isPaid } = billing(calendar, booking);
-  const campaign = campaignOf({
+  const campaign = getCampaign({
     ...{ course: run.course, customer: customer?.ref, people: participants.length, orderedOn },
     ...{ today: calendar.today, isAware: n % 2 === 0 },
   });
   const [booker] = participants.map(({ user }) => user);
-  const placeRef = locationOf(run)['place_id'];
+  const placeRef = getLocation(run)['place_id'];
   const place = locationLines.find(({ kind, ref }) => kind === 'place' && ref === placeRef)?.['title'];
   return {
     kind: 'order',
     ref,
     title: course.title,
-    title_detailed: detailedOrderTitle(run.start, endOf(run), (place as string | undefined) ?? null),
+    title_detailed: detailedOrderTitle(run.start, getEnd(run), (place as string | undefined) ?? null),
     customer_id: customer?.ref,
     idCampaign: campaign?.ref,
     seller_id: customer?.['seller_id'],
@@ -77,14 +77,14 @@ const invoiceTo = (payer: Line, isGuest: boolean): Fields => ({
 /** The line of an order: one product, as many as take part. Invoice and export keep what was agreed. */
 function priced(
   { ref, run, course, participants }: Booking,
-  campaign: ReturnType<typeof campaignOf>,
+  campaign: ReturnType<typeof getCampaign>,
   { invoicedOn, exportedOn }: { invoicedOn: string | undefined; exportedOn: string | undefined },
 ): Fields {
   const quantity = participants.length;
-  const full = minorOf(String(course.price_value ?? 0));
+  const full = toMinorUnits(String(course.price_value ?? 0));
   // What is held for one company has one price for all.
   const price = amountText(course.type === 'corporate' ? full / BigInt(quantity) : full);
-  const { percent, amount, calculated } = discountOf(campaign, price, quantity);
+  const { percent, amount, calculated } = getDiscount(campaign, price, quantity);
   const at = (step: string) => ({
     [`price_at_${step}_per_item_vat_excluded`]: price,
     [`discount_percent_at_${step}`]: percent,

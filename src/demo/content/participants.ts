@@ -1,7 +1,7 @@
 import type { Fields } from '../../import-export/record-type.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';
-import { endOf, formatOf, meetingsOf } from './dates.ts';
+import { getEnd, getFormat, getMeetings } from './dates.ts';
 import type { Line } from './lines.ts';
 import { isPaid } from './orders.ts';
 
@@ -43,14 +43,14 @@ function participantLine(calendar: Calendar, { booking, member, user, letter, st
 
 /** What became of who had a seat: attendance at what has been held, and the result once all has. */
 function outcome({ today }: Calendar, { run, course }: Booking, { letter, n }: { letter: string; n: number }): Fields {
-  const { from } = formatOf(run);
-  const held = meetingsOf(run).filter(({ day }) => day < today);
-  const attendance = held.map(({ ref, day }, meeting) => ({
+  const { from } = getFormat(run);
+  const existing = getMeetings(run).filter(({ day }) => day < today);
+  const attendance = existing.map(({ ref, day }, meeting) => ({
     gathering_id: ref,
     attended: letter !== 'n' && (n + meeting) % 9 !== 4,
     registered_at: `${day} ${from}`,
   }));
-  if (endOf(run) >= today) return held.length === 0 ? {} : { attendance };
+  if (getEnd(run) >= today) return existing.length === 0 ? {} : { attendance };
   const wasThere = letter !== 'n' && attendance.some(({ attended }) => attended);
   const passed = wasThere && n % 11 !== 6;
   const isCertified = passed && (course.tags ?? []).includes('Sertifikat');
@@ -59,7 +59,7 @@ function outcome({ today }: Calendar, { run, course }: Booking, { letter, n }: {
     no_show: !wasThere,
     completed: wasThere,
     passed,
-    ...(isCertified ? { certificate_issued_at: endOf(run) } : {}),
+    ...(isCertified ? { certificate_issued_at: getEnd(run) } : {}),
     ...(run.start < plusDays(today, -150) ? { archived_at: plusDays(today, -60) } : {}),
   };
 }

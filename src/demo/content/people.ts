@@ -1,4 +1,4 @@
-import { slugOf } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../lib/catalog-urls.ts';
 import { companies, privateCustomers } from './customers.ts';
 import type { Line } from './lines.ts';
 
@@ -30,19 +30,19 @@ const streets = [
 const zipcodes = ['5015', '5017', '5224', '5145', '5072', '5116'];
 
 /** The nth name, another one for each n below 1,960. */
-function nameOf(n: number) {
+function getName(n: number) {
   const [first, last] = [firstnames.split(' '), lastnames.split(' ')];
   const firstname = first[n % first.length]!;
   const lastname = last[(n * 3 + Math.floor(n / first.length)) % last.length]!;
-  return { firstname, lastname, mailbox: `${slugOf(firstname)}.${slugOf(lastname)}` };
+  return { firstname, lastname, mailbox: `${toSlug(firstname)}.${toSlug(lastname)}` };
 }
 
-const phoneOf = (n: number) => `+47 55 00 ${30 + Math.floor(n / 100)} ${String(n % 100).padStart(2, '0')}`;
-const birthdayOf = (n: number) =>
+const getPhone = (n: number) => `+47 55 00 ${30 + Math.floor(n / 100)} ${String(n % 100).padStart(2, '0')}`;
+const getBirthday = (n: number) =>
   `${1956 + ((n * 7) % 48)}-${twoDigits(1 + (n % 12))}-${twoDigits(1 + ((n * 5) % 28))}`;
 const twoDigits = (number: number) => String(number).padStart(2, '0');
 
-function homeOf(n: number) {
+function getHome(n: number) {
   const [home_address_1, home_zipcode] = [`${streets[n % streets.length]!} ${210 + n}`, zipcodes[n % zipcodes.length]!];
   return { home_address_1, home_zipcode, home_city: 'Bergen' };
 }
@@ -57,14 +57,14 @@ export const signOn = { ref: 'havbris/2', password: 'fjord og fjell' };
 const employees: Line[] = companies.flatMap((company, place) =>
   Array.from({ length: staffSize }, (_, member) => {
     const n = place * staffSize + member;
-    const { firstname, lastname, mailbox } = nameOf(n);
+    const { firstname, lastname, mailbox } = getName(n);
     return {
       kind: 'user',
       ref: `${company.ref}/${member + 1}`,
       firstname,
       lastname,
       email: `${mailbox}@${company.ref}.example`,
-      phone: phoneOf(n),
+      phone: getPhone(n),
       customer_id: company.ref,
       company: company['title'],
       orgnr: company['orgnr'],
@@ -75,7 +75,7 @@ const employees: Line[] = companies.flatMap((company, place) =>
       work_zipcode: company['post_zipcode'],
       work_city: company['post_city'],
       ...(signOn.ref === `${company.ref}/${member + 1}` ? { password: signOn.password } : {}),
-      ...(member === 0 ? { date_of_birth: birthdayOf(n) } : {}),
+      ...(member === 0 ? { date_of_birth: getBirthday(n) } : {}),
       ...(n % 9 === 4 ? { custom_properties: { allergi: n % 2 === 0 ? 'Nøtter' : 'Gluten' } } : {}),
     };
   }),
@@ -86,8 +86,8 @@ const customersThemselves: Line[] = privateCustomers.map((customer, place) => {
   const n = employees.length + place;
   const [firstname, lastname] = String(customer['title']).split(' ');
   return {
-    ...{ kind: 'user', ref: customer.ref, firstname, lastname, email: customer['email'], phone: phoneOf(n) },
-    ...{ customer_id: customer.ref, date_of_birth: birthdayOf(n) },
+    ...{ kind: 'user', ref: customer.ref, firstname, lastname, email: customer['email'], phone: getPhone(n) },
+    ...{ customer_id: customer.ref, date_of_birth: getBirthday(n) },
     home_address_1: customer['post_address_1'],
     home_zipcode: customer['post_zipcode'],
     home_city: customer['post_city'],
@@ -97,13 +97,13 @@ const customersThemselves: Line[] = privateCustomers.map((customer, place) => {
 /** Others. The second lives with the first, and they share an e-mail address. */
 const guests: Line[] = Array.from({ length: 50 }, (_, place) => {
   const n = employees.length + privateCustomers.length + place;
-  const { firstname, lastname, mailbox } = nameOf(n);
+  const { firstname, lastname, mailbox } = getName(n);
   const email = `${mailbox}@epost.example`;
   return {
-    ...{ kind: 'user', ref: `guest/${place + 1}`, firstname, lastname, email, phone: phoneOf(n) },
-    ...{ date_of_birth: birthdayOf(n), ...homeOf(n) },
+    ...{ kind: 'user', ref: `guest/${place + 1}`, firstname, lastname, email, phone: getPhone(n) },
+    ...{ date_of_birth: getBirthday(n), ...getHome(n) },
     ...(place % 8 === 3 ? { information_gathered_at: '2026-01-15 09:00', external_id: `crm-${7000 + place}` } : {}),
-    ...(place === 1 ? { ...homeOf(n - 1), ...sharing(nameOf(n - 1).mailbox, firstname, lastname) } : {}),
+    ...(place === 1 ? { ...getHome(n - 1), ...sharing(getName(n - 1).mailbox, firstname, lastname) } : {}),
   };
 });
 
@@ -117,6 +117,6 @@ function sharing(mailbox: string, firstname: string, lastname: string) {
 export const userLines: Line[] = [...employees, ...customersThemselves, ...guests];
 
 /** By company, for what a company books. */
-export const employeesOf = (companyRef: string) => employees.filter((user) => user['customer_id'] === companyRef);
+export const getEmployees = (companyRef: string) => employees.filter((user) => user['customer_id'] === companyRef);
 /** Those who book for themselves. */
 export const privatePersons = [...customersThemselves, ...guests];

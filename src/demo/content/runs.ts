@@ -80,7 +80,7 @@ export function runsOn(calendar: Calendar): Run[] {
     run('HEL-108', -2, 1, 's ss'),
   ];
 
-  const coming = [
+  const inFlight = [
     run('FRI-301', 1, 6, 's ss s ss ss', { fields: { capacity_max: 6, capacity_wait: 2 } }),
     run('HMS-101', 1, 4, 'ssss ss sss ssu', { fields: { capacity_wait: 0 } }),
     // The first that comes can be booked.
@@ -144,5 +144,5 @@ export function runsOn(calendar: Calendar): Run[] {
     group('ettermiddag', '12:00', '15:00', 's ss'),
   ];
 
-  return [...past, ...running, ...coming, ...grouped];
+  return [...past, ...running, ...inFlight, ...grouped];
 }

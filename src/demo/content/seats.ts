@@ -1,4 +1,4 @@
-import { locationOf } from './dates.ts';
+import { getLocation } from './dates.ts';
 import type { Run } from './runs.ts';
 
 /** The statuses of a participant. */
@@ -13,8 +13,8 @@ const asked: Record<string, number> = { s: confirmed, n: confirmed, u: unconfirm
  * Hands out the seats of a run in the order in which they are asked for, as booking does: a free one, else one beyond
  * the capacity, else a place on the waiting list. So nobody waits while a seat is free. Answers the status each gets.
  */
-export function seatsOf(run: Run): (letter: string) => number {
-  const location = locationOf(run);
+export function getSeats(run: Run): (letter: string) => number {
+  const location = getLocation(run);
   const capacity = (name: string) => Number(run.fields[name] ?? location[name] ?? 0);
   const places: [status: number, left: number][] = [
     [confirmed, capacity('capacity_max') || Infinity],

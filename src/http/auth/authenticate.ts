@@ -3,9 +3,9 @@ import type { Ctx, Guards, Settings } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Doing } from '../../database/client.ts';
 import { preferredLanguage } from '../../reference/language.ts';
-import { findingKeys, type Found } from './key-lookup.ts';
-import { routeOf } from '../errors/error-handler.ts';
-import { limitRate, type Buckets } from './rate-limit.ts';
+import { createKeyLookup, type FoundKey } from './key-lookup.ts';
+import { getRoute } from '../errors/error-handler.ts';
+import { limitRate, type RateBuckets } from './rate-limit.ts';
 import type { CountRequest } from './address-limit.ts';
 
 declare module 'fastify' {
@@ -24,16 +24,16 @@ export type Services = {
   settings: Settings;
   guards: Guards;
   /** Counts a wrong key against the address it came from (IPv6 by /64). */
-  countWrongKey: CountRequest;
+  countInvalidKey: CountRequest;
   /** Counts a request without a key against its address. */
   countRequest: CountRequest;
   /** Of the providers' requests; none where they are not limited. */
-  buckets?: Buckets | undefined;
+  buckets?: RateBuckets | undefined;
 };
 
 /** Lets in who has a key, as often as the provider may ask. In `preParsing`: after anything cheap, and before a stranger's body is read. */
-export function authenticate(app: FastifyInstance, { database, settings, guards, countWrongKey, buckets }: Services) {
-  const findKey = findingKeys(database);
+export function authenticate(app: FastifyInstance, { database, settings, guards, countInvalidKey, buckets }: Services) {
+  const findKey = createKeyLookup(database);
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
     // A browser's preflight carries no key; the path answers 404 or 405.
@@ -45,13 +45,14 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
     const found = await findKey(key);
     if (!found) {
       reply.header('www-authenticate', 'ApiKey header="X-API-Key"');
-      throw await refusal(request);
+      throw await unauthorizedError(request);
     }
     // In a turn of its own: what is asked in this one is answered together.
     if (found.stale) setImmediate(noteUse, database, found, request);
     request.dataVersion = found.data_version;
     let audited: Database | undefined;
-    const writers = () => (audited ??= database.by(doingOf(request, found.key_id)).queuedAs(found.fairness_key));
+    const writers = () =>
+      (audited ??= database.withAudit(auditContextOf(request, found.key_id)).queuedAs(found.fairness_key));
     request.ctx = {
       providerId: found.provider_id,
       fairnessKey: found.fairness_key,
@@ -60,7 +61,7 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
       settings,
       guards,
       db: database.db,
-      doors: { $client: database.pool },
+      authStore: { $client: database.pool },
       write: (work) => writers().write([found.provider_id], work),
       writeNewProvider: (work) => writers().writeNewProvider(found.provider_id, work),
     };
@@ -68,8 +69,8 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
   if (buckets) limitRate(app, buckets);
 
   /** Only wrong keys are counted, so a right one always passes. */
-  async function refusal(request: FastifyRequest) {
-    const limit = await countWrongKey(request);
+  async function unauthorizedError(request: FastifyRequest) {
+    const limit = await countInvalidKey(request);
     return !limit.isAllowed && limit.isExceeded
       ? new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter: limit.ttlInSeconds })
       : new Problem('unauthenticated', 'Wrong API Key');
@@ -77,10 +78,10 @@ export function authenticate(app: FastifyInstance, { database, settings, guards,
 }
 
 /** Once the path is read: only what is an id in it is told. */
-const doingOf = (request: FastifyRequest, keyId: number): Doing => ({
+const auditContextOf = (request: FastifyRequest, keyId: number): Doing => ({
   actor: 'key',
   actorId: keyId,
-  action: routeOf(request),
+  action: getRoute(request),
   itemIds: Object.values(request.params as object).filter((value): value is number => typeof value === 'number'),
 });
 
@@ -88,7 +89,7 @@ const doingOf = (request: FastifyRequest, keyId: number): Doing => ({
 const beingNoted = new Set<number>();
 
 /** At most once a minute; nobody waits for it, and it takes no lock. */
-function noteUse({ pool }: Database, { provider_id, key_id }: Found, request: FastifyRequest) {
+function noteUse({ pool }: Database, { provider_id, key_id }: FoundKey, request: FastifyRequest) {
   if (beingNoted.has(key_id)) return;
   beingNoted.add(key_id);
   pool

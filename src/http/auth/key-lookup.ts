@@ -4,7 +4,7 @@ import type { Database } from '../../database/client.ts';
 import { opensSql } from '../../database/tenant-lock.ts';
 
 /** Whose key it is, and the state of all that it may read. */
-export type Found = {
+export type FoundKey = {
   provider_id: number;
   fairness_key: number;
   key_id: number;
@@ -13,29 +13,29 @@ export type Found = {
   stale: boolean;
 };
 
-export type FindKey = (key: string | string[] | undefined) => Promise<Found | undefined>;
+export type FindKey = (key: string | string[] | undefined) => Promise<FoundKey | undefined>;
 
 /**
  * Looks a key up on each request, so that a revoked one is out at once. Requests of one turn of the event loop that bring
  * the same key share one statement, which leaves after the last of them has come.
  */
-export function findingKeys({ pool }: Database): FindKey {
-  const coming = new Map<string, Promise<Found | undefined>>();
+export function createKeyLookup({ pool }: Database): FindKey {
+  const inFlight = new Map<string, Promise<FoundKey | undefined>>();
 
   async function lookUp(hash: string) {
     await turn();
-    coming.delete(hash);
-    const { rows } = await pool.query<Found>({ name: 'authenticate', text, values: [hash] });
+    inFlight.delete(hash);
+    const { rows } = await pool.query<FoundKey>({ name: 'authenticate', text, values: [hash] });
     return rows[0];
   }
 
   return async (key) => {
     if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
     const hash = hashApiKey(key);
-    const shared = coming.get(hash);
+    const shared = inFlight.get(hash);
     if (!shared) {
       const own = lookUp(hash);
-      coming.set(hash, own);
+      inFlight.set(hash, own);
       return own;
     }
     const found = await shared;

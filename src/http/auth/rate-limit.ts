@@ -7,10 +7,10 @@ import { Problem } from '../../core/errors.ts';
 /** How many requests of one provider are answered at once, and how many more each second. */
 export type Rate = { perSecond: number; burst: number };
 /** The bucket of a school and its sub-schools, which the interfaces share. */
-export type Buckets = (fairnessKey: number) => TokenBucket;
+export type RateBuckets = (fairnessKey: number) => TokenBucket;
 
 /** Full at first. The least lately used one is forgotten when there are too many; it is full again by then, as a rule. */
-export function bucketsFor({ perSecond, burst }: Rate): Buckets {
+export function createRateBuckets({ perSecond, burst }: Rate): RateBuckets {
   const buckets = new LRUCache<number, TokenBucket>({ max: 10_000 });
   return (fairnessKey) => {
     const known = buckets.get(fairnessKey);
@@ -26,7 +26,7 @@ export function bucketsFor({ perSecond, burst }: Rate): Buckets {
 const notModifiedRefund = 0.75;
 
 /** Each request takes a token from its provider's bucket, and is answered 429 where there is none. */
-export function limitRate(app: FastifyInstance, buckets: Buckets) {
+export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', async (request) => {
     const ctx = contextIn(request);
     if (ctx === undefined) return;
@@ -42,7 +42,7 @@ export function limitRate(app: FastifyInstance, buckets: Buckets) {
     const bucket = buckets(ctx.fairnessKey);
     if (reply.statusCode === 304) bucket.content += notModifiedRefund;
     bucket.drip();
-    reply.headers(headersOf(bucket));
+    reply.headers(getHeaders(bucket));
     return payload;
   });
 }
@@ -54,7 +54,7 @@ const contextIn = (request: Partial<FastifyRequest>): Ctx | undefined => request
  * What the bucket holds and when it is full again, in seconds: as the IETF's draft on RateLimit fields has it (up to its
  * sixth version, which is what clients read), and under the older names. Who keeps to the policy is never refused.
  */
-function headersOf({ content, bucketSize, tokensPerInterval }: TokenBucket) {
+function getHeaders({ content, bucketSize, tokensPerInterval }: TokenBucket) {
   const remaining = Math.floor(content);
   const reset = Math.ceil((bucketSize - content) / tokensPerInterval);
   return {

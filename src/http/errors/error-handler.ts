@@ -2,30 +2,30 @@ import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { faultyFields } from '../../schema/validator.ts';
 import { Problem, unavailable, type ProblemKind } from '../../core/errors.ts';
-import { describe, failureOf } from '../../database/errors.ts';
-import { closeGently } from '../idle-sockets.ts';
+import { describe, getFailure } from '../../database/errors.ts';
+import { closeGracefully } from '../idle-sockets.ts';
 
 /** How an interface words what went wrong. */
-export type Wording = (problem: Problem) => Record<string, unknown>;
+export type ErrorFormatter = (problem: Problem) => Record<string, unknown>;
 /** The same for people: a page, in the words of who asked. */
-export type PageWording = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => string;
+export type PageErrorFormatter = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => string;
 
 /** One classification of what went wrong for all interfaces; each only says how it reads. */
-export function answerProblems(app: FastifyInstance, word: Wording | PageWording) {
-  const problemOf = (error: unknown, request: FastifyRequest) =>
+export function registerErrorHandler(app: FastifyInstance, word: ErrorFormatter | PageErrorFormatter) {
+  const getProblem = (error: unknown, request: FastifyRequest) =>
     withRequestId(toProblem(error as FastifyError | Problem, request), request.id);
   const answer = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => {
     tell(problem, request);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') {
       reply.header('connection', 'close');
-      closeGently(request.raw.socket);
+      closeGracefully(request.raw.socket);
     }
     reply.removeHeader('etag').removeHeader('x-updated-through').removeHeader('content-type').code(problem.status);
     return reply.send(word(problem, request, reply));
   };
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
-    return answer(problemOf(error, request), request, reply);
+    return answer(getProblem(error, request), request, reply);
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
@@ -35,30 +35,30 @@ export function answerProblems(app: FastifyInstance, word: Wording | PageWording
 /** Logs what is to be looked into. */
 function tell(problem: Problem, request: FastifyRequest) {
   const { kind, cause } = problem;
-  if (kind === 'internal') request.log.error({ err: describe(cause ?? problem) }, `${routeOf(request)} failed`);
-  if (kind === 'unavailable') request.log.warn({ err: describe(cause) }, `${routeOf(request)} is unavailable`);
-  if (failureOf(cause)?.kind === 'input')
-    request.log.warn({ err: describe(cause) }, `${routeOf(request)} was refused by the database`);
+  if (kind === 'internal') request.log.error({ err: describe(cause ?? problem) }, `${getRoute(request)} failed`);
+  if (kind === 'unavailable') request.log.warn({ err: describe(cause) }, `${getRoute(request)} is unavailable`);
+  if (getFailure(cause)?.kind === 'input')
+    request.log.warn({ err: describe(cause) }, `${getRoute(request)} was refused by the database`);
 }
 
 /** Logs name the route, never the address: it may hold a token. */
-export const routeOf = (request: FastifyRequest) =>
+export const getRoute = (request: FastifyRequest) =>
   `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
 
 /** Main interface: one text. */
-export const mainWording: Wording = ({ message }) => ({ error: message });
+export const formatV2Error: ErrorFormatter = ({ message }) => ({ error: message });
 
 /** Older interface: an envelope with a status; a wrong key is told under a name of its own. */
-export const legacyWording: Wording = ({ kind, message }) =>
+export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
   kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
 
 /** The booking endpoints: everything that is wrong, each with a code. */
-export const bookingWording: Wording = ({ kind, message, faults }) => ({
+export const formatBookingError: ErrorFormatter = ({ kind, message, faults }) => ({
   successful: false,
-  errors: faults.length > 0 ? faults : [{ code: codeOf[kind], message }],
+  errors: faults.length > 0 ? faults : [{ code: getErrorCode[kind], message }],
   error: message,
 });
-const codeOf: Record<ProblemKind, string> = {
+const getErrorCode: Record<ProblemKind, string> = {
   invalid: 'field_invalid',
   unauthenticated: 'unauthorized',
   forbidden: 'forbidden',
@@ -76,18 +76,18 @@ export function toProblem(error: FastifyError | Problem, request: FastifyRequest
   if (error instanceof Problem) return error;
   if (error.validation) return fieldsAtFault(error, request);
 
-  const failure = failureOf(error);
+  const failure = getFailure(error);
   if (failure?.kind === 'input') return new Problem('invalid', 'A value is out of range', { cause: error });
   if (failure?.kind === 'retry') return unavailable('Too many changes at once, please try again', error);
   if (failure?.kind === 'unavailable') return unavailable('The service is busy or its database out of reach', error);
-  const kind = failure ? undefined : kindOf[error.statusCode ?? 500];
+  const kind = failure ? undefined : getKind[error.statusCode ?? 500];
   // What a library says of a 5xx may name paths or hold SQL: it stays in the log.
   return kind
-    ? new Problem(kind, sayingOf[kind] ?? 'The request could not be read', { cause: error })
+    ? new Problem(kind, getSaying[kind] ?? 'The request could not be read', { cause: error })
     : new Problem('internal', 'Something went wrong', { cause: error });
 }
 
-const kindOf: Partial<Record<number, ProblemKind>> = {
+const getKind: Partial<Record<number, ProblemKind>> = {
   400: 'invalid',
   403: 'not_found',
   404: 'not_found',
@@ -101,7 +101,7 @@ const kindOf: Partial<Record<number, ProblemKind>> = {
   431: 'headers_too_large',
   503: 'unavailable',
 };
-const sayingOf: Partial<Record<ProblemKind, string>> = {
+const getSaying: Partial<Record<ProblemKind, string>> = {
   invalid: 'The request could not be read',
   not_found: 'There is nothing at this path',
   too_large: 'The body is too large',

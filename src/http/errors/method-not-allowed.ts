@@ -4,7 +4,7 @@ import { Problem } from '../../core/errors.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route only says that its method is not allowed. */
-    refusal?: true;
+    unauthorizedError?: true;
   }
 }
 
@@ -12,12 +12,12 @@ declare module 'fastify' {
  * Notes the routes that are mounted from here on; the function it returns, called after the last of them, answers 405
  * with `Allow` where a path is known but not with that method, each in the words of the plugin whose path it is.
  */
-export function watchMethods(app: FastifyInstance) {
+export function methodNotAllowed(app: FastifyInstance) {
   const all = app.supportedMethods as HTTPMethods[];
   const known = new Map<string, { plugin: FastifyInstance; methods: Set<string> }>();
 
   app.addHook('onRoute', function (this: FastifyInstance, { url, method, config }) {
-    if (config?.refusal) return;
+    if (config?.unauthorizedError) return;
     const { methods = new Set<string>() } = known.get(url) ?? {};
     known.set(url, { plugin: this, methods: new Set([...methods, ...[method].flat()]) });
   });
@@ -29,7 +29,7 @@ export function watchMethods(app: FastifyInstance) {
         url: url.slice(plugin.prefix.length),
         method: all.filter((method) => !methods.has(method)),
         schema: { hide: true },
-        config: { refusal: true },
+        config: { unauthorizedError: true },
         preParsing: async (_request, reply) => {
           reply.header('allow', allow);
           throw new Problem('method_not_allowed', `This path takes ${allow}`);

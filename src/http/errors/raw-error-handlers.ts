@@ -2,19 +2,25 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Problem } from '../../core/errors.ts';
-import { bookingWording, legacyWording, mainWording, toProblem, type Wording } from './error-handler.ts';
+import {
+  formatBookingError,
+  formatLegacyError,
+  formatV2Error,
+  toProblem,
+  type ErrorFormatter,
+} from './error-handler.ts';
 
-const wordings: [RegExp, Wording][] = [
-  [/^\/(schools|courses)([/?]|$)/, legacyWording],
-  [/^\/v2\/(booking|campaigns\/validate|vouchers\/validate)([/?]|$)/, bookingWording],
+const wordings: [RegExp, ErrorFormatter][] = [
+  [/^\/(schools|courses)([/?]|$)/, formatLegacyError],
+  [/^\/v2\/(booking|campaigns\/validate|vouchers\/validate)([/?]|$)/, formatBookingError],
 ];
 
 /** In the words of the interface that an address names. */
 const worded = (address: string, problem: Problem) =>
-  (wordings.find(([path]) => path.test(address))?.[1] ?? mainWording)(problem);
+  (wordings.find(([path]) => path.test(address))?.[1] ?? formatV2Error)(problem);
 
 /** A reply outside any route, such as to an address that cannot be decoded. */
-export const answerUnread = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+export const handleFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   const problem = toProblem(error, request);
   void reply.code(problem.status).header('x-request-id', request.id).send(worded(request.url, problem));
 };
@@ -29,7 +35,11 @@ const problems: Record<string, [string, Problem]> = {
 const noHttp: [string, Problem] = ['400 Bad Request', new Problem('invalid', 'Bad Request')];
 
 /** What is no HTTP, or too large to be read, before there is a request to answer. */
-export function answerBytes(this: unknown, error: Error & { code?: string; rawPacket?: unknown }, socket: Socket) {
+export function handleClientError(
+  this: unknown,
+  error: Error & { code?: string; rawPacket?: unknown },
+  socket: Socket,
+) {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
   const [status, problem] = problems[error.code ?? ''] ?? noHttp;
   // The bytes at fault begin with the request, unless it came in pieces.

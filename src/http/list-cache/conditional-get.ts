@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../core/context.ts';
-import { answerKept, knowing, tagOfKept } from './response-cache.ts';
+import { serveFromCache, withPageHints, cachedEtag } from './response-cache.ts';
 
 type Query = Record<string, unknown>;
 
@@ -12,28 +12,28 @@ type Query = Record<string, unknown>;
  * question: a hash of these is its ETag, known before any data is read. Anything with partners depends on more, and so
  * does a question of which `dependsOnMore` says so, such as one with the clock in it.
  */
-export const revalidate =
+export const handleConditionalGet =
   (dependsOnMore: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
     const { ctx, dataVersion, routeOptions, server } = request;
     // Neither how many there are nor where a page ends depends on what is embedded.
     if (!dependsOnMore({ ...query, include: undefined })) {
-      ctx.knowledge = knowing(server.known, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
+      ctx.pageHints = withPageHints(server.known, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
     }
     if (dependsOnMore(query)) return;
     // The address too: it may hold ignored parameters, which the link to the next page repeats.
     const name = `${ctx.providerId} ${dataVersion} ${ctx.language} ${request.url}`;
-    const tag = tagOfKept(server.kept, name) ?? etagOf(request);
+    const tag = cachedEtag(server.stored, name) ?? toEtag(request);
     reply.header('etag', tag);
-    const sent = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
-    if (sent?.includes(tag)) return reply.code(304).send();
-    return answerKept(request, reply, name);
+    const input = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
+    if (input?.includes(tag)) return reply.code(304).send();
+    return serveFromCache(request, reply, name);
   };
 
-function etagOf({ ctx, dataVersion, routeOptions, params, query }: FastifyRequest) {
-  const question = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [ctx.providerId, dataVersion, ctx.language, routeOptions.url, params, question];
+function toEtag({ ctx, dataVersion, routeOptions, params, query }: FastifyRequest) {
+  const queryKey = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts = [ctx.providerId, dataVersion, ctx.language, routeOptions.url, params, queryKey];
   return `W/"${hash('sha256', sameIn(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
 }
 

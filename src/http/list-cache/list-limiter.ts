@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { workQueue } from '../../database/keyed-queue.ts';
+import { createKeyedQueue } from '../../database/keyed-queue.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -7,24 +7,26 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** Lets the next one in; null for who has no turn. */
-    leaveTurn: (() => void) | null;
+    releaseSlot: (() => void) | null;
   }
 }
 
 /** How many lists are read and written at once, how long the others wait for their turn before 503, and how many of them may. */
-export type Turning = { atOnce: number; waitMs: number; waiting?: number };
-type Turns = ReturnType<typeof workQueue>;
+export type ListLimiter = { atOnce: number; waitMs: number; waiting?: number };
+type Turns = ReturnType<typeof createKeyedQueue>;
 
 /** Null lets all in at once. */
-export const turnsOf = (turning: Turning | undefined): Turns | null =>
-  turning ? workQueue({ slots: turning.atOnce, waiting: turning.waiting ?? 1_000, waitMs: turning.waitMs }) : null;
+export const createListLimiter = (turning: ListLimiter | undefined): Turns | null =>
+  turning
+    ? createKeyedQueue({ slots: turning.atOnce, waiting: turning.waiting ?? 1_000, waitMs: turning.waitMs })
+    : null;
 
 /**
  * Lets a list be read when it is its turn: the first of the provider of whom the fewest are read. No promise of the
  * handler's exists while it waits: V8 would take that for long-lived, and then keep what it told, a page's rows and
  * items, as long. Who has gone gets none.
  */
-export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
+export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
   const { turns } = request.server;
   if (!turns) {
     done();
@@ -34,7 +36,7 @@ export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (er
   // Until it is written out: who goes meanwhile leaves a statement behind, which holds its connection until then.
   const itsTurn = () =>
     new Promise<void>((leave) => {
-      request.leaveTurn = leave;
+      request.releaseSlot = leave;
       if (reply.raw.destroyed) leave();
       else done();
     });
@@ -47,12 +49,12 @@ export function takeTurn(request: FastifyRequest, reply: FastifyReply, done: (er
 }
 
 /** Its page is written out; how long the client takes to receive it is nobody's wait. In `onSend`. */
-export function leaveTurn(
+export function releaseSlot(
   request: FastifyRequest,
   _reply: FastifyReply,
   payload: unknown,
   done: (error: null, payload: unknown) => void,
 ) {
-  request.leaveTurn?.();
+  request.releaseSlot?.();
   done(null, payload);
 }

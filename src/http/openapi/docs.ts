@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
 import { addErrorSamples, type Operation } from '../documented-errors.ts';
-import { documentedInput } from './input-schemas.ts';
+import { documentInput } from './input-schemas.ts';
 import { limitByAddress, type CountRequest } from '../auth/address-limit.ts';
 
 const description = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
@@ -33,11 +33,11 @@ const limitHeaders = {
 type DocsOptions = { version: string; publicUrl: string; countRequest: CountRequest };
 
 /** The path below which a proxy serves this server: it removes that from each request's path. */
-export const basePathOf = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
+export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
 
 /** Generates the OpenAPI document from the schemas that validate, and serves its page at /docs. */
 export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countRequest }: DocsOptions) => {
-  const basePath = basePathOf(publicUrl);
+  const basePath = toBasePath(publicUrl);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -103,12 +103,14 @@ function limited<D extends { paths?: object }>(document: D): D {
     Object.keys(limitHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
   for (const [path, methods] of Object.entries((document.paths ?? {}) as Paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const { responses } = operation;
-      const refusal = responses['4XX'];
-      if (refusal)
-        Object.assign(responses, { 429: { ...structuredClone(refusal), description: 'Too many requests', headers } });
-      addErrorSamples(`${method.toUpperCase()} ${path}`, operation);
+    for (const [method, healthRoutes] of Object.entries(methods)) {
+      const { responses } = healthRoutes;
+      const unauthorizedError = responses['4XX'];
+      if (unauthorizedError)
+        Object.assign(responses, {
+          429: { ...structuredClone(unauthorizedError), description: 'Too many requests', headers },
+        });
+      addErrorSamples(`${method.toUpperCase()} ${path}`, healthRoutes);
     }
   }
   return document;
@@ -126,7 +128,7 @@ function documented(schema: FastifySchema): FastifySchema {
     ...(querystring ? { querystring: withBrackets(querystring) } : {}),
     ...(body
       ? {
-          body: documentedInput(body as TSchema),
+          body: documentInput(body as TSchema),
           consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
         }
       : {}),
@@ -134,9 +136,9 @@ function documented(schema: FastifySchema): FastifySchema {
 }
 
 function withBrackets(query: TSchema): TSchema {
-  const sent = query['properties'] as Record<string, TSchema>;
-  const bracketed = (name: string) => (sent[name]!['type'] === 'array' ? `${name}[]` : name);
-  const read = Object.entries(documentedInput(query)['properties'] as Record<string, TSchema>);
+  const input = query['properties'] as Record<string, TSchema>;
+  const bracketed = (name: string) => (input[name]!['type'] === 'array' ? `${name}[]` : name);
+  const read = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
   return {
     ...query,
     properties: Object.fromEntries(read.map(([name, property]) => [bracketed(name), property])),

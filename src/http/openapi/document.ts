@@ -43,5 +43,5 @@ function describe(app: FastifyInstance): Variant {
   return { etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`, bytes };
 }
 
-const matches = (sent: string | undefined, etag: string) =>
-  sent?.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, ''))) ?? false;
+const matches = (input: string | undefined, etag: string) =>
+  input?.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, ''))) ?? false;

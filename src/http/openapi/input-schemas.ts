@@ -16,7 +16,7 @@ const enforced: Partial<Record<Reading, object>> = {
 };
 
 /** The fields of a query or a body as they are read: in any of their spellings. */
-export function documentedInput(schema: TSchema): TSchema {
+export function documentInput(schema: TSchema): TSchema {
   const { properties, required = [] } = schema as { properties?: Record<string, TSchema>; required?: string[] };
   if (!properties) return schema;
   const fields = Object.entries(properties).map(([name, property]) => {
@@ -38,7 +38,7 @@ function asRead(field: TSchema): TSchema {
 
 /** A list, one of its items, or a text that holds either. */
 function listOrOne(list: TSchema, text: string): TSchema {
-  const item = documentedInput(list['items'] as TSchema);
+  const item = documentInput(list['items'] as TSchema);
   const branches = [item, ...((item['anyOf'] as TSchema[] | undefined) ?? [])];
   const types = [list, ...branches].flatMap(({ type }) => (type as string | string[] | undefined) ?? []);
   const description = [list['description'], text].filter(Boolean).join('. ');

@@ -5,11 +5,11 @@ import type { Ctx } from '../../core/context.ts';
 import { toProblem } from '../errors/error-handler.ts';
 
 /** Fields that a rule beyond the schema refuses. */
-export type BodyFaults = { missing: string[]; notValid: string[] };
-type Find = (ctx: Ctx, body: Record<string, unknown>) => Promise<BodyFaults>;
+export type BodyErrors = { missing: string[]; notValid: string[] };
+type Find = (ctx: Ctx, body: Record<string, unknown>) => Promise<BodyErrors>;
 
 /** Route options that name the faults of the schema together with those of such rules. */
-export const withBodyFaults = (find: Find) => ({
+export const withBodyErrors = (find: Find) => ({
   attachValidation: true,
   preHandler: async (request: FastifyRequest) => {
     const { validationError, ctx, routeOptions } = request;

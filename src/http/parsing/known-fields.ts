@@ -7,30 +7,30 @@ type Parts = FastifySchema & { tags?: readonly string[]; body?: TObject; respons
  * The names that bodies may hold: their own fields, and those of the answers under the same tag, which a client that
  * sends back an item sends as well. Any other name is likely a typing error.
  */
-export function documentedNames() {
+export function createKnownFields() {
   const answered = new Map<string, Set<string>>();
-  const tagOf = ({ tags }: Parts) => tags?.[0] ?? '';
+  const getTag = ({ tags }: Parts) => tags?.[0] ?? '';
 
   function add(schema: FastifySchema = {}) {
     const { response = {}, ...parts } = schema as Parts;
-    const known = answered.get(tagOf(parts)) ?? new Set();
-    answered.set(tagOf(parts), known);
+    const known = answered.get(getTag(parts)) ?? new Set();
+    answered.set(getTag(parts), known);
     for (const [status, answer] of Object.entries(response)) {
-      if (/^2/.test(status)) for (const name of namesOf(answer)) known.add(name);
+      if (/^2/.test(status)) for (const name of getNames(answer)) known.add(name);
     }
   }
 
   function check(schema: FastifySchema = {}) {
     const parts = schema as Parts;
     const own = new Set(Object.keys(parts.body?.properties ?? {}));
-    return (name: string) => own.has(name) || answered.get(tagOf(parts))?.has(name) === true;
+    return (name: string) => own.has(name) || answered.get(getTag(parts))?.has(name) === true;
   }
   return { add, check };
 }
 
 /** The members of an answer, or of the items of one that is a list or a page. */
-function namesOf(answer: TSchema): string[] {
+function getNames(answer: TSchema): string[] {
   const { properties = {}, items } = answer as { properties?: Record<string, TSchema>; items?: TSchema };
   const page = properties['items']?.['items'] as TSchema | undefined;
-  return [...Object.keys(properties), ...[items, page].flatMap((item) => (item ? namesOf(item) : []))];
+  return [...Object.keys(properties), ...[items, page].flatMap((item) => (item ? getNames(item) : []))];
 }

@@ -2,31 +2,31 @@ import type { TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
-import { fieldsReader } from '../../schema/coercion.ts';
-import { documentedNames } from './known-fields.ts';
+import { createCoercion } from '../../schema/coercion.ts';
+import { createKnownFields } from './known-fields.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    readQuery?: ReturnType<typeof fieldsReader>;
-    readBody?: ReturnType<typeof fieldsReader>;
-    readParams?: ReturnType<typeof fieldsReader>;
+    readQuery?: ReturnType<typeof createCoercion>;
+    readBody?: ReturnType<typeof createCoercion>;
+    readParams?: ReturnType<typeof createCoercion>;
     queryNames?: Set<string>;
     isBodyField?: (name: string) => boolean;
   }
 }
 
 /** Every route's query and body are read by its own schema, whatever dialect they came in, before they are validated. */
-export function readRequests(app: FastifyInstance) {
-  const documented = documentedNames();
+export function coerceRequests(app: FastifyInstance) {
+  const documented = createKnownFields();
   app.addHook('onRoute', (route) => {
     const { querystring, body, params } = (route.schema ?? {}) as Record<string, TObject | undefined>;
     documented.add(route.schema);
     route.config = {
       ...route.config,
       queryNames: new Set(Object.keys(querystring?.properties ?? {})),
-      ...(querystring ? { readQuery: fieldsReader(querystring) } : {}),
-      ...(body ? { readBody: fieldsReader(body), isBodyField: documented.check(route.schema) } : {}),
-      ...(params ? { readParams: fieldsReader(params) } : {}),
+      ...(querystring ? { readQuery: createCoercion(querystring) } : {}),
+      ...(body ? { readBody: createCoercion(body), isBodyField: documented.check(route.schema) } : {}),
+      ...(params ? { readParams: createCoercion(params) } : {}),
     };
   });
 
@@ -35,10 +35,10 @@ export function readRequests(app: FastifyInstance) {
   app.addHook('preValidation', async (request, reply) => {
     const { routeOptions } = request;
     const { readQuery, readBody, readParams, queryNames, isBodyField } = routeOptions.config;
-    const sent = request.query as Record<string, unknown>;
-    const body = readBody ? bodyOf(request) : {};
+    const input = request.query as Record<string, unknown>;
+    const body = readBody ? getBody(request) : {};
     const ignored = [
-      ...Object.keys(sent).filter((name) => !queryNames?.has(name)),
+      ...Object.keys(input).filter((name) => !queryNames?.has(name)),
       ...Object.keys(body).filter((name) => isBodyField?.(name) === false),
     ].filter(isPlainName);
     if (ignored.length > 0) reply.header('x-ignored-parameters', [...new Set(ignored)].slice(0, 10).join(', '));
@@ -46,7 +46,7 @@ export function readRequests(app: FastifyInstance) {
     // An id has one spelling: a cache or a rule on paths must not meet another.
     if (isPadded(routeOptions.schema, params)) throw new Problem('not_found', 'There is nothing at this path');
     if (readParams) request.params = readParams(params);
-    if (readQuery) request.query = readQuery(sent);
+    if (readQuery) request.query = readQuery(input);
     if (readBody) request.body = readBody(body);
   });
 }
@@ -62,8 +62,9 @@ function isPadded(schema: FastifySchema | undefined, params: Record<string, unkn
   );
 }
 
-function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
-  const sent = body ?? {};
-  if (typeof sent !== 'object' || Array.isArray(sent)) throw new Problem('invalid', 'The body must hold named fields');
-  return sent as Record<string, unknown>;
+function getBody({ body }: FastifyRequest): Record<string, unknown> {
+  const input = body ?? {};
+  if (typeof input !== 'object' || Array.isArray(input))
+    throw new Problem('invalid', 'The body must hold named fields');
+  return input as Record<string, unknown>;
 }

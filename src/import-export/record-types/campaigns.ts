@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { amountText, minorOf } from '../../lib/money.ts';
+import { amountText, toMinorUnits } from '../../lib/money.ts';
 import { invalidFields } from '../../core/errors.ts';
 import { Flag, Line, OneOf, Read, StoredMoment, UpperCode } from '../../schema/types.ts';
 import {
@@ -10,7 +10,7 @@ import {
   vouchers,
 } from '../../database/tables/campaigns.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
-import { field, type BulkKind } from '../record-type.ts';
+import { field, type BulkRecordType } from '../record-type.ts';
 import { Amount } from './value-formats.ts';
 
 const { Optional } = Type;
@@ -22,7 +22,7 @@ const windows = `
     (select line, data from import_rows where kind = 'campaign' and part = 0 and bad is not true and $1::bigint > 0)
   select line from own where (data->>'ends_at')::timestamptz <= (data->>'starts_at')::timestamptz`;
 
-export const campaign: BulkKind = {
+export const campaign: BulkRecordType = {
   kind: 'campaign',
   table: campaigns,
   checks: [{ field: 'ends_at', text: windows }],
@@ -59,7 +59,7 @@ export const campaign: BulkKind = {
   },
 };
 
-export const voucher: BulkKind = {
+export const voucher: BulkRecordType = {
   kind: 'voucher',
   table: vouchers,
   unique: {
@@ -79,7 +79,7 @@ export const voucher: BulkKind = {
   derived: { spent_before: vouchers.spentBefore },
   complete(fields) {
     fields['balance'] ??= fields['amount'];
-    const spent = minorOf(String(fields['amount'])) - minorOf(String(fields['balance']));
+    const spent = toMinorUnits(String(fields['amount'])) - toMinorUnits(String(fields['balance']));
     if (spent < 0n) throw invalidFields({ notValid: ['balance'] });
     return { spent_before: amountText(spent) };
   },

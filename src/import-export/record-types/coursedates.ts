@@ -12,13 +12,17 @@ import {
 } from '../../database/tables/coursedates.ts';
 import { CourseDateBody } from '../../resources/coursedates/body-schema.ts';
 import { GatheringField } from '../../resources/coursedates/gathering-schema.ts';
-import { bodyFields, field, Ref, refersTo, type BulkKind, type Item } from '../record-type.ts';
-import { Day, LocalTime, refuseUnreal, TimeOfDay } from './value-formats.ts';
+import { bodyFields, field, Ref, refersTo, type BulkRecordType, type Item } from '../record-type.ts';
+import { Day, LocalTime, assertRealValues, TimeOfDay } from './value-formats.ts';
 
 const { Optional } = Type;
 const { properties } = CourseDateBody;
 
-export const bundle: BulkKind = { kind: 'bundle', table: bundles, fields: { title: field(bundles.title, Title()) } };
+export const bundle: BulkRecordType = {
+  kind: 'bundle',
+  table: bundles,
+  fields: { title: field(bundles.title, Title()) },
+};
 
 const gathering: Item = {
   table: gatherings,
@@ -44,7 +48,7 @@ const gathering: Item = {
     },
   },
   complete(fields, { timezone }, date) {
-    refuseUnreal(fields, ['gathering_at', 'gathering_end_at']);
+    assertRealValues(fields, ['gathering_at', 'gathering_end_at']);
     const [from, to] = ['gathering_at', 'gathering_end_at'].map((name) => readMoment(fields[name] as string)!);
     if (to! <= from!) throw invalidFields({ notValid: ['gathering_end_at'] });
     return { zone: date['timezone'] ?? timezone };
@@ -75,7 +79,7 @@ const order = `
   select line from own where timezone(data->>'zone', (data->>'end_at')::date + coalesce((data->>'end_time_at')::time, '23:59:59'))
       <= timezone(data->>'zone', (data->>'start_at')::date + coalesce((data->>'start_time_at')::time, '00:00'))`;
 
-export const coursedate: BulkKind = {
+export const coursedate: BulkRecordType = {
   kind: 'coursedate',
   table: courseDates,
   checks: [
@@ -150,8 +154,8 @@ export const coursedate: BulkKind = {
     return { zone: timezone ?? serviceZone };
   },
   // A new date moves its course, which tells when something of it was last changed.
-  moves: (providerId, at, ids) => sql`
-    update courses set updated_at = ${at}, related_items_updated_at = ${at} where provider_id = ${providerId} and id = any(array(
+  touches: (providerId, now, ids) => sql`
+    update courses set updated_at = ${now}, related_items_updated_at = ${now} where provider_id = ${providerId} and id = any(array(
       select (select course_id from course_dates d where d.provider_id = ${providerId} and d.id = made.id) from (${ids}) made
     ))`,
 };

@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox';
-import { slugOf } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../lib/catalog-urls.ts';
 import { invalidFields } from '../../core/errors.ts';
 import { Flag, Html, Line, StoredMoment, Title } from '../../schema/types.ts';
 import { courseCategories, courseLabels, courseTags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { CourseBody } from '../../resources/courses/body-schema.ts';
-import { checkTogether, type Together } from '../../resources/courses/service.ts';
+import { validateCrossFields, type CrossFields } from '../../resources/courses/service.ts';
 import { descriptionMembers } from '../../resources/courses/schema.ts';
-import { bodyFields, field, refersTo, type BulkKind, type Fields, type Item } from '../record-type.ts';
+import { bodyFields, field, refersTo, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { Amount, Percentage } from './value-formats.ts';
 
 const { Optional } = Type;
@@ -42,7 +42,7 @@ const translation: Item = {
   ),
 };
 
-export const course: BulkKind = {
+export const course: BulkRecordType = {
   kind: 'course',
   table: courses,
   unique: {
@@ -113,12 +113,12 @@ export const course: BulkKind = {
   },
   complete(fields) {
     const { duration_value: durationValue, duration_unit: durationUnitId, customer_id: customerId } = fields;
-    checkTogether({ durationValue, durationUnitId, customerId, type: fields['type'] } as Together);
+    validateCrossFields({ durationValue, durationUnitId, customerId, type: fields['type'] } as CrossFields);
     const products = (fields['products'] ?? []) as Fields[];
     const mains = products.filter(({ is_main_product: isMain }) => isMain === true).length;
     if (products.length > 0 && mains !== 1) throw invalidFields({ notValid: ['products'] });
     const { title, price_value: price = 0, price_currency: currency } = fields;
     fields['products'] ??= [{ title, price: String(price), currency, is_main_product: true }];
-    return { slug: slugOf(title as string) };
+    return { slug: toSlug(title as string) };
   },
 };

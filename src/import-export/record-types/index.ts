@@ -1,4 +1,4 @@
-import type { Kind } from '../record-type.ts';
+import type { RecordType } from '../record-type.ts';
 import { campaign, voucher } from './campaigns.ts';
 import { bundle, coursedate } from './coursedates.ts';
 import { course } from './courses.ts';
@@ -8,7 +8,7 @@ import { adminUser, label, partner, role, school, tag } from './provider.ts';
 import { category, place } from './shared.ts';
 
 /** All kinds of lines, in the order they are written: each refers to itself and to earlier ones alone. */
-export const kinds: Kind[] = [
+export const kinds: RecordType[] = [
   school,
   place,
   category,

@@ -9,7 +9,7 @@ import { currencyCodes } from '../../reference/currencies.ts';
 import { BookingBody, ParticipantBody } from '../../resources/booking/body-schema.ts';
 import { paidStates, participantStatuses } from '../../resources/participants/schema.ts';
 import { agreedTotals, type AgreedLine } from '../../resources/booking/price-service.ts';
-import { bodyFields, field, Ref, refersTo, type BulkKind, type Fields, type Item } from '../record-type.ts';
+import { bodyFields, field, Ref, refersTo, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { Amount, Day, Percentage } from './value-formats.ts';
 
 const { Optional } = Type;
@@ -52,7 +52,7 @@ const orderLine: Item = {
   },
 };
 
-export const order: BulkKind = {
+export const order: BulkRecordType = {
   kind: 'order',
   table: orders,
   fields: {
@@ -154,7 +154,7 @@ const statusInTheFuture = `
   select line from own where (data->>'status_updated_at')::timestamptz > now()`;
 
 /** Takes the status that the line gives it, whatever the capacities: they are for bookings. */
-export const participant: BulkKind = {
+export const participant: BulkRecordType = {
   kind: 'participant',
   table: participants,
   checks: [
@@ -195,8 +195,8 @@ export const participant: BulkKind = {
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
   },
   // An order shows who it is for.
-  moves: (providerId, at, ids) => sql`
-    update orders set updated_at = ${at} where provider_id = ${providerId} and updated_at < ${at} and id = any(array(
+  touches: (providerId, now, ids) => sql`
+    update orders set updated_at = ${now} where provider_id = ${providerId} and updated_at < ${now} and id = any(array(
       select (select order_id from bookings b where b.provider_id = ${providerId} and b.id = (
         select booking_id from participants p where p.provider_id = ${providerId} and p.id = made.id
       )) from (${ids}) made

@@ -10,13 +10,13 @@ import { InstructorBody } from '../../resources/instructors/body-schema.ts';
 import { LocationBody } from '../../resources/locations/body-schema.ts';
 import { Password, PasswordHash } from '../../resources/auth/password-schema.ts';
 import { hashPassword } from '../../resources/auth/password-service.ts';
-import { bodyFields, field, refersTo, type BulkKind } from '../record-type.ts';
+import { bodyFields, field, refersTo, type BulkRecordType } from '../record-type.ts';
 import { Day } from './value-formats.ts';
 
 const { Optional } = Type;
 const line = Optional(Line());
 
-export const instructor: BulkKind = {
+export const instructor: BulkRecordType = {
   kind: 'instructor',
   table: instructors,
   fields: {
@@ -36,7 +36,7 @@ export const instructor: BulkKind = {
   },
 };
 
-export const location: BulkKind = {
+export const location: BulkRecordType = {
   kind: 'location',
   table: locations,
   fields: {
@@ -84,7 +84,7 @@ export const location: BulkKind = {
   },
 };
 
-export const customer: BulkKind = {
+export const customer: BulkRecordType = {
   kind: 'customer',
   table: customers,
   fields: {
@@ -133,7 +133,7 @@ const { properties } = ParticipantBody;
 /** A booking may make it of an e-mail address and two names, and in lower case a letter may become two. */
 const Username = Title({ maxLength: 1_600 });
 
-export const user: BulkKind = {
+export const user: BulkRecordType = {
   kind: 'user',
   table: courseUsers,
   unique: { field: 'username', among: 'true', applies: () => true },

@@ -5,17 +5,17 @@ import { Problem } from '../../core/errors.ts';
 import { Id, Note, OneOf, Title } from '../../schema/types.ts';
 import type { Database } from '../../database/client.ts';
 import { labels, tags } from '../../database/tables/catalog.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
 import { adminMemberships, roles } from '../../database/tables/people.ts';
 import { providers } from '../../database/tables/providers.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { AdminUserBody } from '../../resources/admin-users/body-schema.ts';
 import { saveAdminUser } from '../../resources/admin-users/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../resources/schools/partner-service.ts';
 import { SchoolBody } from '../../resources/schools/schema.ts';
 import { updateSchool } from '../../resources/schools/service.ts';
-import { resolveWords } from '../../resources/tags/service.ts';
-import { refs, type Fields, type SingleKind } from '../record-type.ts';
+import { resolveTags } from '../../resources/tags/service.ts';
+import { refs, type Fields, type SingleRecordType } from '../record-type.ts';
 
 const { Optional } = Type;
 
@@ -26,7 +26,7 @@ async function jsonRows({ pool }: Database, query: string, providerId: number): 
 }
 
 /** The provider's own record. */
-export const school: SingleKind = {
+export const school: SingleRecordType = {
   kind: 'school',
   schema: Type.Object(SchoolBody.properties),
   make: (_, ctx, fields) => updateSchool(ctx, fields as SchoolBody),
@@ -42,11 +42,11 @@ export const school: SingleKind = {
 };
 
 /** Tags and labels: a line finds the one of its title, or makes it. */
-const words = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleKind => ({
+const words = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleRecordType => ({
   kind,
   schema: Type.Object({ title: Title() }),
   make: (_, ctx, { title }) =>
-    ctx.write(async (tx, at) => (await resolveWords(ctx, tx, at, table, kind, [{ title: title as string }]))[0]!),
+    ctx.write(async (tx, now) => (await resolveTags(ctx, tx, now, table, kind, [{ title: title as string }]))[0]!),
   lines: (database, providerId) =>
     jsonRows(
       database,
@@ -58,7 +58,7 @@ export const tag = words('tag', tags);
 export const label = words('label', labels);
 
 /** A line finds the role of its title, or makes it. */
-export const role: SingleKind = {
+export const role: SingleRecordType = {
   kind: 'role',
   schema: Type.Object({ title: Title(), description: Optional(Note()) }),
   make: (_, ctx, fields) => findOrMakeRole(ctx, fields as { title: string; description?: string }),
@@ -71,20 +71,20 @@ export const role: SingleKind = {
 };
 
 const findOrMakeRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
-  ctx.write(async (tx, at) => {
+  ctx.write(async (tx, now) => {
     const { providerId } = ctx;
-    const equalTitle = sql`${folded(roles.title)} = ${folded(title)}`;
+    const equalTitle = sql`${caseFolded(roles.title)} = ${caseFolded(title)}`;
     const [found] = await tx
       .select({ id: roles.id })
       .from(roles)
-      .where(own(ctx, roles, equalTitle));
+      .where(tenantWhere(ctx, roles, equalTitle));
     if (found) return found.id;
-    const values = { providerId, title, description, createdAt: at, updatedAt: at };
+    const values = { providerId, title, description, createdAt: now, updatedAt: now };
     return (await tx.insert(roles).values(values).returning({ id: roles.id }))[0]!.id;
   });
 
 /** A person who works for the provider; one whose e-mail is known already is attached. No invitation is sent. */
-export const adminUser: SingleKind = {
+export const adminUser: SingleRecordType = {
   kind: 'admin_user',
   schema: Type.Object({
     ...Type.Omit(AdminUserBody, ['role_ids', 'send_invite']).properties,
@@ -97,11 +97,11 @@ export const adminUser: SingleKind = {
     const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), send_invite: false });
     const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
     const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
-    await ctx.write((tx, at) =>
+    await ctx.write((tx, now) =>
       tx
         .update(adminMemberships)
-        .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: at })
-        .where(own(ctx, adminMemberships, eq(adminMemberships.adminUserId, user.id))),
+        .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: now })
+        .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, user.id))),
     );
     return user.id;
   },
@@ -119,7 +119,7 @@ export const adminUser: SingleKind = {
 const setStatus = { requested: requestPartner, approved: approvePartner, revoked: revokePartner };
 
 /** A connection of the provider to another one, by the id of that one: the provider lists its public items once approved. */
-export const partner: SingleKind = {
+export const partner: SingleRecordType = {
   kind: 'partner',
   schema: Type.Object({ partner_id: Id, status: OneOf(['requested', 'approved', 'revoked']) }),
   async verify(database, { partner_id: partnerId }) {

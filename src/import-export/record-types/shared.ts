@@ -1,18 +1,18 @@
 import { Type } from '@sinclair/typebox';
 import { eq } from 'drizzle-orm';
-import { slugOf } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../lib/catalog-urls.ts';
 import { OneOf, Title } from '../../schema/types.ts';
 import type { Database } from '../../database/client.ts';
 import { categories } from '../../database/tables/catalog.ts';
 import { countryCodes } from '../../reference/countries.ts';
 import { addCategory } from '../../resources/courses/category-service.ts';
 import { findOrAddPlace } from '../../resources/locations/place-service.ts';
-import { Ref, type Fields, type SingleKind } from '../record-type.ts';
+import { Ref, type Fields, type SingleRecordType } from '../record-type.ts';
 
 const { Optional } = Type;
 
 /** All providers share them, so a line finds the place there is, or adds one for all. */
-export const place: SingleKind = {
+export const place: SingleRecordType = {
   kind: 'place',
   schema: Type.Object({
     title: Title(),
@@ -32,7 +32,7 @@ export const place: SingleKind = {
 type Place = { title: string; country: string; parent_id?: number };
 
 /** The catalog's; a line finds the category of its slug, or adds one. */
-export const category: SingleKind = {
+export const category: SingleRecordType = {
   kind: 'category',
   schema: Type.Object({
     title: Title(),
@@ -41,7 +41,7 @@ export const category: SingleKind = {
   }),
   references: { parent_id: 'category' },
   make: async (database, _, fields) => {
-    const { title, slug = slugOf(title), parent_id: parentId = null } = fields as Category;
+    const { title, slug = toSlug(title), parent_id: parentId = null } = fields as Category;
     const [found] = await database.db.select({ id: categories.id }).from(categories).where(eq(categories.slug, slug));
     return found?.id ?? addCategory(database, { title, slug, parentId });
   },

@@ -13,7 +13,7 @@ export const Amount = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });
 export const Percentage = Type.String({ pattern: '^(100(\\.0{1,2})?|\\d{1,2}(\\.\\d{1,2})?)$' });
 
 /** Refuses fields whose text is no real time, such as the 30th of February. */
-export function refuseUnreal(fields: Fields, names: string[]) {
+export function assertRealValues(fields: Fields, names: string[]) {
   const notValid = names.filter(
     (name) => fields[name] !== undefined && readMoment(fields[name] as string) === undefined,
   );

@@ -1,43 +1,43 @@
-import type { Knowledge, Known } from '../../core/context.ts';
+import type { PageHintStore, PageHints } from '../../core/context.ts';
 
-export const nothingKnown = (): Known => ({ ends: new Map() });
-export const noKnowledge: Knowledge = { find: () => undefined, open: nothingKnown };
+export const createPageHints = (): PageHints => ({ cursors: new Map() });
+export const noPageHints: PageHintStore = { find: () => undefined, open: createPageHints };
 
 /** For a few who walk at once, or one who asks for some pages at once. */
-const mostEnds = 8;
+const maxCursors = 8;
 
-export type End = { count: number; id: number };
+export type Cursor = { count: number; id: number };
 
 /** Where to go on from to what comes after so many items: only those between have to be skipped. */
-export function nearestEnd(known: Known | undefined, before: number): End | undefined {
-  let nearest: End | undefined;
-  for (const [count, id] of known?.ends ?? []) {
+export function nearestCursor(hints: PageHints | undefined, before: number): Cursor | undefined {
+  let nearest: Cursor | undefined;
+  for (const [count, id] of hints?.cursors ?? []) {
     if (count <= before && count > (nearest?.count ?? 0)) nearest = { count, id };
   }
   return nearest;
 }
 
 /** The last few that were noted are kept. */
-export function noteEnd({ ends }: Known, { count, id }: End) {
-  ends.delete(count);
-  ends.set(count, id);
-  const [oldest] = ends.keys();
-  if (ends.size > mostEnds) ends.delete(oldest!);
+export function rememberCursor({ cursors }: PageHints, { count, id }: Cursor) {
+  cursors.delete(count);
+  cursors.set(count, id);
+  const [oldest] = cursors.keys();
+  if (cursors.size > maxCursors) cursors.delete(oldest!);
 }
 
 /** Notes that there are no more than so many items. */
-export function noteMost(known: Known, count: number) {
-  known.most = Math.min(count, known.most ?? count);
+export function setUpperBound(hints: PageHints, count: number) {
+  hints.maxCount = Math.min(count, hints.maxCount ?? count);
 }
 
 /** Counts once, for all pages and all who wait. */
-export function countOnce(known: Known, count: () => Promise<number>) {
-  if (known.total) return known.total;
+export function countOnce(hints: PageHints, count: () => Promise<number>) {
+  if (hints.total) return hints.total;
   const total = count();
-  known.total = total;
+  hints.total = total;
   total.then(
-    (found) => noteMost(known, found),
-    () => delete known.total,
+    (found) => setUpperBound(hints, found),
+    () => delete hints.total,
   );
   return total;
 }

@@ -1,7 +1,7 @@
 import { and, asc, desc, gt, not, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { unionAll, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
-import { anyValue, type Asking, type ByKeys, type Key } from '../loaders.ts';
+import { opaqueParam, type LoaderContext, type BatchLoader, type Key } from '../loaders.ts';
 import type { TenantTable } from '../define-list.ts';
 
 /** Where a page lies among all that are found. */
@@ -10,7 +10,7 @@ export type Slice = { limit: number; offset: number };
 /** By a column of the list's own table; rows with equal ones are by id, in the same direction. */
 export type Order = { column: PgColumn; descending?: boolean };
 
-export const inOrderOf = (table: TenantTable, { column, descending = false }: Order) =>
+export const orderBy = (table: TenantTable, { column, descending = false }: Order) =>
   [column, table.id].map(descending ? desc : asc);
 
 /** Ids first: a page is found in an index alone, and its rows are fetched by them. */
@@ -30,33 +30,44 @@ export const pageIds = (
     .offset(offset);
 
 /** What a page in the order of ids is of: a condition that is the same in all questions of one variant but for the provider. */
-type Plain = { variant: string; since_id: number | undefined; condition(providerId: number): SQL | undefined };
+type PreparedQuery = {
+  statementKey: string;
+  since_id: number | undefined;
+  condition(providerId: number): SQL | undefined;
+};
 
 /** The query builder takes a number or a placeholder for it. */
-const howMany = (name: string) => anyValue(sql.placeholder(name), 'bigint') as unknown as Placeholder;
+const howMany = (name: string) => opaqueParam(sql.placeholder(name), 'bigint') as unknown as Placeholder;
 
 /** Finds such a page and fetches its rows, with one query that is put into words and planned once for each variant. */
-export function plainPages<Row extends Key>(table: TenantTable, fetch: ByKeys<Row>) {
-  const rowsOf = fetch.ofFound();
-  return async (asking: Asking, { variant, since_id, condition }: Plain, { limit, offset }: Slice) => {
+export function preparedPage<Row extends Key>(table: TenantTable, fetch: BatchLoader<Row>) {
+  const getRows = fetch.loadFromSubquery();
+  return async (
+    querying: LoaderContext,
+    { statementKey, since_id, condition }: PreparedQuery,
+    { limit, offset }: Slice,
+  ) => {
     const isSince = since_id !== undefined;
-    const ids = (asker: Placeholder) =>
-      asking.db
+    const ids = (tenantParam: Placeholder) =>
+      querying.db
         .select({ id: table.id })
         .from(table)
         .where(
-          and(condition(asker as unknown as number), isSince ? gt(table.id, sql.placeholder('since_id')) : undefined),
+          and(
+            condition(tenantParam as unknown as number),
+            isSince ? gt(table.id, sql.placeholder('since_id')) : undefined,
+          ),
         )
         .orderBy(asc(table.id))
         .limit(howMany('limit'))
         .offset(howMany('offset'));
-    const rows = await rowsOf(asking, `${variant} ${isSince}`, ids, { since_id, limit, offset });
+    const rows = await getRows(querying, `${statementKey} ${isSince}`, ids, { since_id, limit, offset });
     return rows.sort((one, other) => one.id - other.id);
   };
 }
 
 /** So many are read and sorted in a millisecond or two. */
-const few = 5_000;
+const sortThreshold = 5_000;
 
 /** What a range selects: the column, and the condition that it and the reach alone make. */
 type Range = { column: PgColumn; condition: SQL | undefined };
@@ -66,7 +77,7 @@ type Range = { column: PgColumn; condition: SQL | undefined };
  * those are read and sorted, else the planner decides: it takes them to be spread among all that there is in that order, and
  * would walk through all that did not change to what a sync asks for, which changed last.
  */
-export function idsInRanges(
+export function findIdsByRange(
   { db }: Pick<Ctx, 'db'>,
   table: TenantTable,
   condition: SQL | undefined,
@@ -79,9 +90,9 @@ export function idsInRanges(
       .select({ providerId: table.providerId, id: table.id, place: sql`${order.column}`.as('place') })
       .from(table)
       .where(which)
-      .orderBy(...inOrderOf(table, column === order.column ? order : { column }));
+      .orderBy(...orderBy(table, column === order.column ? order : { column }));
   const probes = ranges.map(({ column, condition }, n) => {
-    const oneMore = pageIds({ db }, table, condition, [asc(column)], { limit: 1, offset: few });
+    const oneMore = pageIds({ db }, table, condition, [asc(column)], { limit: 1, offset: sortThreshold });
     return db.$with(`probe_${n}`, {}).as(sql`select exists ${oneMore} as is_many`);
   });
   const many = probes.map((probe) => sql`(select is_many from ${probe})`);
@@ -92,7 +103,7 @@ export function idsInRanges(
     .offset(offset);
   const [first, ...rest] = ranges.map(({ column }, n) => {
     const all = idsBy(column, and(condition, ...many.slice(0, n), not(many[n]!)))
-      .limit(few)
+      .limit(sortThreshold)
       .as('few');
     return db.select().from(all).orderBy(directed(all.place), directed(all.id)).limit(limit).offset(offset);
   });

@@ -1,11 +1,11 @@
-import { spanOf } from '../../lib/date-format.ts';
+import { toDateSpan } from '../../lib/date-format.ts';
 import { locationLines } from '../../lib/address-format.ts';
 import { hasPlace } from '../../reference/statuses.ts';
 import { mayPlan, type Enrolment, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';
 import { safeLink } from '../html.ts';
 import type { PersonalView } from '../view.ts';
-import { Fact, Facts, Lines, Outcome, Standing, When } from './facts.tsx';
+import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; enrolment: Enrolment };
@@ -21,7 +21,7 @@ export function Course({ view, enrolment, instructors, descriptions }: Whole) {
       {enrolment.isOver ? (
         <Outcome view={view} enrolment={enrolment} />
       ) : (
-        <Standing view={view} enrolment={enrolment} />
+        <EnrolmentStatus view={view} enrolment={enrolment} />
       )}
       <Facts view={view} enrolment={enrolment} />
       {instructors.length > 0 && (
@@ -75,7 +75,7 @@ function GatheringItem({ view, enrolment, gathering }: Props & { gathering: Gath
   return (
     <>
       <p class="when">
-        <When view={view} span={spanOf(gathering)} />
+        <When view={view} span={toDateSpan(gathering)} />
       </p>
       {theme && <p>{theme}</p>}
       {description && <p>{description}</p>}

@@ -1,21 +1,21 @@
 import { mayPlan, type Enrolment } from '../courses.ts';
 import type { PersonalView } from '../view.ts';
-import { Facts, Outcome, Standing, When } from './facts.tsx';
+import { Facts, Outcome, EnrolmentStatus, When } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
-type Props = { view: PersonalView; coming: Enrolment[]; past: Enrolment[] };
+type Props = { view: PersonalView; inFlight: Enrolment[]; past: Enrolment[] };
 
 /** The first page: what is to come, and what is over. */
-export function Courses({ view, coming, past }: Props) {
+export function Courses({ view, inFlight, past }: Props) {
   const { says, person } = view;
   return (
     <Layout view={view} title={says.courses} current="courses">
       <h1>{says.greeting(person.firstname ?? '')}</h1>
       <section aria-labelledby="coming">
-        <h2 id="coming">{says.coming}</h2>
-        {coming.length === 0 && <p>{says.noneComing}</p>}
+        <h2 id="coming">{says.inFlight}</h2>
+        {inFlight.length === 0 && <p>{says.noneComing}</p>}
         <ul class="cards">
-          {coming.map((enrolment) => (
+          {inFlight.map((enrolment) => (
             <li key={enrolment.id}>
               <Coming view={view} enrolment={enrolment} />
             </li>
@@ -46,7 +46,7 @@ function Coming({ view, enrolment }: One) {
       <h3>
         <a href={paths.course(enrolment.id)}>{enrolment.title}</a>
       </h3>
-      <Standing view={view} enrolment={enrolment} />
+      <EnrolmentStatus view={view} enrolment={enrolment} />
       <Facts view={view} enrolment={enrolment} />
       {mayPlan(enrolment) && (
         <p>

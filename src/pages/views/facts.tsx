@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { dayInWords, spanEnds, spanOf, type Span } from '../../lib/date-format.ts';
+import { dayInWords, spanEnds, toDateSpan, type Span } from '../../lib/date-format.ts';
 import { isOnline, placeLines } from '../../lib/address-format.ts';
-import { hasPlace, postponed, standingOf } from '../../reference/statuses.ts';
+import { hasPlace, postponed, getEnrolmentStatus } from '../../reference/statuses.ts';
 import { mayPlan, type Enrolment } from '../courses.ts';
 import { safeLink } from '../html.ts';
 import type { Texts } from '../texts.ts';
@@ -10,13 +10,13 @@ import type { PersonalView } from '../view.ts';
 type Props = { view: PersonalView; enrolment: Enrolment };
 
 /** How the person stands, in kind words. */
-export function Standing({ view: { says }, enrolment }: Props) {
-  const standing = standingOf(enrolment);
+export function EnrolmentStatus({ view: { says }, enrolment }: Props) {
+  const enrolmentStatus = getEnrolmentStatus(enrolment);
   const isPostponed = enrolment.dateStatusId === postponed;
   return (
     <>
-      <p class={`standing ${isPostponed && hasPlace(enrolment) ? 'postponed' : standing}`}>
-        {says.standings[standing]}
+      <p class={`standing ${isPostponed && hasPlace(enrolment) ? 'postponed' : enrolmentStatus}`}>
+        {says.standings[enrolmentStatus]}
       </p>
       {isPostponed && <p>{says.postponed}</p>}
     </>
@@ -37,7 +37,7 @@ export function Facts({ view, enrolment }: Props) {
       </Fact>
       {gatherings.length > 1 && next && (
         <Fact name={says.next}>
-          <When view={view} span={spanOf(next)} /> ({says.gatheringsCount(gatherings.length)})
+          <When view={view} span={toDateSpan(next)} /> ({says.gatheringsCount(gatherings.length)})
         </Fact>
       )}
       {zone !== view.timezone && <Fact name={says.zone}>{zone}</Fact>}

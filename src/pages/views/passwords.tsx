@@ -9,7 +9,7 @@ export type Faults = { old?: string; password?: string; repeated?: string };
 export function ChoosePassword({ view, username, faults }: { view: View; username: string; faults: Faults }) {
   const { says, school } = view;
   return (
-    <Layout view={view} title={titleOf(view, says.choosePassword, faults)}>
+    <Layout view={view} title={getTitle(view, says.choosePassword, faults)}>
       <h1>{says.choosePassword}</h1>
       {school && <p>{says.choosePasswordFor(school.title)}</p>}
       <PasswordForm view={view} username={username} faults={faults} />
@@ -21,7 +21,7 @@ export function ChoosePassword({ view, username, faults }: { view: View; usernam
 export function ChangePassword({ view, faults }: { view: PersonalView; faults: Faults }) {
   const { says, person } = view;
   return (
-    <Layout view={view} title={titleOf(view, says.changePassword, faults)} current="password">
+    <Layout view={view} title={getTitle(view, says.changePassword, faults)} current="password">
       <h1>{says.changePassword}</h1>
       <PasswordForm view={view} username={person.username} faults={faults}>
         <Field name="old" label={says.oldPassword} autocomplete="current-password" fault={faults.old} />
@@ -31,7 +31,7 @@ export function ChangePassword({ view, faults }: { view: PersonalView; faults: F
 }
 
 /** The title is the first thing a screen reader says of the answer. */
-const titleOf = ({ says }: View, title: string, faults: Faults) =>
+const getTitle = ({ says }: View, title: string, faults: Faults) =>
   Object.keys(faults).length > 0 ? says.errorTitle(title) : title;
 
 type FormProps = { view: View; username: string; faults: Faults; children?: ComponentChildren };

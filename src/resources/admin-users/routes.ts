@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, created, revalidated } from '../../http/responses.ts';
-import { answerProblems, mainWording, type Wording } from '../../http/errors/error-handler.ts';
+import { okResponses, createdResponses, cachedList } from '../../http/responses.ts';
+import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
 import { listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
@@ -14,13 +14,13 @@ const InvalidInput = Type.Object({
 });
 
 /** Invalid input reads as lists of names here; every other failure as everywhere. */
-const listing: Wording = (problem) =>
+const listing: ErrorFormatter = (problem) =>
   problem.kind === 'invalid'
     ? { errors: { missing_fields: problem.missing, not_valid: problem.notValid } }
-    : mainWording(problem);
+    : formatV2Error(problem);
 
 export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  answerProblems(app, listing);
+  registerErrorHandler(app, listing);
 
   app.get(
     '',
@@ -28,9 +28,9 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: "All of the school's admin users",
         tags: ['People'],
-        response: answers(Type.Array(AdminUser)),
+        response: okResponses(Type.Array(AdminUser)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     ({ ctx }) => listAdminUsers(ctx),
   );
@@ -46,7 +46,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'is attached without any has empty ones here.',
         tags: ['People'],
         body: AdminUserBody,
-        response: { 200: AdminUser, ...created(AdminUser), 400: InvalidInput },
+        response: { 200: AdminUser, ...createdResponses(AdminUser), 400: InvalidInput },
       },
     },
     async ({ ctx, body }, reply) => {
@@ -63,9 +63,9 @@ export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'The roles an admin user can have',
         tags: ['People'],
-        response: answers(Type.Array(Role)),
+        response: okResponses(Type.Array(Role)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     ({ ctx }) => listRoles(ctx),
   );
@@ -78,9 +78,9 @@ export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'Who may own a customer as its seller',
         tags: ['People'],
-        response: answers(Type.Array(AppUser)),
+        response: okResponses(Type.Array(AppUser)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async ({ ctx }) => listAppUsers(ctx),
   );

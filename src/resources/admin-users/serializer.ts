@@ -1,9 +1,9 @@
 import { asc, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
-import { byKeys, ofKeys } from '../../lists/loaders.ts';
-import { many } from '../../lists/relations.ts';
-import { shapeOf } from '../../lists/serializer.ts';
+import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { hasMany } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
 
 const { id, email } = adminUsers;
@@ -22,21 +22,21 @@ const membership = {
   updatedAt,
 };
 
-const roleIdsOf = many(
-  byKeys((ctx, keys) =>
+const loadRoleIds = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: adminMembershipRoles.adminUserId, roleId: adminMembershipRoles.roleId })
       .from(adminMembershipRoles)
-      .where(ofKeys(ctx, adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
+      .where(matchesKeys(ctx, adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
       .orderBy(asc(adminMembershipRoles.roleId)),
   ),
   ({ roleId }: { ownerId: number; roleId: number }) => roleId,
 );
 
-export const adminUserShape = shapeOf<AdminUserRow>()({
-  view: AdminUser,
-  parts: { role_ids: roleIdsOf },
-  toView: toAdminUser,
+export const adminUserShape = defineSerializer<AdminUserRow>()({
+  responseSchema: AdminUser,
+  relations: { role_ids: loadRoleIds },
+  toResponse: toAdminUser,
   includes: {},
 });
 
@@ -50,6 +50,6 @@ export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
     .orderBy(asc(adminMemberships.adminUserId));
 
 /** Members by their ids: what refers to one (a seller) shows who it is. */
-export const fetchAdminUsers = byKeys((ctx, keys) =>
-  fetchMembers(ctx, ofKeys(ctx, adminMemberships.providerId, adminMemberships.adminUserId, keys)),
+export const fetchAdminUsers = batchLoader((ctx, keys) =>
+  fetchMembers(ctx, matchesKeys(ctx, adminMemberships.providerId, adminMemberships.adminUserId, keys)),
 );

@@ -1,28 +1,28 @@
 import { and, asc, eq, inArray, notInArray, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/errors.ts';
-import { concerns, unchanged } from '../../database/audit-log.ts';
+import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { folded, realTime } from '../../database/tables/columns.ts';
+import { caseFolded, realTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../database/tables/people.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
 import { adminUserShape, fetchMembers } from './serializer.ts';
 
 /** All admin users of the provider; the list names no `limit`, so it is not paged. */
 export const listAdminUsers = async (ctx: Ctx) =>
-  adminUserShape.embed(ctx, await fetchMembers(ctx, own(ctx, adminMemberships)), {}, []);
+  adminUserShape.embed(ctx, await fetchMembers(ctx, tenantWhere(ctx, adminMemberships)), {}, []);
 
 /** Who may own a customer as its seller: the provider's admin users. */
-export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, own(ctx, adminMemberships));
+export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, tenantWhere(ctx, adminMemberships));
 
 export const listRoles = (ctx: Ctx) =>
   ctx.db
     .select({ id: roles.id, title: roles.title, description: roles.description })
     .from(roles)
-    .where(own(ctx, roles))
+    .where(tenantWhere(ctx, roles))
     .orderBy(asc(roles.id));
 
 /**
@@ -32,35 +32,35 @@ export const listRoles = (ctx: Ctx) =>
 export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: AdminUser; isNew: boolean }> {
   const { providerId } = ctx;
   const roleIds = [...new Set(body.role_ids)];
-  return ctx.write(async (tx, at) => {
+  return ctx.write(async (tx, now) => {
     const known = await findPerson(tx, body.email);
     await refuse(ctx, tx, known === undefined, roleIds, body);
-    const { person, isNew } = known ? { person: known, isNew: false } : await makePerson(tx, at, body);
+    const { person, isNew } = known ? { person: known, isNew: false } : await makePerson(tx, now, body);
     const adminUserId = person.id;
 
-    const values = { providerId, adminUserId, ...namesOf(body), createdAt: at, updatedAt: at };
+    const values = { providerId, adminUserId, ...getNames(body), createdAt: now, updatedAt: now };
     const joined = await tx
       .insert(adminMemberships)
-      .values(isNew ? { ...values, ...profileOf(body) } : values)
+      .values(isNew ? { ...values, ...getProfile(body) } : values)
       .onConflictDoNothing()
       .returning({ adminUserId: adminMemberships.adminUserId });
-    const member = own(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
+    const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
     const hasOtherRoles = await replaceRoles(ctx, tx, adminUserId, roleIds);
     const isJoined = joined.length > 0;
-    const isNamed = !isJoined && (await fillNames(tx, at, member, body));
+    const isNamed = !isJoined && (await fillNames(tx, now, member, body));
     if (hasOtherRoles && !isJoined) {
-      await tx.update(adminMemberships).set({ updatedAt: at }).where(member);
+      await tx.update(adminMemberships).set({ updatedAt: now }).where(member);
     }
-    concerns(tx, adminUserId);
+    recordAffected(tx, adminUserId);
     if (isJoined && !person.hasPassword && body.send_invite !== false) {
       await tx
         .insert(outbox)
-        .values({ providerId, adminUserId, purpose: 'invitation', createdAt: at, dueAt: realTime });
+        .values({ providerId, adminUserId, purpose: 'invitation', createdAt: now, dueAt: realTime });
     }
     const inside = { ...ctx, db: tx };
     const [user] = await adminUserShape.embed(inside, await fetchMembers(inside, member), {}, []);
     const saved = { user: user!, isNew };
-    return hasOtherRoles || isJoined || isNamed ? saved : unchanged(tx, saved);
+    return hasOtherRoles || isJoined || isNamed ? saved : rollbackNoChange(tx, saved);
   });
 }
 
@@ -70,7 +70,7 @@ async function refuse(ctx: Ctx, tx: Tx, isNew: boolean, roleIds: number[], { fir
     ...(isNew && firstname === undefined ? ['firstname'] : []),
     ...(isNew && lastname === undefined ? ['lastname'] : []),
   ];
-  const found = await tx.$count(roles, own(ctx, roles, inArray(roles.id, roleIds)));
+  const found = await tx.$count(roles, tenantWhere(ctx, roles, inArray(roles.id, roleIds)));
   const notValid = found === roleIds.length ? [] : ['role_ids'];
   if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
 }
@@ -80,28 +80,28 @@ async function findPerson(tx: Tx, email: string) {
   const [person] = await tx
     .select({ id: adminUsers.id, hasPassword: sql<boolean>`${adminUsers.passwordHash} is not null` })
     .from(adminUsers)
-    .where(sql`${folded(adminUsers.email)} = ${folded(email)}`);
+    .where(sql`${caseFolded(adminUsers.email)} = ${caseFolded(email)}`);
   return person;
 }
 
 /** Another provider may be making the same person, whose lock is not ours: the insert then waits and finds it made. */
-async function makePerson(tx: Tx, at: string, { email }: AdminUserBody) {
-  const [made] = await tx
+async function makePerson(tx: Tx, now: string, { email }: AdminUserBody) {
+  const [created] = await tx
     .insert(adminUsers)
-    .values({ email, createdAt: at })
+    .values({ email, createdAt: now })
     .onConflictDoNothing()
     .returning({ id: adminUsers.id });
-  return made
-    ? { person: { ...made, hasPassword: false }, isNew: true }
+  return created
+    ? { person: { ...created, hasPassword: false }, isNew: true }
     : { person: (await findPerson(tx, email))!, isNew: false };
 }
 
-const namesOf = ({ firstname = '', lastname = '' }: AdminUserBody) => ({ firstname, lastname });
+const getNames = ({ firstname = '', lastname = '' }: AdminUserBody) => ({ firstname, lastname });
 
 /** Sets names that are empty yet, as of who was attached without any; returns whether that changed one. */
-async function fillNames(tx: Tx, at: string, member: SQL, body: AdminUserBody) {
+async function fillNames(tx: Tx, now: string, member: SQL, body: AdminUserBody) {
   const { firstname, lastname } = adminMemberships;
-  const names = namesOf(body);
+  const names = getNames(body);
   const isFilled = or(
     names.firstname === '' ? undefined : eq(firstname, ''),
     names.lastname === '' ? undefined : eq(lastname, ''),
@@ -112,7 +112,7 @@ async function fillNames(tx: Tx, at: string, member: SQL, body: AdminUserBody) {
     .set({
       firstname: sql`coalesce(nullif(${firstname}, ''), ${names.firstname})`,
       lastname: sql`coalesce(nullif(${lastname}, ''), ${names.lastname})`,
-      updatedAt: at,
+      updatedAt: now,
     })
     .where(and(member, isFilled))
     .returning({ adminUserId: adminMemberships.adminUserId });
@@ -121,20 +121,20 @@ async function fillNames(tx: Tx, at: string, member: SQL, body: AdminUserBody) {
 
 /** Gives an admin user another name at this provider. */
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
-  ctx.write(async (tx, at) => {
+  ctx.write(async (tx, now) => {
     const renamed = await tx
       .update(adminMemberships)
-      .set({ ...names, updatedAt: at })
-      .where(own(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId)))
+      .set({ ...names, updatedAt: now })
+      .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId)))
       .returning({ adminUserId: adminMemberships.adminUserId });
     if (renamed.length === 0) throw notFound(`Admin user ${adminUserId}`);
-    concerns(tx, adminUserId);
+    recordAffected(tx, adminUserId);
   });
 
 /** Whether that changed anything. */
 async function replaceRoles(ctx: Ctx, tx: Tx, adminUserId: number, roleIds: number[]) {
   const { roleId } = adminMembershipRoles;
-  const others = own(
+  const others = tenantWhere(
     ctx,
     adminMembershipRoles,
     eq(adminMembershipRoles.adminUserId, adminUserId),
@@ -149,7 +149,7 @@ async function replaceRoles(ctx: Ctx, tx: Tx, adminUserId: number, roleIds: numb
   return removed.length + added.length > 0;
 }
 
-const profileOf = (body: AdminUserBody) => ({
+const getProfile = (body: AdminUserBody) => ({
   position: body.position,
   phonePrefix: body.phone_prefix,
   phone: body.phone,

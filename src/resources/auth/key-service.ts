@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
-import { concerns, unchanged } from '../../database/audit-log.ts';
+import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
 import { apiKeys } from '../../database/tables/providers.ts';
 
@@ -10,12 +10,12 @@ import { apiKeys } from '../../database/tables/providers.ts';
 export async function createKey(ctx: Ctx, { label = '', expires }: { label?: string; expires?: string }) {
   const apiKey = newApiKey();
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
-  return ctx.write(async (tx, at) => {
-    const [made] = await tx
+  return ctx.write(async (tx, now) => {
+    const [created] = await tx
       .insert(apiKeys)
-      .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: at, expiresAt })
+      .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: now, expiresAt })
       .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` });
-    return { keyId: concerns(tx, made!.id), apiKey, isExpired: made!.isExpired };
+    return { keyId: recordAffected(tx, created!.id), apiKey, isExpired: created!.isExpired };
   });
 }
 
@@ -37,16 +37,16 @@ export const listKeys = (ctx: Ctx) =>
 export async function revokeKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
   if (!key) throw notFound('Key');
-  await database.write([key.providerId], async (tx, at) => {
+  await database.write([key.providerId], async (tx, now) => {
     const { rowCount } = await tx
       .update(apiKeys)
-      .set({ revokedAt: at })
+      .set({ revokedAt: now })
       .where(and(eq(apiKeys.providerId, key.providerId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
     if (rowCount === 0) {
-      unchanged(tx);
+      rollbackNoChange(tx);
       return;
     }
-    concerns(tx, keyId);
+    recordAffected(tx, keyId);
   });
 }
 

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { and, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
-import { concerns } from '../../database/audit-log.ts';
+import { recordAffected } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { workQueue } from '../../database/keyed-queue.ts';
-import { run } from '../../database/statements.ts';
+import { createKeyedQueue } from '../../database/keyed-queue.ts';
+import { execute } from '../../database/statements.ts';
 import { adminUsers } from '../../database/tables/people.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { endSessions } from './session-service.ts';
 import { voidTokens } from './token-service.ts';
 import { forgetFailures } from './password-sql.ts';
@@ -19,7 +19,7 @@ const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const current = '$m=19456,t=2,p=1$';
 
 /** Hashing runs in the threads that files and names are read in as well, so it never takes all of them. */
-const queued = workQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
+const queued = createKeyedQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
 
 /** One spelling of what can be typed in several, as RFC 8265 has it. */
 const spelled = (password: string) => password.normalize('NFC');
@@ -55,16 +55,16 @@ export async function setPassword(ctx: Ctx, userId: number, password: string) {
 /** The same inside a transaction, with the hash at hand. */
 export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
   if (!(await store(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw notFound('Course user');
-  concerns(tx, userId);
+  recordAffected(tx, userId);
   await endOtherWaysIn(ctx, tx, userId);
-  await run(tx, forgetFailures, [ctx.providerId, userId]);
+  await execute(tx, forgetFailures, [ctx.providerId, userId]);
 }
 
 /** The same, while the user's hash is the one that was looked at; whether it was. */
 export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
   const isReplaced = await renewHash(ctx, tx, userId, hashes);
   if (!isReplaced) return false;
-  concerns(tx, userId);
+  recordAffected(tx, userId);
   await endOtherWaysIn(ctx, tx, userId);
   return true;
 }
@@ -74,7 +74,7 @@ export const renewHash = (ctx: Ctx, tx: Tx, userId: number, hashes: { from: stri
   store(ctx, tx, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
 
 async function store(ctx: Ctx, tx: Tx, which: SQL | undefined, passwordHash: string) {
-  const user = own(ctx, courseUsers, which);
+  const user = tenantWhere(ctx, courseUsers, which);
   const changed = await tx.update(courseUsers).set({ passwordHash }).where(user).returning({ id: courseUsers.id });
   return changed.length > 0;
 }
@@ -90,5 +90,5 @@ export async function storeAdminPassword(tx: Tx, adminUserId: number, passwordHa
   await tx
     .update(adminUsers)
     .set({ passwordHash })
-    .where(eq(adminUsers.id, concerns(tx, adminUserId)));
+    .where(eq(adminUsers.id, recordAffected(tx, adminUserId)));
 }

@@ -30,8 +30,8 @@ export const findSession = {
       and exists (select from providers p where p.id = provider_id and p.closed_at is null)`,
 };
 export const touchSession = { name: 'touch_session', text: 'update sessions set used_at = now() where hash = $1' };
-export const dropSession = { name: 'drop_session', text: 'delete from sessions where hash = $1' };
-export const dropSessions = {
+export const deleteSession = { name: 'drop_session', text: 'delete from sessions where hash = $1' };
+export const deleteSessions = {
   name: 'drop_sessions',
   text: 'delete from sessions where provider_id = $1 and user_id = $2',
 };

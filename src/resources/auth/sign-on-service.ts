@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { concerns, unchanged } from '../../database/audit-log.ts';
-import { run } from '../../database/statements.ts';
+import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { execute } from '../../database/statements.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { hashPassword, isOutdated, isPassword, prepareHashing, renewHash } from './password-service.ts';
 import { linkTo } from './token-schema.ts';
-import { makeSignInToken } from './token-service.ts';
+import { createSignInToken } from './token-service.ts';
 import type { CredentialsBody } from './sign-on-body-schema.ts';
 import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './sign-on-sql.ts';
 import type { SignOnAnswer } from './sign-on-schema.ts';
@@ -31,7 +31,7 @@ export async function checkCredentials(ctx: Ctx, { create_login_url, ...credenti
   const known = { valid: true, user_id: id, firstname, lastname, email };
   if (!create_login_url) return known satisfies SignOnAnswer;
   // Another password since then ended all links; this must not be one more.
-  const token = await makeSignInToken(ctx, id, passwordHash);
+  const token = await createSignInToken(ctx, id, passwordHash);
   if (token === undefined) return { valid: false } satisfies SignOnAnswer;
   return { ...known, login_url: linkTo(ctx.settings, 'sign_in', token) } satisfies SignOnAnswer;
 }
@@ -59,7 +59,7 @@ export async function verifyCredentials(ctx: Ctx, credentials: Credentials): Pro
 }
 
 async function compare(ctx: Ctx, { username, password }: Credentials): Promise<Verified | undefined> {
-  const [user] = await run<Found>(ctx.doors, findByUsername, [ctx.providerId, username]);
+  const [user] = await execute<Found>(ctx.authStore, findByUsername, [ctx.providerId, username]);
   const passwordHash = user?.passwordHash ?? null;
   const valid = await isPassword(password, passwordHash, ctx.fairnessKey);
   return valid && user && passwordHash !== null ? { ...user, passwordHash } : undefined;
@@ -69,15 +69,15 @@ async function compare(ctx: Ctx, { username, password }: Credentials): Promise<V
  * Counted before the password is looked at, or many guesses at once would all get through. Attempts under way count too,
  * but not as failures: those behind them are asked to come again in a second.
  */
-async function attemptFor({ doors, providerId }: Ctx, username: string) {
+async function attemptFor({ authStore, providerId }: Ctx, username: string) {
   const values = [providerId, username];
-  const [begun] = await run(doors, beginAttempt, values);
+  const [begun] = await execute(authStore, beginAttempt, values);
   if (!begun) {
-    const [wait] = await run<{ haveFailed: boolean; seconds: number }>(doors, readWait, values);
+    const [wait] = await execute<{ haveFailed: boolean; seconds: number }>(authStore, readWait, values);
     const what = wait?.haveFailed ? 'failed attempts for this username' : 'attempts for this username at once';
     throw new Problem('too_many_requests', `Too many ${what}`, { retryAfter: wait?.seconds ?? 1 });
   }
-  return { end: () => run(doors, endAttempt, values), fail: () => run(doors, failAttempt, values) };
+  return { end: () => execute(authStore, endAttempt, values), fail: () => execute(authStore, failAttempt, values) };
 }
 
 /** A hash made at an older cost is made anew, now that the password is known. Where that fails, the older one stays. */
@@ -87,8 +87,8 @@ async function renew(ctx: Ctx, user: Verified, credentials: Credentials): Promis
   try {
     const to = await hashPassword(credentials.password, ctx.fairnessKey);
     const isRenewed = await ctx.write(async (tx) => {
-      if (!(await renewHash(ctx, tx, id, { from, to }))) return unchanged(tx, false);
-      concerns(tx, id);
+      if (!(await renewHash(ctx, tx, id, { from, to }))) return rollbackNoChange(tx, false);
+      recordAffected(tx, id);
       return true;
     });
     // Another sign-on was first, or it is another password now.

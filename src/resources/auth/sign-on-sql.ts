@@ -1,8 +1,8 @@
 import { usernameHashSql } from '../../database/tables/access.ts';
-import { foldedSql } from '../../database/tables/columns.ts';
+import { caseFoldedSql } from '../../database/tables/columns.ts';
 
 /** Of one spelling, as usernames are compared. */
-const name = foldedSql('$2');
+const name = caseFoldedSql('$2');
 const hashed = usernameHashSql('$2');
 const window = "interval '15 minutes'";
 /** Longer than any attempt takes; what counts as under way for longer was left behind by a process that died. */
@@ -58,5 +58,5 @@ export const failAttempt = {
 export const findByUsername = {
   name: 'find_user_by_username',
   text: `select id, password_hash as "passwordHash", firstname, lastname, email from course_users
-    where provider_id = $1 and ${foldedSql('username')} = ${name}`,
+    where provider_id = $1 and ${caseFoldedSql('username')} = ${name}`,
 };

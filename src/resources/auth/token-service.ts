@@ -1,37 +1,45 @@
 import type { Ctx } from '../../core/context.ts';
 import { hashSecret, newSecret } from '../../lib/secrets.ts';
-import { run, type Runner } from '../../database/statements.ts';
-import { findToken, keepSignInToken, keepToken, spendToken, voidTokensOfUser } from './token-sql.ts';
+import { execute, type Queryable } from '../../database/statements.ts';
+import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfUser } from './token-sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 
 /** A new token, told only here: what a link ends with. One for a mail replaces the mail's last. */
-export async function makeToken(on: Runner, purpose: Purpose, owner: TokenOwner, mailId: number | null = null) {
+export async function createToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null = null) {
   const token = newSecret();
   const { providerId, userId, adminUserId } = owner;
-  await run(on, keepToken, [providerId, hashSecret(token), purpose, userId, adminUserId, mailId, lifetimes[purpose]]);
+  await execute(on, storeToken, [
+    providerId,
+    hashSecret(token),
+    purpose,
+    userId,
+    adminUserId,
+    mailId,
+    lifetimes[purpose],
+  ]);
   return token;
 }
 
 /** One to sign in with, for who has just shown the password of this hash; none when it has been changed meanwhile. */
-export async function makeSignInToken({ doors, providerId }: Ctx, userId: number, passwordHash: string) {
+export async function createSignInToken({ authStore, providerId }: Ctx, userId: number, passwordHash: string) {
   const token = newSecret();
   const values = [providerId, userId, hashSecret(token), passwordHash, lifetimes.sign_in];
-  const kept = await run(doors, keepSignInToken, values);
-  return kept.length > 0 ? token : undefined;
+  const stored = await execute(authStore, storeSignInToken, values);
+  return stored.length > 0 ? token : undefined;
 }
 
 /** Whose token it is, while it works; looking uses nothing up. */
-export async function ownerOf(on: Runner, purpose: Purpose, token: string) {
-  const [owner] = await run<TokenOwner>(on, findToken, [hashSecret(token), purpose]);
+export async function getOwner(on: Queryable, purpose: Purpose, token: string) {
+  const [owner] = await execute<TokenOwner>(on, findToken, [hashSecret(token), purpose]);
   return owner;
 }
 
 /** Uses it up: of all who try, one is told whose it was. */
-export async function useToken(on: Runner, purpose: Purpose, token: string) {
-  const [owner] = await run<TokenOwner>(on, spendToken, [hashSecret(token), purpose]);
+export async function useToken(on: Queryable, purpose: Purpose, token: string) {
+  const [owner] = await execute<TokenOwner>(on, spendToken, [hashSecret(token), purpose]);
   return owner;
 }
 
 /** Ends what links a course user was sent before. */
-export const voidTokens = ({ providerId }: Ctx, on: Runner, userId: number) =>
-  run(on, voidTokensOfUser, [providerId, userId]);
+export const voidTokens = ({ providerId }: Ctx, on: Queryable, userId: number) =>
+  execute(on, voidTokensOfUser, [providerId, userId]);

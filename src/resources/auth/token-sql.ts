@@ -5,7 +5,7 @@ const clearing = `gone as (delete from tokens where hash in
 const columns = '(provider_id, hash, purpose, user_id, admin_user_id, mail_id, created_at, expires_at)';
 
 /** A mail that is sent again replaces its token; those that ended a day ago are cleared away by the way. */
-export const keepToken = {
+export const storeToken = {
   name: 'keep_token',
   text: `with ${clearing}
     insert into tokens ${columns}
@@ -15,7 +15,7 @@ export const keepToken = {
 };
 
 /** For who has just shown their password; no row when it is another by now. Locked, so that no change comes between. */
-export const keepSignInToken = {
+export const storeSignInToken = {
   name: 'keep_sign_in_token',
   text: `with ${clearing}
     insert into tokens ${columns}

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { Fault } from '../../core/errors.ts';
 import { Email, Flag, Id, JsonList, Line, LongLine, Note, OneOf, Read, Title, UpperCode } from '../../schema/types.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
-import { fault, faultOf, fieldFault, type BookingCode } from './schema.ts';
+import { fault, getFault, fieldFault, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
@@ -96,7 +96,7 @@ export const DeregisterBody = Type.Object({
 });
 
 /** Fields that have a fault of their own; any other is `field_invalid`. */
-const codeOf: Record<string, BookingCode> = {
+const getErrorCode: Record<string, BookingCode> = {
   coursedate_id: 'course_date_identifier_invalid',
   payment_method: 'payment_method_invalid',
   campaign_code: 'campaign_code_invalid',
@@ -118,16 +118,19 @@ export type Refusal = { instancePath: string; keyword: string; params: Record<st
  * Words what the validator refused, in the document's order, and gives what is left without the refused fields: the rest
  * is then looked at all the same, and every fault told at once. What was sent stays as it was read.
  */
-export function setFaultsAside(sent: SentBooking, refusals: Refusal[]): { rest: SentBooking; wrong: Fault[] } {
+export function collectValidationErrors(
+  input: SentBooking,
+  refusals: Refusal[],
+): { rest: SentBooking; wrong: Fault[] } {
   const paths = refusals.map(({ instancePath, keyword, params }) => {
     const missing = keyword === 'required' ? [String(params['missingProperty'])] : [];
     return [...instancePath.split('/').slice(1), ...missing];
   });
-  const { participants } = sent;
-  const rest = { ...sent, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
+  const { participants } = input;
+  const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
   for (const path of paths) forget(rest, path);
-  const told = paths.flatMap(fieldsAt).sort((one, other) => rankOf(one) - rankOf(other));
-  return { rest, wrong: [...told.map(faultAt), ...tooLong(rest)] };
+  const logged = paths.flatMap(fieldsAt).sort((one, other) => getRank(one) - getRank(other));
+  return { rest, wrong: [...logged.map(faultAt), ...tooLong(rest)] };
 }
 
 function forget(rest: SentBooking, [top = '', at, field]: string[]) {
@@ -158,20 +161,20 @@ const fieldsAt = (path: string[]) =>
     : [path];
 
 function faultAt([top = '', at, field = '']: string[]): Fault {
-  if (top in codeOf && at === undefined) return fault(codeOf[top]!);
+  if (top in getErrorCode && at === undefined) return fault(getErrorCode[top]!);
   if (top !== 'participants') return fieldFault(at === undefined ? top : `${top}.${at}`);
   const code = codeOfParticipant[field];
-  return code ? faultOf(Number(at), code) : fieldFault(field, Number(at));
+  return code ? getFault(Number(at), code) : fieldFault(field, Number(at));
 }
 
 /** What an index of the database can hold of one person. Any name fits, beside an e-mail of plain letters. */
-const mostBytes = 2_600;
+const maxBytes = 2_600;
 const tooLong = ({ participants = [] }: SentBooking): Fault[] =>
   participants.flatMap(({ email, firstname, lastname }, n) =>
-    Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > mostBytes ? [fieldFault('email', n)] : [],
+    Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > maxBytes ? [fieldFault('email', n)] : [],
   );
 
 const fields = Object.keys(BookingBody.properties);
 const participantFields = Object.keys(ParticipantBody.properties);
-const rankOf = ([top = '', at = '0', field = '']: string[]) =>
+const getRank = ([top = '', at = '0', field = '']: string[]) =>
   (fields.indexOf(top) * 1_000 + (top === 'participants' ? Number(at) : 0)) * 1_000 + participantFields.indexOf(field);

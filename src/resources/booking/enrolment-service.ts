@@ -1,7 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { rowsOf, run } from '../../database/statements.ts';
-import { findNumbers, findPersons, makeUsers, type PersonFound } from './enrolment-sql.ts';
+import { toRecordset, execute } from '../../database/statements.ts';
+import { findNumbers, findPersons, createUsers, type PersonFound } from './enrolment-sql.ts';
 
 /** Somebody who shall take part in a course. */
 export type Person = {
@@ -18,7 +18,7 @@ export type Enrolled = { userId: number; isNew: boolean };
 
 /** Whom of these persons the provider knows, in their order. */
 export const findKnown = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
-  run<PersonFound>(tx, findPersons, [providerId, rowsOf(persons)]);
+  execute<PersonFound>(tx, findPersons, [providerId, toRecordset(persons)]);
 
 /**
  * The course users of these persons, in their order: found by e-mail and name together, without regard to case, and then
@@ -27,27 +27,27 @@ export const findKnown = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
 export async function enrol(
   { providerId }: Ctx,
   tx: Tx,
-  at: string,
+  now: string,
   persons: Person[],
   found: PersonFound[],
   customerId: number | null,
 ): Promise<Enrolled[]> {
-  const made = new Map<string, number>();
-  const strangers = strangersAmong(persons, found);
-  if (strangers.length > 0) {
-    const shared = sharingAmong(strangers);
-    const numbers = shared.length > 0 ? await run<Free>(tx, findNumbers, [providerId, rowsOf(shared)]) : [];
-    const rows = rowsOf(named(strangers, numbers));
-    const ids = await run<{ id: number }>(tx, makeUsers, [providerId, at, customerId, rows]);
-    strangers.forEach((stranger, n) => made.set(stranger.identity, ids[n]!.id));
+  const created = new Map<string, number>();
+  const newUsers = usersToCreate(persons, found);
+  if (newUsers.length > 0) {
+    const shared = sharingAmong(newUsers);
+    const numbers = shared.length > 0 ? await execute<Free>(tx, findNumbers, [providerId, toRecordset(shared)]) : [];
+    const rows = toRecordset(named(newUsers, numbers));
+    const ids = await execute<{ id: number }>(tx, createUsers, [providerId, now, customerId, rows]);
+    newUsers.forEach((stranger, n) => created.set(stranger.identity, ids[n]!.id));
   }
   return persons.map((person, n) => {
     const known = found[n]!.id;
-    return { userId: known ?? made.get(identityOf(person))!, isNew: known === null };
+    return { userId: known ?? created.get(getIdentity(person))!, isNew: known === null };
   });
 }
 
-const identityOf = ({ email, firstname, lastname }: Person) =>
+const getIdentity = ({ email, firstname, lastname }: Person) =>
   [email, firstname, lastname].map((text) => text.toLowerCase()).join('\n');
 
 /** `isShared`: the e-mail is another's already, in the database or before in the same booking. */
@@ -55,11 +55,11 @@ type Stranger = Person & { identity: string; isShared: boolean };
 type Free = { numbers: number[] };
 
 /** Who is not known yet, each once. */
-export function strangersAmong(persons: Person[], found: PersonFound[]): Stranger[] {
+export function usersToCreate(persons: Person[], found: PersonFound[]): Stranger[] {
   const [seen, emails] = [new Set<string>(), new Set<string>()];
   return persons.flatMap((person, n) => {
     const { id, taken } = found[n]!;
-    const identity = identityOf(person);
+    const identity = getIdentity(person);
     if (id !== null || seen.has(identity)) return [];
     seen.add(identity);
 
@@ -71,26 +71,26 @@ export function strangersAmong(persons: Person[], found: PersonFound[]): Strange
 }
 
 /** The username of a stranger while no other is in its way. */
-const nameOf = ({ email, firstname, lastname, isShared }: Stranger) =>
+const getName = ({ email, firstname, lastname, isShared }: Stranger) =>
   (isShared ? `${email}_${firstname}_${lastname}` : email).toLowerCase();
 
 /** Whose e-mail is shared. As many numbers are wanted for each as there are names in this booking that may be in the way. */
-function sharingAmong(strangers: Stranger[]) {
-  const names = strangers.map(nameOf);
+function sharingAmong(newUsers: Stranger[]) {
+  const names = newUsers.map(getName);
   const wantedFor = (base: string) => names.filter((name) => name.startsWith(base)).length;
-  return strangers.flatMap((one, n) => (one.isShared ? [{ ...one, wanted: wantedFor(names[n]!) }] : []));
+  return newUsers.flatMap((one, n) => (one.isShared ? [{ ...one, requested: wantedFor(names[n]!) }] : []));
 }
 
 /**
  * A username is the e-mail, or where that is shared, `<e-mail>_<first>_<last>` in lower case, with a number from 2 on
  * where that is taken. `free` are the numbers that nobody has, for each who shares one, in their order.
  */
-export function named(strangers: Stranger[], free: Free[]) {
-  const taken = new Set(strangers.filter(({ isShared }) => !isShared).map(nameOf));
+export function named(newUsers: Stranger[], free: Free[]) {
+  const taken = new Set(newUsers.filter(({ isShared }) => !isShared).map(getName));
   let shared = 0;
-  return strangers.map((stranger) => {
+  return newUsers.map((stranger) => {
     if (!stranger.isShared) return { ...stranger, username: stranger.email };
-    const base = nameOf(stranger);
+    const base = getName(stranger);
     const names = free[shared]!.numbers.map((number) => (number === 1 ? base : `${base}_${number}`));
     const username = names.find((name) => !taken.has(name))!;
     shared += 1;

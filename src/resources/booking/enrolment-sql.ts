@@ -1,12 +1,12 @@
-import { foldedSql } from '../../database/tables/columns.ts';
+import { caseFoldedSql } from '../../database/tables/columns.ts';
 
 /**
  * Joins the course user that has just these values, without regard to case: the first one at or after them in the order of
  * an index. A planner that knows nothing of a new table would walk all of its rows for an equality.
  */
 function joinUser(alias: string, columns: string[], values: string[]) {
-  const its = columns.map((column) => foldedSql(`u.${column}`)).join(', ');
-  const sought = values.map(foldedSql).join(', ');
+  const its = columns.map((column) => caseFoldedSql(`u.${column}`)).join(', ');
+  const sought = values.map(caseFoldedSql).join(', ');
   return `left join lateral (select u.id, (${its}) = (${sought}) as found from course_users u
         where u.provider_id = $1 and (${its}) >= (${sought}) order by ${its} limit 1) ${alias} on ${alias}.found`;
 }
@@ -36,7 +36,7 @@ export const findNumbers = {
 };
 
 /** New course users in the order of their places, which is then that of their ids. */
-export const makeUsers = {
+export const createUsers = {
   name: 'make_users',
   text: `insert into course_users (provider_id, created_at, updated_at, customer_id,
       username, email, firstname, lastname, phone, company, orgnr, position, date_of_birth)

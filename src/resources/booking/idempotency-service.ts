@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { run } from '../../database/statements.ts';
+import { execute } from '../../database/statements.ts';
 import { realClock } from '../../database/tables/columns.ts';
 
 /** An `Idempotency-Key` and what was asked with it, both hashed. */
@@ -10,10 +10,10 @@ export type RequestKey = { keyHash: string; fingerprint: string };
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 /** `asked` is the request as it was read: method, route, path ids and body, whatever dialect the body came in. */
-export type AskedWithKey = { key: string; asked: object };
-export const requestKey = ({ key, asked }: AskedWithKey): RequestKey => ({
+export type AskedWithKey = { key: string; requested: object };
+export const requestKey = ({ key, requested }: AskedWithKey): RequestKey => ({
   keyHash: hash(key),
-  fingerprint: hash(JSON.stringify(asked, (_name, value: unknown) => comparable(value))),
+  fingerprint: hash(JSON.stringify(requested, (_name, value: unknown) => comparable(value))),
 });
 
 /** What could not be read is left as a symbol, and `JSON.stringify` would take it for a field that was not sent. */
@@ -30,7 +30,7 @@ export const findRecord = {
 };
 
 /** Writes over one that has expired, and clears away the provider's others that have. */
-export const keepRecord = {
+export const storeRecord = {
   name: 'keep_idempotency_record',
   text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= ${realClock} and key_hash <> $2)
     insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
@@ -40,17 +40,17 @@ export const keepRecord = {
 };
 
 /** What was answered to this key within 24 hours, and whether to the same request. Under the lock, so that a second request has waited for the first. */
-export async function recall({ providerId }: Ctx, tx: Tx, { keyHash, fingerprint }: RequestKey) {
+export async function findStoredResponse({ providerId }: Ctx, tx: Tx, { keyHash, fingerprint }: RequestKey) {
   type Kept = { fingerprint: string; answer: unknown };
-  const [kept] = await run<Kept>(tx, findRecord, [providerId, keyHash]);
-  return kept && { isSame: kept.fingerprint === fingerprint, answer: kept.answer };
+  const [stored] = await execute<Kept>(tx, findRecord, [providerId, keyHash]);
+  return stored && { isSame: stored.fingerprint === fingerprint, answer: stored.answer };
 }
 
 /** Keeps the answer of a booking that was made; it holds no names. */
-export const remember = (
+export const storeResponse = (
   { providerId }: Ctx,
   tx: Tx,
-  at: string,
+  now: string,
   { keyHash, fingerprint }: RequestKey,
   { bookingId, answer }: { bookingId: number; answer: object },
-) => run(tx, keepRecord, [providerId, keyHash, fingerprint, bookingId, JSON.stringify(answer), at]);
+) => execute(tx, storeRecord, [providerId, keyHash, fingerprint, bookingId, JSON.stringify(answer), now]);

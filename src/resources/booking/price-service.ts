@@ -1,4 +1,4 @@
-import { amountText, minorOf, percentOf, type Minor } from '../../lib/money.ts';
+import { amountText, toMinorUnits, toPercent, type Minor } from '../../lib/money.ts';
 
 /** A line as it is agreed; its discount is that of all its items together. */
 export type AgreedLine = {
@@ -12,11 +12,11 @@ export type AgreedLine = {
 export function agreedTotals(lines: AgreedLine[]) {
   let [before, discounts, vat] = [0n, 0n, 0n];
   for (const line of lines) {
-    const price = BigInt(line.quantity) * minorOf(line.priceAtOrder);
-    const discount = minorOf(line.discountCalculatedAtOrder);
+    const price = BigInt(line.quantity) * toMinorUnits(line.priceAtOrder);
+    const discount = toMinorUnits(line.discountCalculatedAtOrder);
     before += price;
     discounts += discount;
-    vat += percentOf(price - discount, line.vatPercentage);
+    vat += toPercent(price - discount, line.vatPercentage);
   }
   return {
     totalBeforeDiscounts: amountText(before),
@@ -41,8 +41,8 @@ export type PricedLine = AgreedLine & {
 /** A price never falls below 0: what is taken off an item is its price at most. */
 export function priceLine({ productId, price, vatPercentage, quantity }: Sold, discount?: Discount): PricedLine {
   const percent = discount?.type === 'Percent' ? discount.value : '0';
-  const amount = discount?.type === 'Value' ? least(minorOf(discount.value), minorOf(price)) : 0n;
-  const calculated = percentOf(BigInt(quantity) * minorOf(price), percent) + BigInt(quantity) * amount;
+  const amount = discount?.type === 'Value' ? least(toMinorUnits(discount.value), toMinorUnits(price)) : 0n;
+  const calculated = toPercent(BigInt(quantity) * toMinorUnits(price), percent) + BigInt(quantity) * amount;
   return {
     productId,
     quantity,
@@ -58,7 +58,7 @@ export function priceLine({ productId, price, vatPercentage, quantity }: Sold, d
 export function priceOrder(sold: Sold[], discounts: Discount[]) {
   const full = { discount: undefined, lines: sold.map((one) => priceLine(one)) };
   const lowered = discounts.map((discount) => ({ discount, lines: sold.map((one) => priceLine(one, discount)) }));
-  const saved = ({ lines }: { lines: PricedLine[] }) => minorOf(agreedTotals(lines).totalDiscounts);
+  const saved = ({ lines }: { lines: PricedLine[] }) => toMinorUnits(agreedTotals(lines).totalDiscounts);
   const [first = full, ...others] = lowered;
   const best = others.reduce((most, one) => (saved(one) > saved(most) ? one : most), first);
   return { ...best, totals: toTotals(best.lines) };
@@ -66,18 +66,18 @@ export function priceOrder(sold: Sold[], discounts: Discount[]) {
 
 function toTotals(lines: PricedLine[]) {
   const agreed = agreedTotals(lines);
-  const exclVat = minorOf(agreed.totalBeforeDiscounts) - minorOf(agreed.totalDiscounts);
-  const vat = minorOf(agreed.totalVat);
+  const exclVat = toMinorUnits(agreed.totalBeforeDiscounts) - toMinorUnits(agreed.totalDiscounts);
+  const vat = toMinorUnits(agreed.totalVat);
   return { agreed, exclVat, vat, inclVat: exclVat + vat };
 }
 export type OrderTotals = ReturnType<typeof toTotals>;
 
 /** What the database can hold of an amount: `numeric(12,2)`. */
-const mostMoney = 999_999_999_999n;
+const maxMoney = 999_999_999_999n;
 export const isStorable = ({ agreed, inclVat }: OrderTotals) =>
-  minorOf(agreed.totalBeforeDiscounts) <= mostMoney && inclVat <= mostMoney;
+  toMinorUnits(agreed.totalBeforeDiscounts) <= maxMoney && inclVat <= maxMoney;
 
 /** What a voucher pays of a total: all of it, or all that is left of the voucher. */
-export const voucherPays = (balance: string, total: Minor): Minor => least(minorOf(balance), total);
+export const voucherPays = (balance: string, total: Minor): Minor => least(toMinorUnits(balance), total);
 
 const least = (a: Minor, b: Minor) => (a < b ? a : b);

@@ -1,25 +1,25 @@
 import type { Fault } from '../../core/errors.ts';
-import { fault, faultOf, refused, type BookingCode } from './schema.ts';
+import { fault, getFault, refused, type BookingCode } from './schema.ts';
 import { isStorable, priceOrder, voucherPays, type Discount, type Sold } from './price-service.ts';
 import { decideSeats } from '../seats/service.ts';
-import type { Given } from '../seats/schema.ts';
+import type { SeatStatus } from '../seats/schema.ts';
 import type { Asked, AskedParticipant, BookingFound, CampaignFound, DateFound, ProductFound } from './quote-schema.ts';
 
 /** Where each participant gets which status, what is sold to them, and what that comes to. */
-export type Terms = ReturnType<typeof agreeTerms>;
+export type BookingQuote = ReturnType<typeof quoteBooking>;
 
 /**
  * Decides a booking from what was asked and what is there, without touching either. Throws with all that is wrong with
  * it, the `faults` that were found before first.
  */
-export function agreeTerms(asked: Asked, found: BookingFound, faults: Fault[]) {
-  const { participants = [], config = {} } = asked;
+export function quoteBooking(requested: Asked, found: BookingFound, faults: Fault[]) {
+  const { participants = [], config = {} } = requested;
   const { voucher } = found;
-  const date = found.dates.find(({ id }) => id === asked.coursedate_id);
-  const currency = asked.currency ?? date?.courseCurrency;
+  const date = found.dates.find(({ id }) => id === requested.coursedate_id);
+  const currency = requested.currency ?? date?.courseCurrency;
 
   const products = new Map(found.products.map((product) => [product.id, product]));
-  const bought = participants.map((participant) => productsOf(participant, date, products));
+  const bought = participants.map((participant) => getProducts(participant, date, products));
   const children = childrenByTrigger(date, found.dates);
   const dates = date ? participants.map(({ trigger_value }) => children.get(trigger_value ?? null) ?? date) : [];
   const seats = decideSeats(
@@ -27,16 +27,16 @@ export function agreeTerms(asked: Asked, found: BookingFound, faults: Fault[]) {
     dates.map(({ id }, n) => ({ courseDateId: id, status: participants[n]!.status_id ?? 1 })),
     { check: config.seats_availability_check ?? true, waitWhenFull: config.waiting_list_when_full ?? false },
   );
-  const { lines, totals, discount } = priceOrder(soldBy(bought), discountsFor(asked, found, currency));
+  const { lines, totals, discount } = priceOrder(soldBy(bought), discountsFor(requested, found, currency));
   const wrong = [
     ...faults,
-    ...wrongDates(asked, date, dates),
+    ...wrongDates(requested, date, dates),
     ...wrongProducts(bought, currency),
-    ...wrongPayer(asked, found),
-    ...wrongCampaign(asked, found, date, currency),
-    ...wrongVoucher(asked, found, currency),
+    ...wrongPayer(requested, found),
+    ...wrongCampaign(requested, found, date, currency),
+    ...wrongVoucher(requested, found, currency),
     ...(isStorable(totals) ? [] : [fault('order_could_not_be_created')]),
-    ...seats.flatMap((status, n) => (status === undefined ? [faultOf(n, 'no_seats_available')] : [])),
+    ...seats.flatMap((status, n) => (status === undefined ? [getFault(n, 'no_seats_available')] : [])),
   ];
   if (wrong.length > 0) throw refused(wrong);
 
@@ -47,7 +47,7 @@ export function agreeTerms(asked: Asked, found: BookingFound, faults: Fault[]) {
     participants: dates.map(({ id, courseId }, n) => ({
       courseId,
       courseDateId: id,
-      status: seats[n] as Given,
+      status: seats[n] as SeatStatus,
       productIds: bought[n]!.products.map((product) => product.id),
     })),
     lines,
@@ -71,21 +71,21 @@ function childrenByTrigger(date: DateFound | undefined, all: DateFound[]) {
 function wrongDates({ coursedate_id, config = {} }: Asked, date: DateFound | undefined, dates: DateFound[]): Fault[] {
   if (!date) return coursedate_id === undefined ? [] : [fault('course_date_identifier_invalid')];
   const { reject_cancelled_course_date = true, reject_passed_deadline = true } = config;
-  const codesOf = ({ isCanceled, isPassed }: DateFound) => [
+  const getCodes = ({ isCanceled, isPassed }: DateFound) => [
     ...(isCanceled && reject_cancelled_course_date ? (['course_date_cancelled'] as const) : []),
     ...(isPassed && reject_passed_deadline ? (['deadline_passed'] as const) : []),
   ];
   const ofChildren = dates.flatMap((child, n) =>
-    child === date ? [] : codesOf(child).map((code) => faultOf(n, code)),
+    child === date ? [] : getCodes(child).map((code) => getFault(n, code)),
   );
-  return [...codesOf(date).map(fault), ...ofChildren];
+  return [...getCodes(date).map(fault), ...ofChildren];
 }
 
 /** What a participant buys, or why that cannot be sold. */
 type Bought = { products: ProductFound[]; code?: BookingCode };
 
 /** The course's main product unless products are named, and then just one of the course: others are what goes with it. */
-function productsOf(
+function getProducts(
   { products }: AskedParticipant,
   date: DateFound | undefined,
   found: Map<number, ProductFound>,
@@ -106,7 +106,7 @@ function productsOf(
 function wrongProducts(bought: Bought[], currency: string | undefined): Fault[] {
   const each = bought.flatMap(({ code }, n) => {
     if (code === undefined) return [];
-    return code === 'default_course_product_missing' ? [fault(code)] : [faultOf(n, code)];
+    return code === 'default_course_product_missing' ? [fault(code)] : [getFault(n, code)];
   });
   const all = bought.flatMap(({ products }) => products);
   const isForeign = currency !== undefined && all.some((product) => product.currency !== currency);
@@ -135,8 +135,8 @@ const applies = (campaign: CampaignFound, currency: string | undefined) =>
 
 /** A campaign's code wins over the customer's agreements. */
 function discountsFor({ campaign_code }: Asked, { campaigns }: BookingFound, currency: string | undefined): Discount[] {
-  const wanted = campaigns.filter(({ isNamed }) => isNamed === (campaign_code !== undefined));
-  return wanted
+  const requested = campaigns.filter(({ isNamed }) => isNamed === (campaign_code !== undefined));
+  return requested
     .filter((campaign) => applies(campaign, currency))
     .map(({ id, type, value }) => ({ campaignId: id, type, value }));
 }

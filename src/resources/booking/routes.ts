@@ -3,10 +3,10 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import type { Fault } from '../../core/errors.ts';
 import { Id } from '../../schema/types.ts';
-import { faults } from '../../http/responses.ts';
-import { answerProblems, bookingWording } from '../../http/errors/error-handler.ts';
+import { bookingErrorResponses } from '../../http/responses.ts';
+import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { participantShape } from '../participants/serializer.ts';
-import { BookingBody, DeregisterBody, setFaultsAside, type Refusal } from './body-schema.ts';
+import { BookingBody, DeregisterBody, collectValidationErrors, type Refusal } from './body-schema.ts';
 import { BookingAnswer, DeregisterAnswer, fieldFault, refused } from './schema.ts';
 import { book, deregister } from './service.ts';
 
@@ -22,7 +22,7 @@ const headers = Type.Object({
 });
 
 export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  answerProblems(app, bookingWording);
+  registerErrorHandler(app, formatBookingError);
 
   app.post(
     '',
@@ -33,7 +33,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         headers,
         body: BookingBody,
-        response: { 201: BookingAnswer, ...faults },
+        response: { 201: BookingAnswer, ...bookingErrorResponses },
       },
       attachValidation: true,
     },
@@ -42,8 +42,8 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // It could not be checked at all.
       if (validationError && !validationError.validation) throw validationError;
       const refusals = (validationError?.validation ?? []) as Refusal[];
-      const { rest, wrong } = setFaultsAside(request.body, refusals);
-      const answer = await book(request.ctx, rest, [...wrongKey(request), ...wrong], keyOf(request));
+      const { rest, wrong } = collectValidationErrors(request.body, refusals);
+      const answer = await book(request.ctx, rest, [...wrongKey(request), ...wrong], getKey(request));
       return reply.code(201).send(answer);
     },
   );
@@ -58,13 +58,13 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         params: Type.Object({ id: Id }),
         headers,
         body: DeregisterBody,
-        response: { 200: DeregisterAnswer(participantShape.schema), ...faults },
+        response: { 200: DeregisterAnswer(participantShape.schema), ...bookingErrorResponses },
       },
     },
     async (request) => {
       const wrong = wrongKey(request);
       if (wrong.length > 0) throw refused(wrong);
-      return deregister(request.ctx, request.params.id, request.body, keyOf(request));
+      return deregister(request.ctx, request.params.id, request.body, getKey(request));
     },
   );
 };
@@ -72,9 +72,9 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
 type Keyed = { headers: { 'idempotency-key'?: string } };
 
 /** Of a request as it was read, with nothing set aside; undefined without a key. */
-function keyOf({ headers, method, routeOptions, params, body }: Keyed & Omit<FastifyRequest, 'headers'>) {
+function getKey({ headers, method, routeOptions, params, body }: Keyed & Omit<FastifyRequest, 'headers'>) {
   const key = headers['idempotency-key'];
-  return key === undefined ? undefined : { key, asked: { method, route: routeOptions.url, params, body } };
+  return key === undefined ? undefined : { key, requested: { method, route: routeOptions.url, params, body } };
 }
 
 function wrongKey({ headers }: Keyed): Fault[] {

@@ -32,12 +32,15 @@ export type BookingCode = keyof typeof sayings;
 export const fault = (code: BookingCode): Fault => ({ code, message: sayings[code] });
 
 /** `at` counts from 0, the message from 1. */
-export const faultOf = (at: number, code: BookingCode): Fault => ({ code, message: `${named(at)}: ${sayings[code]}` });
-export const fieldFault = (field: string, at?: number): Fault => ({
-  code: 'field_invalid',
-  message: at === undefined ? `${field} is not valid` : `${named(at)}: ${field} is not valid`,
+export const getFault = (now: number, code: BookingCode): Fault => ({
+  code,
+  message: `${named(now)}: ${sayings[code]}`,
 });
-const named = (at: number) => `Participant ${at + 1}`;
+export const fieldFault = (field: string, now?: number): Fault => ({
+  code: 'field_invalid',
+  message: now === undefined ? `${field} is not valid` : `${named(now)}: ${field} is not valid`,
+});
+const named = (now: number) => `Participant ${now + 1}`;
 
 /** A booking that cannot be: with everything that is wrong with it, each said once. */
 export function refused(faults: Fault[]) {

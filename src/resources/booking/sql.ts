@@ -1,4 +1,4 @@
-import { foldedSql, realClock } from '../../database/tables/columns.ts';
+import { caseFoldedSql, realClock } from '../../database/tables/columns.ts';
 import { canceled } from '../../reference/statuses.ts';
 import { isForCourse } from '../campaigns/serializer.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from './quote-schema.ts';
@@ -47,13 +47,13 @@ export const findPayers = {
   text: `select
       (select json_agg(c order by c.id) from (
         ${campaign(true)} where c.provider_id = $1 and c.campaign_code is not null and not c.is_archived
-          and ${foldedSql('c.campaign_code')} = ${foldedSql('$3')}
+          and ${caseFoldedSql('c.campaign_code')} = ${caseFoldedSql('$3')}
         union all
         ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
         where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $4 and c.type = 'Agreement') c) as campaigns,
       (select to_json(v) from (select v.id, v.code, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
           coalesce(v.expires_at <= ${realClock}, false) as "isExpired"
-        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${foldedSql('v.code')} = ${foldedSql('$5')}) v) as voucher,
+        from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${caseFoldedSql('v.code')} = ${caseFoldedSql('$5')}) v) as voucher,
       (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"
         from customers c where c.provider_id = $1 and c.id = $4) c) as customer`,
 };
@@ -64,7 +64,7 @@ export type PayersFound = {
 };
 
 /** The whole of a booking at once, its ids in one row: the order and its title, then all that hangs on it. */
-export const makeBooking = {
+export const createBooking = {
   name: 'make_booking',
   text: `with made_order as (
       insert into orders (id, provider_id, created_at, updated_at, title, title_detailed, currency, customer_id, seller_id,
@@ -105,7 +105,7 @@ export const makeBooking = {
     select (select id from made_order) as "orderId", (select id from made_booking) as "bookingId",
       (select json_agg(id order by id) from placed) as "participantIds"`,
 };
-export type BookingMade = { orderId: number; bookingId: number; participantIds: number[] };
+export type BookingCreated = { orderId: number; bookingId: number; participantIds: number[] };
 
 /** Takes an amount off a voucher that still holds it; no row when it does not. */
 export const spendVoucher = {

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id, Title } from '../../schema/types.ts';
-import { answers, faults, inTurn } from '../../http/responses.ts';
-import { answerProblems, bookingWording } from '../../http/errors/error-handler.ts';
+import { okResponses, bookingErrorResponses, limitedList } from '../../http/responses.ts';
+import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
 
@@ -14,22 +14,22 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: "All of the school's campaigns and agreements",
         tags: ['Orders'],
-        response: answers(Type.Array(Campaign)),
+        response: okResponses(Type.Array(Campaign)),
       },
-      ...inTurn,
+      ...limitedList,
     },
     ({ ctx }) => listCampaigns(ctx),
   );
 };
 
 export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  answerProblems(app, bookingWording);
+  registerErrorHandler(app, formatBookingError);
 
   const schema = {
     description:
       'One of `coursedate_id` and `course_id` is required. A campaign that is not running is answered too, and says so.',
     tags: ['Booking'],
-    response: { 200: ValidCampaign, ...faults },
+    response: { 200: ValidCampaign, ...bookingErrorResponses },
   };
   const Code = Type.Object({ code: Title() });
   const Booked = Type.Object({

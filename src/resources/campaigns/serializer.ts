@@ -1,8 +1,8 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
-import { byKeys, ofKeys } from '../../lists/loaders.ts';
-import { many } from '../../lists/relations.ts';
-import { shapeOf } from '../../lists/serializer.ts';
+import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { hasMany } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
 
 /** A campaign's columns, and where it stands now; a bound that is not set is never reached. */
@@ -23,60 +23,60 @@ export const isForCourse = (campaign: string, course: string) => {
 };
 
 /** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
-export const fetchCampaigns = byKeys((ctx, keys) =>
+export const fetchCampaigns = batchLoader((ctx, keys) =>
   ctx.db
     .select(campaignColumns)
     .from(campaigns)
-    .where(ofKeys(ctx, campaigns.providerId, campaigns.id, keys)),
+    .where(matchesKeys(ctx, campaigns.providerId, campaigns.id, keys)),
 );
 
 type Named = { ownerId: number; id: number };
 const toId = ({ id }: Named) => id;
 
-const coursesOf = many(
-  byKeys((ctx, keys) =>
+const loadCourses = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: campaignCourses.campaignId, id: campaignCourses.courseId })
       .from(campaignCourses)
-      .where(ofKeys(ctx, campaignCourses.providerId, campaignCourses.campaignId, keys))
+      .where(matchesKeys(ctx, campaignCourses.providerId, campaignCourses.campaignId, keys))
       .orderBy(asc(campaignCourses.courseId)),
   ),
   toId,
 );
 
-const customersOf = many(
-  byKeys((ctx, keys) =>
+const loadCustomers = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: campaignCustomers.campaignId, id: campaignCustomers.customerId })
       .from(campaignCustomers)
-      .where(ofKeys(ctx, campaignCustomers.providerId, campaignCustomers.campaignId, keys))
+      .where(matchesKeys(ctx, campaignCustomers.providerId, campaignCustomers.campaignId, keys))
       .orderBy(asc(campaignCustomers.customerId)),
   ),
   toId,
 );
 
-const tagsOf = many(
-  byKeys((ctx, keys) =>
+const loadTags = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: campaignTags.campaignId, id: campaignTags.tagId })
       .from(campaignTags)
-      .where(ofKeys(ctx, campaignTags.providerId, campaignTags.campaignId, keys))
+      .where(matchesKeys(ctx, campaignTags.providerId, campaignTags.campaignId, keys))
       .orderBy(asc(campaignTags.tagId)),
   ),
   toId,
 );
 
-export const campaignShape = shapeOf<CampaignRow>()({
-  view: Campaign,
-  parts: { courses: coursesOf, customers: customersOf, tags: tagsOf },
-  toView: (row, parts) => ({ ...toEmbeddedCampaign(row), ...parts }),
+export const campaignShape = defineSerializer<CampaignRow>()({
+  responseSchema: Campaign,
+  relations: { courses: loadCourses, customers: loadCustomers, tags: loadTags },
+  toResponse: (row, relations) => ({ ...toEmbeddedCampaign(row), ...relations }),
   includes: {},
 });
 
 /** A campaign inside an order: without what it is for. */
-export const embeddedCampaignShape = shapeOf<CampaignRow>()({
-  view: EmbeddedCampaign,
-  parts: {},
-  toView: (row) => toEmbeddedCampaign(row),
+export const embeddedCampaignShape = defineSerializer<CampaignRow>()({
+  responseSchema: EmbeddedCampaign,
+  relations: {},
+  toResponse: (row) => toEmbeddedCampaign(row),
   includes: {},
 });

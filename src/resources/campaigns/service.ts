@@ -2,11 +2,11 @@ import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { notFound, Problem } from '../../core/errors.ts';
 import { campaigns } from '../../database/tables/campaigns.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { loadWhole } from '../../lists/response-budget.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toEmbeddedCampaign } from './schema.ts';
 import { campaignColumns, campaignShape, isForCourse } from './serializer.ts';
 
@@ -15,15 +15,15 @@ export async function listCampaigns(ctx: Ctx) {
   const rows = await ctx.db
     .select(campaignColumns)
     .from(campaigns)
-    .where(own(ctx, campaigns))
+    .where(tenantWhere(ctx, campaigns))
     .orderBy(asc(campaigns.id));
   return loadWhole((budget) => campaignShape.embed({ ...ctx, budget }, rows, {}, []));
 }
 
 /** The campaign that a code names and that is for the course; where it stands it says itself. Archived ones come last. */
 export async function validateCampaign(ctx: Ctx, code: string, asked: { coursedate_id?: number; course_id?: number }) {
-  const courseId = await courseOf(ctx, asked);
-  const named = own(ctx, campaigns, sql`${folded(campaigns.campaignCode)} = ${folded(code)}`);
+  const courseId = await getCourse(ctx, asked);
+  const named = tenantWhere(ctx, campaigns, sql`${caseFolded(campaigns.campaignCode)} = ${caseFolded(code)}`);
   const forCourse = sql<boolean>`${sql.raw(isForCourse('campaigns', String(courseId)))}`;
   const [found] = await ctx.db
     .select({ campaign: campaignColumns, forCourse })
@@ -40,9 +40,9 @@ export async function validateCampaign(ctx: Ctx, code: string, asked: { courseda
 }
 
 /** The course that is asked for, by itself or by one of its dates. */
-async function courseOf(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?: number; course_id?: number }) {
+async function getCourse(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?: number; course_id?: number }) {
   if (coursedate_id !== undefined) {
-    const date = own(ctx, courseDates, eq(courseDates.id, coursedate_id), isNull(courseDates.deletedAt));
+    const date = tenantWhere(ctx, courseDates, eq(courseDates.id, coursedate_id), isNull(courseDates.deletedAt));
     const [found] = await ctx.db.select({ id: courseDates.courseId }).from(courseDates).where(date);
     if (!found) throw notFound('Course date');
     return found.id;
@@ -51,7 +51,7 @@ async function courseOf(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?
     const message = 'coursedate_id or course_id is missing';
     throw new Problem('invalid', message, { faults: [{ code: 'missing_course_id', message }] });
   }
-  const course = own(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
+  const course = tenantWhere(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
   const [found] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
   if (!found) throw notFound('Course');
   return found.id;

@@ -1,18 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Title } from '../../schema/types.ts';
-import { faults } from '../../http/responses.ts';
-import { answerProblems, bookingWording } from '../../http/errors/error-handler.ts';
+import { bookingErrorResponses } from '../../http/responses.ts';
+import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Voucher } from './voucher-schema.ts';
 import { validateVoucher } from './voucher-service.ts';
 
 export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  answerProblems(app, bookingWording);
+  registerErrorHandler(app, formatBookingError);
 
   const schema = {
     description: 'An expired, archived or deleted voucher is answered too, and says so.',
     tags: ['Booking'],
-    response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...faults },
+    response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...bookingErrorResponses },
   };
   const Code = Type.Object({ code: Title() });
 

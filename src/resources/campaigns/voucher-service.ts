@@ -2,8 +2,8 @@ import { desc, getTableColumns, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { vouchers } from '../../database/tables/campaigns.ts';
-import { folded } from '../../database/tables/columns.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toVoucher } from './voucher-schema.ts';
 
 /** The voucher of a code, without regard to case; a deleted one only when there is no other. */
@@ -11,7 +11,7 @@ export async function validateVoucher(ctx: Ctx, code: string) {
   const [found] = await ctx.db
     .select({ ...getTableColumns(vouchers), isExpired: sql<boolean>`coalesce(now() >= ${vouchers.expiresAt}, false)` })
     .from(vouchers)
-    .where(own(ctx, vouchers, sql`${folded(vouchers.code)} = ${folded(code)}`))
+    .where(tenantWhere(ctx, vouchers, sql`${caseFolded(vouchers.code)} = ${caseFolded(code)}`))
     .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
     .limit(1);
   if (!found) throw notFound('Voucher');

@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { changed } from '../../schema/partial-update.ts';
+import { partialUpdate } from '../../schema/partial-update.ts';
 import {
   Count,
   CustomProperties,
   DayField,
-  Defaulted,
+  withDefault,
   Flag,
   Id,
   JsonList,
@@ -63,17 +63,17 @@ export const CourseDateBody = Type.Object(
     start_time_at: Optional(TimeField()),
     end_time_at: Optional(TimeField()),
     timezone: Optional(timezone),
-    visible_when_passed_deadline: Defaulted(Flag(), true),
+    visible_when_passed_deadline: withDefault(Flag(), true),
     teaching_language: Optional(language),
     place_id: Optional(placeId),
     place_by_search: Optional(placeSearch),
     place_additional_info: Optional(placeText),
     location_id: Optional(locationId),
-    status_id: Defaulted(OneOf(statusIds), 1),
+    status_id: withDefault(OneOf(statusIds), 1),
     reference: Optional(Line()),
     instructors: Optional(taughtBy),
-    is_visible: Defaulted(Flag(), true),
-    is_virtual: Defaulted(Flag(), false),
+    is_visible: withDefault(Flag(), true),
+    is_virtual: withDefault(Flag(), false),
     event_url: Optional(Url()),
     external_booking_url: Optional(Url()),
     parent_id: Optional(parentId),
@@ -91,7 +91,7 @@ export const CourseDateBody = Type.Object(
 
 /** PUT of one. */
 export type CourseDateChange = Static<typeof CourseDateChange>;
-export const CourseDateChange = Type.Object(changed(CourseDateBody.properties), {
+export const CourseDateChange = Type.Object(partialUpdate(CourseDateBody.properties), {
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
 

@@ -5,7 +5,7 @@ import type { Tx } from '../../database/client.ts';
 import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
 import { attendances } from '../../database/tables/participants.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
-import { areOwn, own } from '../../lists/tenant-scope.ts';
+import { allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './gathering-schema.ts';
 
 type Gathering = ReturnType<typeof readGathering>;
@@ -14,14 +14,14 @@ type OwnerDate = { id: number; zone: string };
 const notValid = () => invalidFields({ notValid: ['gatherings'] });
 
 /** Gatherings as a write sends them, with both moments as local times; each must end after it begins. */
-export const readGatherings = (sent: GatheringField[] | null = []) => (sent ?? []).map(readGathering);
+export const readGatherings = (input: GatheringField[] | null = []) => (input ?? []).map(readGathering);
 
 /** Missing members and contradictory times of gatherings; values that the schema refuses are skipped. */
-export function gatheringFaults(sent: unknown) {
-  const items = Array.isArray(sent) ? (sent as GatheringField[]) : [];
+export function gatheringFaults(input: unknown) {
+  const items = Array.isArray(input) ? (input as GatheringField[]) : [];
   const missing = items.flatMap((item, n) => missingMembers(item).map((name) => `gatherings[${n}].${name}`));
   const isReadable = missing.length === 0 && items.every(hasTimes);
-  const isDisordered = isReadable && items.some((item) => endOf(item) <= startOf(item));
+  const isDisordered = isReadable && items.some((item) => getEnd(item) <= getStart(item));
   return { missing, notValid: isDisordered ? ['gatherings'] : [] };
 }
 
@@ -46,31 +46,32 @@ function missingMembers(item: GatheringField): string[] {
 }
 
 const isDay = (moment: string) => moment.length === 'yyyy-mm-dd'.length;
-const startOf = (sent: GatheringField) => localTime(sent.gathering_at ?? sent.date, sent.time_start);
-const endOf = (sent: GatheringField) => localTime(sent.gathering_end_at ?? startOf(sent).slice(0, 10), sent.time_end);
+const getStart = (input: GatheringField) => localTime(input.gathering_at ?? input.date, input.time_start);
+const getEnd = (input: GatheringField) =>
+  localTime(input.gathering_end_at ?? getStart(input).slice(0, 10), input.time_end);
 
-const readGathering = (sent: GatheringField) => ({
-  ...sent,
-  start: startOf(sent),
-  end: endOf(sent),
-  instructors: [...new Set(sent.instructors)],
+const readGathering = (input: GatheringField) => ({
+  ...input,
+  start: getStart(input),
+  end: getEnd(input),
+  instructors: [...new Set(input.instructors)],
 });
 
 /** A moment that has no time of day yet takes it from the field for it. */
 const localTime = (moment = '', time = '') => (isDay(moment) ? `${moment} ${time}` : moment);
 
 /** Puts gatherings on a course date, in its time zone. */
-export async function addGatherings(ctx: Ctx, tx: Tx, at: string, date: OwnerDate, added: Gathering[]) {
+export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
   if (added.length === 0) return;
   const locationIds = added.flatMap(({ idLocation }) => idLocation ?? []);
-  if (!(await areOwn(ctx, tx, locations, locationIds))) throw notValid();
+  if (!(await allBelongToTenant(ctx, tx, locations, locationIds))) throw notValid();
   const instructorIds = added.flatMap((gathering) => gathering.instructors);
-  if (!(await areOwn(ctx, tx, instructors, instructorIds))) throw notValid();
+  if (!(await allBelongToTenant(ctx, tx, instructors, instructorIds))) throw notValid();
 
-  const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: at, updatedAt: at };
+  const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
-  const made = await tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
-  const taught = made.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
+  const created = await tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
+  const taught = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
   if (taught.length === 0) return;
   // Two lists instead of a parameter for each value, of which a statement takes only so many.
   await tx.insert(gatheringInstructors).select(
@@ -80,27 +81,27 @@ export async function addGatherings(ctx: Ctx, tx: Tx, at: string, date: OwnerDat
 }
 
 /** Puts gatherings in the place of those there were; of these the ones with attendance are kept, as deleted. */
-export async function replaceGatherings(ctx: Ctx, tx: Tx, at: string, date: OwnerDate, added: Gathering[]) {
-  const old = own(ctx, gatherings, eq(gatherings.courseDateId, date.id), isNull(gatherings.deletedAt));
+export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
+  const old = tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, date.id), isNull(gatherings.deletedAt));
   const attended = sql`exists (select from ${attendances} where ${and(
     eq(attendances.providerId, gatherings.providerId),
     eq(attendances.gatheringId, gatherings.id),
   )})`;
-  await tx.update(gatherings).set({ deletedAt: at, updatedAt: at }).where(and(old, attended));
+  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, attended));
   const oldIds = tx.select({ id: gatherings.id }).from(gatherings).where(old);
   await tx
     .delete(gatheringInstructors)
-    .where(own(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, oldIds)));
+    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, oldIds)));
   await tx.delete(gatherings).where(old);
-  await addGatherings(ctx, tx, at, date, added);
+  await addGatherings(ctx, tx, now, date, added);
 }
 
 /** Lets all gatherings of a course date follow it into another time zone; their local times stay. */
-export const moveGatherings = (ctx: Ctx, tx: Tx, at: string, { id, zone }: OwnerDate) =>
+export const updateGatherings = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
   tx
     .update(gatherings)
-    .set({ zone, updatedAt: at })
-    .where(own(ctx, gatherings, eq(gatherings.courseDateId, id), ne(gatherings.zone, zone)));
+    .set({ zone, updatedAt: now })
+    .where(tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, id), ne(gatherings.zone, zone)));
 
 const toColumns = (gathering: Gathering) => ({
   locationId: gathering.idLocation,

@@ -4,9 +4,9 @@ import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, List, OneOf } from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { dateRange, filter, momentRange, narrow, parameter } from '../../lists/filters.ts';
+import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { withinReach, type Reach } from '../../lists/tenant-scope.ts';
+import { inScope, type TenantScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../tags/serializer.ts';
@@ -19,9 +19,9 @@ import {
   nextCourseDateShape,
 } from './serializer.ts';
 
-const within = (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courseDates.providerId, isPublicDate);
+const within = (ctx: Ctx, scope: TenantScope) => inScope(ctx, scope, courseDates.providerId, isPublicDate);
 
-const ofCourses = narrow(
+const ofCourses = selectiveFilter(
   List(Id, { description: 'Only dates of these courses' }),
   (ids: number[]) => inArray(courseDates.courseId, ids),
   (ids) => ids.length <= 20,
@@ -29,7 +29,9 @@ const ofCourses = narrow(
 
 const filters = {
   course_id: ofCourses,
-  coursedate_id: narrow({ ...Id, description: 'Only this course date' }, (id: number) => eq(courseDates.id, id)),
+  coursedate_id: selectiveFilter({ ...Id, description: 'Only this course date' }, (id: number) =>
+    eq(courseDates.id, id),
+  ),
   ...dateRange('created_at', courseDates.createdAt),
   ...dateRange('updated_at', courseDates.updatedAt),
   ...momentRange('start_date_at', courseDates.startsAt),
@@ -41,7 +43,7 @@ const filters = {
     Flag({
       description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
     }),
-    (wanted) => eq(courseDates.hasParticipants, wanted),
+    (requested) => eq(courseDates.hasParticipants, requested),
   ),
   order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
   order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
@@ -61,14 +63,14 @@ const dates = {
   fetch: fetchCourseDates,
 };
 
-export const courseDateList = defineList({ ...dates, shape: courseDateShape, filters });
+export const courseDateList = defineList({ ...dates, serializer: courseDateShape, filters });
 
 /** The same for one course, which the path names. */
-export const datesOfCourseList = defineList({ ...dates, shape: dateOfCourseShape, filters });
+export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourseShape, filters });
 
 const batch = defineList({
   ...dates,
-  shape: courseDateShape,
+  serializer: courseDateShape,
   filters: {
     course_ids: ofCourses,
     ...filters,
@@ -109,8 +111,8 @@ const upcoming = and(
 
 const calendar = defineList({
   table: courseDates,
-  shape: nextCourseDateShape,
-  scope: (ctx, reach) => within(ctx, reach),
+  serializer: nextCourseDateShape,
+  scope: (ctx, scope) => within(ctx, scope),
   notDeleted: upcoming,
   filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
   order: () => ({ column: courseDates.startsAt }),

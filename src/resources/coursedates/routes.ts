@@ -2,15 +2,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
 import {
-  answers,
-  created,
+  okResponses,
+  createdResponses,
   Envelope,
-  inTurn,
-  revalidatedUnless,
+  limitedList,
+  cachedListUnless,
   sendEnvelope,
   sendItems,
 } from '../../http/responses.ts';
-import { withBodyFaults } from '../../http/parsing/body-errors.ts';
+import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
 import { CourseDateWritten } from './schema.ts';
@@ -20,7 +20,7 @@ import {
   deleteCourseDate,
   getCourseDate,
   listCourseDates,
-  listCourseDatesOf,
+  listCourseDatesOfCourses,
   listDatesOfCourse,
   listNextCourseDates,
   updateCourseDate,
@@ -45,9 +45,9 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Always the envelope with `pagination` and `items`.',
         tags,
         querystring: courseDateList.Query,
-        response: answers(CourseDates),
+        response: okResponses(CourseDates),
       },
-      ...revalidatedUnless(dependsOnTheClock),
+      ...cachedListUnless(dependsOnTheClock),
     },
     async (request, reply) => sendEnvelope(request, reply, await listCourseDates(request.ctx, request.query)),
   );
@@ -64,9 +64,9 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'teaching language and status are embedded without being asked for.',
         tags,
         querystring: nextCourseDateList.Query,
-        response: answers(Type.Array(nextCourseDateList.View)),
+        response: okResponses(Type.Array(nextCourseDateList.View)),
       },
-      ...inTurn,
+      ...limitedList,
     },
     async (request, reply) => sendItems(request, reply, await listNextCourseDates(request.ctx, request.query)),
   );
@@ -86,9 +86,9 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OfCourse,
         querystring: datesOfCourseList.Query,
-        response: answers(Type.Array(datesOfCourseList.View)),
+        response: okResponses(Type.Array(datesOfCourseList.View)),
       },
-      ...inTurn,
+      ...limitedList,
     },
     async (request, reply) =>
       sendItems(request, reply, await listDatesOfCourse(request.ctx, request.params.course_id, request.query)),
@@ -102,7 +102,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OneOfCourse,
         querystring: courseDateList.ItemQuery,
-        response: answers(courseDateList.View),
+        response: okResponses(courseDateList.View),
       },
     },
     ({ ctx, params, query }) => getCourseDate(ctx, params.course_id, params.id, query),
@@ -117,9 +117,9 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OfCourse,
         body: CourseDateBody,
-        response: created(CourseDateWritten),
+        response: createdResponses(CourseDateWritten),
       },
-      ...withBodyFaults(courseDateFaults),
+      ...withBodyErrors(courseDateFaults),
     },
     async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
   );
@@ -134,9 +134,9 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OneOfCourse,
         body: CourseDateChange,
-        response: answers(CourseDateWritten),
+        response: okResponses(CourseDateWritten),
       },
-      ...withBodyFaults(courseDateFaults),
+      ...withBodyErrors(courseDateFaults),
     },
     ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
   );
@@ -149,7 +149,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'With its children. Refused while participants hold seats.',
         tags,
         params: OneOfCourse,
-        response: answers(CourseDateWritten),
+        response: okResponses(CourseDateWritten),
       },
     },
     ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
@@ -164,10 +164,10 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List the dates of several courses',
         tags,
         querystring: batchCourseDateList.Query,
-        response: answers(Type.Array(batchCourseDateList.View)),
+        response: okResponses(Type.Array(batchCourseDateList.View)),
       },
-      ...revalidatedUnless(dependsOnTheClock),
+      ...cachedListUnless(dependsOnTheClock),
     },
-    async (request, reply) => sendItems(request, reply, await listCourseDatesOf(request.ctx, request.query)),
+    async (request, reply) => sendItems(request, reply, await listCourseDatesOfCourses(request.ctx, request.query)),
   );
 };

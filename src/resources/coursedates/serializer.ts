@@ -2,19 +2,25 @@ import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder } from
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../schema/types.ts';
-import { columnsBut } from '../../database/tables/columns.ts';
+import { omitColumns } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { byKeys, ofKeys } from '../../lists/loaders.ts';
-import { fetchNamed, grouped, include, many } from '../../lists/relations.ts';
+import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { fetchNamed, grouped, include, hasMany } from '../../lists/relations.ts';
 import type { Includes, Loader } from '../../lists/relations.ts';
-import { alwaysWith, embedMany, embedOne, shapeOf, type Shape } from '../../lists/serializer.ts';
+import {
+  withRequiredIncludes,
+  includeMany,
+  includeOne,
+  defineSerializer,
+  type Serializer,
+} from '../../lists/serializer.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses } from '../../reference/statuses.ts';
 import type { EmbeddedCourseRow } from '../courses/schema.ts';
 import {
-  courseCategoriesOf,
+  loadCourseCategories,
   embeddedCourseShape,
   fetchEmbeddedCourses,
   isPublicCourse,
@@ -54,41 +60,41 @@ const shown = ({ providerId }: { providerId: Placeholder }) =>
 
 /** What to select of a date, and of its course what every date tells. */
 const dateColumns = {
-  ...columnsBut(courseDates, unshown),
+  ...omitColumns(courseDates, unshown),
   course: { title: courses.title, slug: courses.slug },
 };
 const itsCourse = and(eq(courses.providerId, courseDates.providerId), eq(courses.id, courseDates.courseId));
 
 /** The slug of the first category of a date's course, for its address in the catalog; not looked for where there is none. */
-const categoryOf: Loader<CourseDateRow, string | undefined> = async (ctx, rows, query) => {
+const loadCategory: Loader<CourseDateRow, string | undefined> = async (ctx, rows, query) => {
   if (ctx.settings.catalogUrl === null) return () => undefined;
-  const keyOf = ({ providerId, courseId }: CourseDateRow) => ({ providerId, id: courseId });
-  const courseKeys = new Map(rows.map((row) => [row.courseId, keyOf(row)]));
-  const categoriesOf = await courseCategoriesOf(ctx, [...courseKeys.values()], query);
-  return (row) => categoriesOf(keyOf(row))[0]?.slug;
+  const loadKey = ({ providerId, courseId }: CourseDateRow) => ({ providerId, id: courseId });
+  const courseKeys = new Map(rows.map((row) => [row.courseId, loadKey(row)]));
+  const loadCategories = await loadCourseCategories(ctx, [...courseKeys.values()], query);
+  return (row) => loadCategories(loadKey(row))[0]?.slug;
 };
 
 const common = {
-  view: CourseDate,
-  parts: { category: categoryOf },
-  toView: (row: CourseDateRow, { category }: { category: string | undefined }, ctx: Ctx) =>
+  responseSchema: CourseDate,
+  relations: { category: loadCategory },
+  toResponse: (row: CourseDateRow, { category }: { category: string | undefined }, ctx: Ctx) =>
     row.providerId === ctx.providerId ? toCourseDate(row, category, ctx) : toPartnerCourseDate(row, category, ctx),
 };
 
 /** A date inside another one, or inside a bundle: nothing can be embedded in it. */
-const plainShape = shapeOf<CourseDateRow>()({ ...common, includes: {} });
+const plainShape = defineSerializer<CourseDateRow>()({ ...common, includes: {} });
 
-const fetchChildren = byKeys((ctx, keys) =>
+const fetchChildren = batchLoader((ctx, keys) =>
   ctx.db
     .select({ ...dateColumns, ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
     .from(courseDates)
     .innerJoin(courses, itsCourse)
-    .where(and(ofKeys(ctx, courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
+    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
-const instructorsOf = many(
-  byKeys((ctx, keys) =>
+const loadInstructors = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseDateInstructors.courseDateId, ...getTableColumns(instructors) })
       .from(courseDateInstructors)
@@ -101,7 +107,7 @@ const instructorsOf = many(
       )
       .where(
         and(
-          ofKeys(ctx, courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys),
+          matchesKeys(ctx, courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys),
           shownInstructors(ctx),
         ),
       )
@@ -110,30 +116,30 @@ const instructorsOf = many(
   (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),
 );
 
-const placeOf: Loader<CourseDateRow, Static<typeof DatePlace>> = async (ctx, rows) => {
+const loadPlace: Loader<CourseDateRow, Static<typeof DatePlace>> = async (ctx, rows) => {
   const found = await fetchNamed(ctx, rows, (row) => row.placeId, fetchPlaces);
   const byId = new Map(found.map((place) => [place.id, place]));
   return (row) => toDatePlace(byId.get(row.placeId ?? 0) ?? null, row.placeAdditionalInfo);
 };
 
-const fetchBundles = byKeys((ctx, keys) =>
+const fetchBundles = batchLoader((ctx, keys) =>
   ctx.db
     .select({ id: bundles.id, title: bundles.title })
     .from(bundles)
-    .where(ofKeys(ctx, bundles.providerId, bundles.id, keys)),
+    .where(matchesKeys(ctx, bundles.providerId, bundles.id, keys)),
 );
 
-const fetchMembers = byKeys((ctx, keys) =>
+const fetchMembers = batchLoader((ctx, keys) =>
   ctx.db
     .select(dateColumns)
     .from(courseDates)
     .innerJoin(courses, itsCourse)
-    .where(and(ofKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
+    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
 /** The group a date is in, with all of its dates. */
-const bundleOf: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx, rows, query) => {
+const loadBundle: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx, rows, query) => {
   const named = (row: CourseDateRow) => row.bundleId;
   const [found, members] = await Promise.all([
     fetchNamed(ctx, rows, named, fetchBundles),
@@ -150,10 +156,10 @@ const bundleOf: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx
 };
 
 const includes = {
-  course: embedOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'shown'),
-  location: embedOne((row: CourseDateRow) => row.locationId, fetchLocations, locationShape, 'shown'),
-  gatherings: embedMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringShape, 'shown'),
-  place: include(DatePlace, 'shown', placeOf),
+  course: includeOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'shown'),
+  location: includeOne((row: CourseDateRow) => row.locationId, fetchLocations, locationShape, 'shown'),
+  gatherings: includeMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringShape, 'shown'),
+  place: include(DatePlace, 'shown', loadPlace),
   teaching_language: include(
     DateLanguage,
     'shown',
@@ -168,38 +174,38 @@ const includes = {
     idType: id,
     title: courseDateStatuses.get(id)?.[language] ?? '',
   })),
-  instructors: include(Type.Array(EmbeddedInstructor), 'shown', instructorsOf),
-  subinstances: embedMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainShape, 'shown'),
-  bundle: include(Nullable(Bundle), 'shown', bundleOf),
+  instructors: include(Type.Array(EmbeddedInstructor), 'shown', loadInstructors),
+  subinstances: includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainShape, 'shown'),
+  bundle: include(Nullable(Bundle), 'shown', loadBundle),
   provider: providerInclude,
 } satisfies Includes<CourseDateRow>;
 
 /** A course date as lists show it; partners' dates by the allow-list of their own. */
-export const courseDateShape = shapeOf<CourseDateRow>()({ ...common, includes });
+export const courseDateShape = defineSerializer<CourseDateRow>()({ ...common, includes });
 
 const unasked = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
 
 /** A date of one course, with what that embeds without being asked; asking for it does no harm. */
-export const dateOfCourseShape: Shape<CourseDateRow, typeof courseDateShape.schema> = {
-  ...alwaysWith([...unasked], courseDateShape),
+export const dateOfCourseShape: Serializer<CourseDateRow, typeof courseDateShape.schema> = {
+  ...withRequiredIncludes([...unasked], courseDateShape),
   names: courseDateShape.names,
 };
 
 /** A course inside the calendar, which may also tell the school's internal reference; a partner's stays private. */
-const calendarCourseShape: Shape<EmbeddedCourseRow> = {
+const calendarCourseShape: Serializer<EmbeddedCourseRow> = {
   schema: Type.Object({
     ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
     reference_internal: Type.Optional(Nullable(Type.String())),
   }),
   names: ['products', 'reference_internal'],
-  async embed(ctx, rows, query, asked) {
+  async embed(ctx, rows, query, requested) {
     const items = await embeddedCourseShape.embed(
       ctx,
       rows,
       query,
-      asked.filter((name) => name !== 'reference_internal'),
+      requested.filter((name) => name !== 'reference_internal'),
     );
-    if (!asked.includes('reference_internal')) return items;
+    if (!requested.includes('reference_internal')) return items;
     const own = (row: EmbeddedCourseRow) => (row.providerId === ctx.providerId ? row.referenceInternal : null);
     return items.map((item, n) => ({ ...item, reference_internal: own(rows[n]!) }));
   },
@@ -207,12 +213,12 @@ const calendarCourseShape: Shape<EmbeddedCourseRow> = {
 
 const calendar = {
   ...includes,
-  course: embedOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, calendarCourseShape, 'shown'),
+  course: includeOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, calendarCourseShape, 'shown'),
 } satisfies Includes<CourseDateRow>;
-const calendarShape = shapeOf<CourseDateRow>()({ ...common, includes: calendar });
+const calendarShape = defineSerializer<CourseDateRow>()({ ...common, includes: calendar });
 
 /** A course date of the calendar, with what that embeds without being asked. */
-export const nextCourseDateShape: Shape<CourseDateRow, typeof calendarShape.schema> = {
+export const nextCourseDateShape: Serializer<CourseDateRow, typeof calendarShape.schema> = {
   schema: Type.Object({
     ...calendarShape.schema.properties,
     ...(Object.fromEntries(unasked.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
@@ -221,14 +227,14 @@ export const nextCourseDateShape: Shape<CourseDateRow, typeof calendarShape.sche
     ...unasked,
     ...['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
   ],
-  embed: (ctx, rows, query, asked) => calendarShape.embed(ctx, rows, query, [...unasked, ...asked]),
+  embed: (ctx, rows, query, requested) => calendarShape.embed(ctx, rows, query, [...unasked, ...requested]),
 };
 
 /** Course dates by their ids, deleted ones too: what refers to a date shows it. */
-export const fetchCourseDates = byKeys((ctx, keys) =>
+export const fetchCourseDates = batchLoader((ctx, keys) =>
   ctx.db
     .select(dateColumns)
     .from(courseDates)
     .innerJoin(courses, itsCourse)
-    .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys)),
+    .where(matchesKeys(ctx, courseDates.providerId, courseDates.id, keys)),
 );

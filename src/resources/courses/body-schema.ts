@@ -1,9 +1,9 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import { changed } from '../../schema/partial-update.ts';
+import { partialUpdate } from '../../schema/partial-update.ts';
 import {
   Count,
   CustomProperties,
-  Defaulted,
+  withDefault,
   Email,
   Flag,
   Html,
@@ -28,18 +28,18 @@ const { Optional } = Type;
 /** What both interfaces take for a new course. */
 const common = {
   title: Title(),
-  active: Defaulted(Flag(), true),
+  active: withDefault(Flag(), true),
   reference: Optional(Line()),
   is_full_time: Optional(Flag()),
   is_part_time: Optional(Flag()),
-  level: Defaulted(OneOf([...levels.keys()]), 6),
-  form_of_teaching: Defaulted(OneOf([...formsOfTeaching.keys()]), 1),
-  teaching_language: Defaulted(OneOf(teachingLanguageCodes), 'no'),
+  level: withDefault(OneOf([...levels.keys()]), 6),
+  form_of_teaching: withDefault(OneOf([...formsOfTeaching.keys()]), 1),
+  teaching_language: withDefault(OneOf(teachingLanguageCodes), 'no'),
   time_of_day: Optional(OneOf([...timesOfDay.keys()])),
   duration_value: Optional(Count()),
   duration_unit: Optional(OneOf([...durationUnits.keys()])),
   price_value: Optional(Count()),
-  price_currency: Defaulted(UpperCode(currencyCodes), 'NOK'),
+  price_currency: withDefault(UpperCode(currencyCodes), 'NOK'),
   price_comment: Optional(Note()),
 };
 const texts = {
@@ -57,17 +57,17 @@ const texts = {
 };
 
 /** A tag or label: the id of one of the provider's own, or `{id}`, or `{title}`, which is found or made. */
-const Word = Type.Union([
+const TagInput = Type.Union([
   Id,
   Type.Object(
     { id: Optional(Id), title: Optional(Title()) },
     { if: { required: ['id'] }, else: { required: ['title'] } },
   ),
 ]);
-export type Word = Static<typeof Word>;
+export type TagInput = Static<typeof TagInput>;
 
 type Texts<T> = Partial<Record<keyof typeof descriptionMembers, T>>;
-const textsOf = (text: TSchema) =>
+const getTexts = (text: TSchema) =>
   Type.Object(Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(text)])));
 const Translations = <T>(texts: TSchema) =>
   Type.Unsafe<Record<string, T>>({
@@ -96,20 +96,20 @@ export type CourseBody = Static<typeof CourseBody>;
 export const CourseBody = Type.Object(
   {
     ...common,
-    tags: Optional(JsonList(Word, { maxItems: 100 })),
-    labels: Optional(JsonList(Word, { maxItems: 100 })),
+    tags: Optional(JsonList(TagInput, { maxItems: 100 })),
+    labels: Optional(JsonList(TagInput, { maxItems: 100 })),
     ...texts,
     external_booking_url: Optional(Url()),
     external_more_info_url: Optional(Url()),
-    type: Defaulted(OneOf(['public', 'internal', 'corporate']), 'public'),
-    publishing_platform: Defaulted(OneOf(['both', 'catalog', 'own']), 'both'),
+    type: withDefault(OneOf(['public', 'internal', 'corporate']), 'public'),
+    publishing_platform: withDefault(OneOf(['both', 'catalog', 'own']), 'both'),
     customer_id: Optional(Id),
     visit_address: Optional(Line()),
     visit_address2: Optional(Line()),
     visit_zipcode: Optional(Line()),
     visit_city: Optional(Line()),
     custom_properties: Optional(CustomProperties),
-    translations: Optional(Translations<Texts<string>>(textsOf(Html()))),
+    translations: Optional(Translations<Texts<string>>(getTexts(Html()))),
   },
   { examples: [{ ...example, tags: '[{"title":"Outdoor"}]' }] },
 );
@@ -118,8 +118,8 @@ export const CourseBody = Type.Object(
 export type CourseChange = Static<typeof CourseChange>;
 export const CourseChange = Type.Object(
   {
-    ...changed(CourseBody.properties),
-    translations: Optional(Nullable(Translations<Texts<string | null> | null>(Nullable(textsOf(Nullable(Html())))))),
+    ...partialUpdate(CourseBody.properties),
+    translations: Optional(Nullable(Translations<Texts<string | null> | null>(Nullable(getTexts(Nullable(Html())))))),
   },
   { examples: [{ price_value: 2100, tags: '[{"title":"Outdoor"}]' }] },
 );

@@ -1,8 +1,8 @@
 import { asc, eq } from 'drizzle-orm';
-import { slugOf } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../lib/catalog-urls.ts';
 import { notFound, Problem } from '../../core/errors.ts';
-import { upholding } from '../../core/constraint-errors.ts';
-import { concerns } from '../../database/audit-log.ts';
+import { mapConstraintErrors } from '../../core/constraint-errors.ts';
+import { recordAffected } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
 import { categories } from '../../database/tables/catalog.ts';
 
@@ -20,15 +20,18 @@ export const listCategories = (database: Database) =>
 /** Adds to the catalog that all providers share; the slug is made from the title unless given. */
 export async function addCategory(
   database: Database,
-  { title, slug = slugOf(title), parentId = null }: { title: string; slug?: string; parentId?: number | null },
+  { title, slug = toSlug(title), parentId = null }: { title: string; slug?: string; parentId?: number | null },
 ): Promise<number> {
   if (parentId !== null && (await database.db.$count(categories, eq(categories.id, parentId))) === 0) {
     throw notFound('Parent category');
   }
-  const work = database.writeShared(async (tx, at) => {
-    const values = { title, slug, parentId, createdAt: at, updatedAt: at };
-    const [made] = await tx.insert(categories).values(values).returning({ id: categories.id });
-    return concerns(tx, made!.id);
+  const work = database.writeShared(async (tx, now) => {
+    const values = { title, slug, parentId, createdAt: now, updatedAt: now };
+    const [created] = await tx.insert(categories).values(values).returning({ id: categories.id });
+    return recordAffected(tx, created!.id);
   });
-  return upholding({ categories_slug: () => new Problem('invalid', 'A category with this slug exists already') }, work);
+  return mapConstraintErrors(
+    { categories_slug: () => new Problem('invalid', 'A category with this slug exists already') },
+    work,
+  );
 }

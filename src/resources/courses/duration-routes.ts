@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, revalidated } from '../../http/responses.ts';
+import { okResponses, cachedList } from '../../http/responses.ts';
 import { Duration, toDurations } from './duration-schema.ts';
 
 export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -10,9 +10,9 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'The units a duration is given in',
         tags: ['Courses'],
-        response: answers(Type.Array(Duration)),
+        response: okResponses(Type.Array(Duration)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async ({ ctx }) => toDurations(ctx.language),
   );

@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, OneOf } from '../../schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { dateRange, narrow, parameter } from '../../lists/filters.ts';
+import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { own, withinReach, type Reach } from '../../lists/tenant-scope.ts';
+import { tenantWhere, inScope, type TenantScope } from '../../lists/tenant-scope.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../tags/serializer.ts';
@@ -13,7 +13,7 @@ import { courseItemShape, courseShape, fetchCourses, isPublicCourse } from './se
 
 const common = {
   table: courses,
-  scope: (ctx: Ctx, reach: Reach) => withinReach(ctx, reach, courses.providerId, isPublicCourse),
+  scope: (ctx: Ctx, scope: TenantScope) => inScope(ctx, scope, courses.providerId, isPublicCourse),
   notDeleted: isNull(courses.deletedAt),
   fetch: fetchCourses,
 };
@@ -23,10 +23,11 @@ const description_language = parameter(
 
 export const courseList = defineList({
   ...common,
-  shape: courseShape,
+  serializer: courseShape,
   filters: {
-    customer_id: narrow({ ...Id, description: 'Only the corporate courses of this customer' }, (customerId, ctx) =>
-      own(ctx, courses, eq(courses.customerId, customerId)),
+    customer_id: selectiveFilter(
+      { ...Id, description: 'Only the corporate courses of this customer' },
+      (customerId, ctx) => tenantWhere(ctx, courses, eq(courses.customerId, customerId)),
     ),
     ...dateRange('created_at', courses.createdAt),
     ...dateRange('updated_at', courses.updatedAt),
@@ -37,7 +38,11 @@ export const courseList = defineList({
   },
 });
 
-const item = defineList({ ...common, shape: courseItemShape, filters: { description_language, ...partnerParameters } });
+const item = defineList({
+  ...common,
+  serializer: courseItemShape,
+  filters: { description_language, ...partnerParameters },
+});
 
 type CourseItemQuery = Omit<Parameters<typeof item.page>[1], 'limit' | 'page' | 'since_id'>;
 const {

@@ -1,9 +1,9 @@
 import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { inserting, insert } from '../../database/query-builder/prepared-insert.ts';
+import { prepareInsert, insert } from '../../database/query-builder/prepared-insert.ts';
 import { products } from '../../database/tables/courses.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 
 /** What a course says of its main product; a price that is null is none. */
 type Sold = { title: string; priceValue: string | null; priceCurrency: string };
@@ -14,17 +14,17 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<Sold>) => ({
   currency: priceCurrency,
 });
 
-const insertProduct = inserting(products);
+const insertProduct = prepareInsert(products);
 
 /** Inserts the main product that a course has from its creation. */
-export async function insertMainProduct({ providerId }: Ctx, tx: Tx, at: string, courseId: number, sold: Sold) {
+export async function insertMainProduct({ providerId }: Ctx, tx: Tx, now: string, courseId: number, sold: Sold) {
   const columns = { ...toColumns(sold), title: sold.title };
-  const timestamps = { createdAt: at, updatedAt: at };
+  const timestamps = { createdAt: now, updatedAt: now };
   await insert(tx, insertProduct({ ...columns, ...timestamps, providerId, courseId, isMainProduct: true }));
 }
 
 /** The main product moves along with what changes of its course; tells whether that changed it. */
-export async function moveMainProduct(ctx: Ctx, tx: Tx, at: string, courseId: number, sold: Partial<Sold>) {
+export async function moveMainProduct(ctx: Ctx, tx: Tx, now: string, courseId: number, sold: Partial<Sold>) {
   const { title, price, currency } = toColumns(sold);
   const differs = or(
     title === undefined ? undefined : ne(products.title, title),
@@ -34,8 +34,8 @@ export async function moveMainProduct(ctx: Ctx, tx: Tx, at: string, courseId: nu
   if (differs === undefined) return false;
   const moved = await tx
     .update(products)
-    .set({ title, price, currency, updatedAt: at })
-    .where(own(ctx, products, eq(products.courseId, courseId), eq(products.isMainProduct, true), differs))
+    .set({ title, price, currency, updatedAt: now })
+    .where(tenantWhere(ctx, products, eq(products.courseId, courseId), eq(products.isMainProduct, true), differs))
     .returning({ id: products.id });
   return moved.length > 0;
 }

@@ -1,7 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/responses.ts';
+import {
+  okResponses,
+  createdResponses,
+  ListOrEnvelope,
+  cachedList,
+  sendEnvelope,
+  sendItems,
+} from '../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
 import { courseItem, courseList } from './list.ts';
 import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';
@@ -19,9 +26,9 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
         tags,
         querystring: courseList.Query,
-        response: answers(ListOrEnvelope(courseList.View)),
+        response: okResponses(ListOrEnvelope(courseList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => {
       const page = await listCourses(request.ctx, request.query);
@@ -37,7 +44,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An active course with an equal title is an error. Staff categorize the course later.',
         tags,
         body: CourseBody,
-        response: created(CourseId),
+        response: createdResponses(CourseId),
       },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
@@ -52,7 +59,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: courseItem.Query,
-        response: answers(courseItem.View),
+        response: okResponses(courseItem.View),
       },
     },
     ({ ctx, params, query }) => getCourse(ctx, params.id, query),
@@ -68,7 +75,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         body: CourseChange,
-        response: answers(CourseId),
+        response: okResponses(CourseId),
       },
     },
     async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
@@ -82,7 +89,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Its dates without participants are deleted too. With coming participants it is refused.',
         tags,
         params,
-        response: answers(CourseId),
+        response: okResponses(CourseId),
       },
     },
     async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),

@@ -97,7 +97,7 @@ export type CourseParts = EmbeddedCourseParts & { description_languages: string[
 
 function toOwnEmbedded(
   row: EmbeddedCourseRow,
-  parts: EmbeddedCourseParts,
+  relations: EmbeddedCourseParts,
   { language, settings }: Ctx,
 ): EmbeddedCourse {
   const labelled = (labels: Map<number, Label>, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
@@ -106,7 +106,7 @@ function toOwnEmbedded(
     title: row.title,
     reference: row.reference,
     is_active: row.isActive,
-    catalog_url: catalogUrl(settings, parts.categories[0]?.slug, row.slug),
+    catalog_url: catalogUrl(settings, relations.categories[0]?.slug, row.slug),
     is_full_time: row.isFullTime ?? false,
     is_part_time: row.isPartTime ?? false,
     lessons_hours: null,
@@ -127,10 +127,10 @@ function toOwnEmbedded(
             unit: durationLabel(row.durationUnitId, row.durationValue, language),
           },
     price: { value: Number(row.priceValue ?? 0), currency: row.priceCurrency, comment: row.priceComment },
-    categories: parts.categories,
+    categories: relations.categories,
     external_booking_url: row.externalBookingUrl,
     external_more_info_url: row.externalMoreInfoUrl,
-    tags: parts.tags,
+    tags: relations.tags,
     custom_properties: row.customProperties,
     visit_address: row.visitAddress,
     visit_address2: row.visitAddress2,
@@ -139,7 +139,7 @@ function toOwnEmbedded(
   };
 }
 
-const textsOf = (row: CourseRow, { description_languages, translation }: CourseParts) => ({
+const getTexts = (row: CourseRow, { description_languages, translation }: CourseParts) => ({
   publishing_platform: row.publishingPlatform,
   descriptions: toDescriptions(translation ?? row),
   description_languages,
@@ -149,8 +149,8 @@ const textsOf = (row: CourseRow, { description_languages, translation }: CourseP
 });
 
 // Assigned: spreading so many fields into a new object takes ten times as long.
-const toOwnCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
-  Object.assign(toOwnEmbedded(row, parts, ctx), textsOf(row, parts), {
+const toOwnCourse = (row: CourseRow, relations: CourseParts, ctx: Ctx): Course =>
+  Object.assign(toOwnEmbedded(row, relations, ctx), getTexts(row, relations), {
     lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
     deleted_at: dateTimeOrNull(row.deletedAt),
   });
@@ -159,8 +159,8 @@ const toOwnCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
  * A partner's course as another provider may see it: an allow-list of its own, so that a field added to a course
  * stays private until it is named here.
  */
-function toPartnerEmbedded(row: EmbeddedCourseRow, parts: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse {
-  const course = toOwnEmbedded(row, parts, ctx);
+function toPartnerEmbedded(row: EmbeddedCourseRow, relations: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse {
+  const course = toOwnEmbedded(row, relations, ctx);
   const { id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level } = course;
   const { form_of_teaching, teaching_language, time_of_day, duration, price, categories } = course;
   const { external_booking_url, external_more_info_url } = course;
@@ -176,17 +176,17 @@ function toPartnerEmbedded(row: EmbeddedCourseRow, parts: EmbeddedCourseParts, c
   };
 }
 
-const toPartnerCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
-  Object.assign(toPartnerEmbedded(row, parts, ctx), textsOf(row, parts), {
+const toPartnerCourse = (row: CourseRow, relations: CourseParts, ctx: Ctx): Course =>
+  Object.assign(toPartnerEmbedded(row, relations, ctx), getTexts(row, relations), {
     lead_settings: { email_booking: '', email_more_info: '' },
     deleted_at: null,
   });
 
-export const toCourse = (row: CourseRow, parts: CourseParts, ctx: Ctx): Course =>
-  (row.providerId === ctx.providerId ? toOwnCourse : toPartnerCourse)(row, parts, ctx);
+export const toCourse = (row: CourseRow, relations: CourseParts, ctx: Ctx): Course =>
+  (row.providerId === ctx.providerId ? toOwnCourse : toPartnerCourse)(row, relations, ctx);
 
-export const toEmbeddedCourse = (row: EmbeddedCourseRow, parts: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse =>
-  (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, parts, ctx);
+export const toEmbeddedCourse = (row: EmbeddedCourseRow, relations: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse =>
+  (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, relations, ctx);
 
 // Written out, since it is made for every item of a page.
 const toDescriptions = (texts: Texts): Record<Member, string> => ({

@@ -1,12 +1,12 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
-import { columnsBut } from '../../database/tables/columns.ts';
+import { omitColumns } from '../../database/tables/columns.ts';
 import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { byKeys, keysOf, namingOf, ofKeys } from '../../lists/loaders.ts';
-import { include, many, type Loader } from '../../lists/relations.ts';
-import { embedOne, shapeOf } from '../../lists/serializer.ts';
+import { batchLoader, toKeySet, keyPredicate, matchesKeys } from '../../lists/loaders.ts';
+import { include, hasMany, type Loader } from '../../lists/relations.ts';
+import { includeOne, defineSerializer } from '../../lists/serializer.ts';
 import { customerShape, fetchCustomers } from '../customers/serializer.ts';
 import { Product, toProduct, type ProductRow } from './product-schema.ts';
 import { productColumns } from './product-serializer.ts';
@@ -34,8 +34,8 @@ export const isPublicCourse = and(
 const parentCategories = alias(categories, 'parent_categories');
 
 /** The categories of courses, the first of them first. */
-export const courseCategoriesOf = many(
-  byKeys((ctx, keys) =>
+export const loadCourseCategories = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({
         ownerId: courseCategories.courseId,
@@ -48,7 +48,7 @@ export const courseCategoriesOf = many(
       .from(courseCategories)
       .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
       .leftJoin(parentCategories, eq(parentCategories.id, categories.parentId))
-      .where(ofKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
+      .where(matchesKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
       .orderBy(asc(categories.id)),
   ),
   ({ id, title, slug, idParent, titleParent }: CategoryFound) => ({ id, title, slug, idParent, titleParent }),
@@ -62,51 +62,51 @@ type CategoryFound = {
   titleParent: string;
 };
 
-const tagsOf = many(
-  byKeys((ctx, keys) =>
+const loadTags = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseTags.courseId, id: tags.id, title: tags.title })
       .from(courseTags)
       .innerJoin(tags, and(eq(tags.providerId, courseTags.providerId), eq(tags.id, courseTags.tagId)))
-      .where(ofKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
+      .where(matchesKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
       .orderBy(asc(tags.id)),
   ),
   ({ id, title }: WordFound) => ({ id, title }),
 );
 type WordFound = { ownerId: number; id: number; title: string };
 
-const labelsOf = many(
-  byKeys((ctx, keys) =>
+const loadLabels = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseLabels.courseId, id: labels.id, title: labels.title })
       .from(courseLabels)
       .innerJoin(labels, and(eq(labels.providerId, courseLabels.providerId), eq(labels.id, courseLabels.labelId)))
-      .where(ofKeys(ctx, courseLabels.providerId, courseLabels.courseId, keys))
+      .where(matchesKeys(ctx, courseLabels.providerId, courseLabels.courseId, keys))
       .orderBy(asc(labels.id)),
   ),
   ({ id, title }: WordFound) => ({ id, title }),
 );
 
-const descriptionLanguagesOf = many(
-  byKeys((ctx, keys) =>
+const loadDescriptionLanguages = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
       .from(courseTranslations)
-      .where(ofKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keys))
+      .where(matchesKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keys))
       .orderBy(asc(courseTranslations.languageId)),
   ),
   ({ languageId }: { ownerId: number; languageId: string }) => languageId,
 );
 
 /** The texts in the language that was asked for; null for a course without them, which answers in its own. */
-const translationOf: Loader<CourseRow, Texts | null> = async (ctx, rows, { description_language: language }) => {
+const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { description_language: language }) => {
   if (typeof language !== 'string') return () => null;
   const found = await ctx.db
     .select()
     .from(courseTranslations)
     .where(
       and(
-        ofKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, namingOf(keysOf(rows))),
+        matchesKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keyPredicate(toKeySet(rows))),
         eq(courseTranslations.languageId, language),
       ),
     );
@@ -114,68 +114,68 @@ const translationOf: Loader<CourseRow, Texts | null> = async (ctx, rows, { descr
   return (row) => texts.get(row.id) ?? null;
 };
 
-const productsOf = many(
-  byKeys((ctx, keys) =>
+const loadProducts = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: products.courseId, ...productColumns })
       .from(products)
-      .where(and(ofKeys(ctx, products.providerId, products.courseId, keys), isNull(products.archivedAt)))
+      .where(and(matchesKeys(ctx, products.providerId, products.courseId, keys), isNull(products.archivedAt)))
       .orderBy(asc(products.id)),
   ),
   (row: ProductRow & { ownerId: number }) => toProduct(row),
 );
 
 const spec = {
-  view: Course,
-  parts: {
-    categories: courseCategoriesOf,
-    tags: tagsOf,
-    description_languages: descriptionLanguagesOf,
-    translation: translationOf,
+  responseSchema: Course,
+  relations: {
+    categories: loadCourseCategories,
+    tags: loadTags,
+    description_languages: loadDescriptionLanguages,
+    translation: loadTranslation,
   },
-  toView: toCourse,
+  toResponse: toCourse,
 };
-const productsInclude = include(Type.Array(Product), 'shown', productsOf);
+const productsInclude = include(Type.Array(Product), 'shown', loadProducts);
 
 /** A course as lists show it; partners' courses by the allow-list of their own. */
-export const courseShape = shapeOf<CourseRow>()({
+export const courseShape = defineSerializer<CourseRow>()({
   ...spec,
   includes: { products: productsInclude, provider: providerInclude },
 });
 
 /** A course by its id. */
-export const courseItemShape = shapeOf<CourseRow>()({
+export const courseItemShape = defineSerializer<CourseRow>()({
   ...spec,
   includes: {
     products: productsInclude,
-    labels: include(Type.Array(Tag), 'unset', labelsOf),
+    labels: include(Type.Array(Tag), 'unset', loadLabels),
     provider: providerInclude,
   },
 });
 
 /** A course inside something else: without its texts and stamps. */
-export const embeddedCourseShape = shapeOf<EmbeddedCourseRow>()({
-  view: EmbeddedCourse,
-  parts: { categories: courseCategoriesOf, tags: tagsOf },
-  toView: toEmbeddedCourse,
+export const embeddedCourseShape = defineSerializer<EmbeddedCourseRow>()({
+  responseSchema: EmbeddedCourse,
+  relations: { categories: loadCourseCategories, tags: loadTags },
+  toResponse: toEmbeddedCourse,
   includes: {
-    customer: embedOne((row: EmbeddedCourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
+    customer: includeOne((row: EmbeddedCourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
     products: productsInclude,
   },
 });
 
 /** Courses by their ids, deleted ones too: what refers to a course shows it. */
-export const fetchCourses = byKeys((ctx, keys) =>
+export const fetchCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(courses)
-    .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+    .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
 );
 
 /** The same without their long texts, for what shows a course inside itself. */
-export const fetchEmbeddedCourses = byKeys((ctx, keys) =>
+export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
   ctx.db
-    .select(columnsBut(courses, Object.values(descriptionMembers)))
+    .select(omitColumns(courses, Object.values(descriptionMembers)))
     .from(courses)
-    .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+    .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
 );

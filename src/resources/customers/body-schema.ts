@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { changed } from '../../schema/partial-update.ts';
-import { Count, Defaulted, Email, Id, Line, LongLine, Note, OneOf, Title, UpperCode } from '../../schema/types.ts';
+import { partialUpdate } from '../../schema/partial-update.ts';
+import { Count, withDefault, Email, Id, Line, LongLine, Note, OneOf, Title, UpperCode } from '../../schema/types.ts';
 import { countryCodes } from '../../reference/countries.ts';
 import { customerStatuses, customerTypes } from './schema.ts';
 
@@ -12,14 +12,14 @@ export const CustomerBody = Type.Object(
   {
     title: Title(),
     department: Optional(Line()),
-    type: Defaulted(OneOf([...customerTypes.keys()], { description: '1 Company, 2 Private' }), 1),
+    type: withDefault(OneOf([...customerTypes.keys()], { description: '1 Company, 2 Private' }), 1),
     orgnr: Optional(LongLine()),
     email: Optional(Email()),
     phone: Optional(LongLine()),
     fax: Optional(LongLine()),
     web_address: Optional(Line({ maxLength: 2_000 })),
     customer_reference_id: Optional(Line({ description: 'Customer number' })),
-    country: Defaulted(UpperCode(countryCodes), 'NO'),
+    country: withDefault(UpperCode(countryCodes), 'NO'),
     post_address_1: Optional(Line()),
     post_address_2: Optional(Line()),
     post_address_3: Optional(Line()),
@@ -31,7 +31,7 @@ export const CustomerBody = Type.Object(
     invoice_zipcode: Optional(Line()),
     invoice_city: Optional(Line()),
     invoice_customer_reference: Optional(Line()),
-    invoice_due_days: Defaulted(Count(), 0),
+    invoice_due_days: withDefault(Count(), 0),
     invoice_email: Optional(Email()),
     office_address_1: Optional(Line()),
     office_address_2: Optional(Line()),
@@ -40,13 +40,13 @@ export const CustomerBody = Type.Object(
     office_city: Optional(Line()),
     seller_id: Optional({ ...Id, description: 'An id from /v2/app-users' }),
     note: Optional(Note()),
-    status: Defaulted(OneOf([...customerStatuses.keys()], { description: '1 Active, 2 Deactive' }), 1),
+    status: withDefault(OneOf([...customerStatuses.keys()], { description: '1 Active, 2 Deactive' }), 1),
   },
   { examples: [{ title: 'Fjord Energy AS', orgnr: '912345678', email: 'post@fjordenergy.example' }] },
 );
 
 /** PUT /v2/customers/:id. */
 export type CustomerChange = Static<typeof CustomerChange>;
-export const CustomerChange = Type.Object(changed(CustomerBody.properties), {
+export const CustomerChange = Type.Object(partialUpdate(CustomerBody.properties), {
   examples: [{ email: 'invoices@fjordenergy.example', invoice_due_days: 14 }],
 });

@@ -3,12 +3,12 @@ import { Type, type TObject } from '@sinclair/typebox';
 import { Flag, Id } from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { dateRange, narrow, parameter } from '../../lists/filters.ts';
+import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { byKeys, ofKeys } from '../../lists/loaders.ts';
-import { own } from '../../lists/tenant-scope.ts';
-import { embedMany } from '../../lists/serializer.ts';
-import type { Shape } from '../../lists/serializer.ts';
+import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { includeMany } from '../../lists/serializer.ts';
+import type { Serializer } from '../../lists/serializer.ts';
 import { courseUserColumns, courseUserShape, fetchCourseUsers } from '../users/serializer.ts';
 import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
@@ -18,7 +18,7 @@ import { customerShape, fetchCustomers } from './serializer.ts';
 const maxEmbedded = 100;
 
 /** The first employees of each customer, and one more where there are more. */
-const fetchEmployees = byKeys((ctx, keys) => {
+const fetchEmployees = batchLoader((ctx, keys) => {
   const first = ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
@@ -31,11 +31,11 @@ const fetchEmployees = byKeys((ctx, keys) => {
     .select({ ...first._.selectedFields, ownerId: customers.id })
     .from(customers)
     .innerJoinLateral(first, sql`true`)
-    .where(ofKeys(ctx, customers.providerId, customers.id, keys))
+    .where(matchesKeys(ctx, customers.providerId, customers.id, keys))
     .orderBy(asc(first.id));
 });
 
-const employees = embedMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserShape, 'unset');
+const employees = includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserShape, 'unset');
 
 const CustomerWithEmployees = Type.Object({
   ...customerShape.schema.properties,
@@ -48,18 +48,18 @@ const CustomerWithEmployees = Type.Object({
 });
 
 /** A customer with its course users where they are asked for; a private customer, who is one of them, always has them. */
-const listedShape: Shape<CustomerRow, typeof CustomerWithEmployees> = {
+const listedShape: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
   schema: CustomerWithEmployees,
   names: ['employees'],
-  async embed(ctx, rows, query, asked) {
+  async embed(ctx, rows, query, requested) {
     const items = await customerShape.embed(ctx, rows, query, []);
-    const whole = rows.filter(({ type }) => type === privateType || asked.includes('employees'));
+    const whole = rows.filter(({ type }) => type === privateType || requested.includes('employees'));
     if (whole.length === 0) return items;
-    const employeesOf = await employees.load(ctx, whole, query, []);
+    const getEmployees = await employees.load(ctx, whole, query, []);
     const shown = new Set(whole);
     return items.map((item, n) => {
       if (!shown.has(rows[n]!)) return item;
-      const found = employeesOf(rows[n]!) as CourseUser[];
+      const found = getEmployees(rows[n]!) as CourseUser[];
       if (found.length <= maxEmbedded) return { ...item, employees: found };
       return { ...item, employees: found.slice(0, maxEmbedded), employees_truncated: true as const };
     });
@@ -68,18 +68,18 @@ const listedShape: Shape<CustomerRow, typeof CustomerWithEmployees> = {
 
 export const customerList = defineList({
   table: customers,
-  shape: listedShape,
-  scope: (ctx) => own(ctx, customers),
+  serializer: listedShape,
+  scope: (ctx) => tenantWhere(ctx, customers),
   filters: { ...dateRange('created_at', customers.createdAt), ...dateRange('updated_at', customers.updatedAt) },
   fetch: fetchCustomers,
 });
 
 const employeesOfCustomers = defineList({
   table: courseUsers,
-  shape: courseUserShape,
-  scope: (ctx) => own(ctx, courseUsers),
+  serializer: courseUserShape,
+  scope: (ctx) => tenantWhere(ctx, courseUsers),
   filters: {
-    customer_id: narrow(Id, (id) => eq(courseUsers.customerId, id)),
+    customer_id: selectiveFilter(Id, (id) => eq(courseUsers.customerId, id)),
     ...dateRange('created_at', courseUsers.createdAt),
     ...dateRange('updated_at', courseUsers.updatedAt),
     paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),

@@ -1,7 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { answers, created, ListOrEnvelope, revalidated, sendEnvelope, sendItems } from '../../http/responses.ts';
+import {
+  okResponses,
+  createdResponses,
+  ListOrEnvelope,
+  cachedList,
+  sendEnvelope,
+  sendItems,
+} from '../../http/responses.ts';
 import { CustomerBody, CustomerChange } from './body-schema.ts';
 import { customerList, employeeList } from './list.ts';
 import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustomer } from './service.ts';
@@ -20,9 +27,9 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'A customer of the type Private has its `employees` unasked, of more than 100 the first 100 and `employees_truncated`.',
         tags,
         querystring: customerList.Query,
-        response: answers(Type.Array(customerList.View)),
+        response: okResponses(Type.Array(customerList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => sendItems(request, reply, await listCustomers(request.ctx, request.query)),
   );
@@ -35,7 +42,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Customers show inside orders, participants and course users, too.',
         tags,
         body: CustomerBody,
-        response: created(CustomerId),
+        response: createdResponses(CustomerId),
       },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ customer_id: await createCustomer(ctx, body) }),
@@ -49,7 +56,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: customerList.ItemQuery,
-        response: answers(customerList.View),
+        response: okResponses(customerList.View),
       },
     },
     ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
@@ -65,9 +72,9 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: employeeList.Query,
-        response: answers(ListOrEnvelope(employeeList.View)),
+        response: okResponses(ListOrEnvelope(employeeList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => {
       const page = await listEmployees(request.ctx, request.params.id, request.query);
@@ -84,7 +91,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         body: CustomerChange,
-        response: answers(CustomerId),
+        response: okResponses(CustomerId),
       },
     },
     async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),

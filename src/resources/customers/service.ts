@@ -2,11 +2,11 @@ import { eq } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/errors.ts';
-import { concerns } from '../../database/audit-log.ts';
+import { recordAffected } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { CustomerBody, CustomerChange } from './body-schema.ts';
 import { customerList, employeeList } from './list.ts';
 
@@ -23,41 +23,42 @@ export async function getCustomer(ctx: Ctx, id: number, query: CustomerItemQuery
 
 /** The course users of a customer. */
 export async function listEmployees(ctx: Ctx, id: number, query: Static<typeof employeeList.Query>) {
-  if ((await ctx.db.$count(customers, own(ctx, customers, eq(customers.id, id)))) === 0) throw notFound('Customer');
-  return employeeList.page(ctx, { ...query, customer_id: id }, { counted: query.paginate === true });
+  if ((await ctx.db.$count(customers, tenantWhere(ctx, customers, eq(customers.id, id)))) === 0)
+    throw notFound('Customer');
+  return employeeList.page(ctx, { ...query, customer_id: id }, { withTotal: query.paginate === true });
 }
 
 /** Makes a customer; returns its id. */
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   const { providerId } = ctx;
-  return ctx.write(async (tx, at) => {
-    await refuseForeignSeller(ctx, tx, body.seller_id);
+  return ctx.write(async (tx, now) => {
+    await assertOwnSeller(ctx, tx, body.seller_id);
     const [customer] = await tx
       .insert(customers)
-      .values({ ...toColumns(body), title: body.title, providerId, createdAt: at, updatedAt: at })
+      .values({ ...toColumns(body), title: body.title, providerId, createdAt: now, updatedAt: now })
       .returning({ id: customers.id });
-    return concerns(tx, customer!.id);
+    return recordAffected(tx, customer!.id);
   });
 }
 
 /** What is not sent keeps its value, what is sent empty is cleared; returns the id. */
 export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Promise<number> {
-  const customer = own(ctx, customers, eq(customers.id, id));
-  return ctx.write(async (tx, at) => {
+  const customer = tenantWhere(ctx, customers, eq(customers.id, id));
+  return ctx.write(async (tx, now) => {
     if ((await tx.$count(customers, customer)) === 0) throw notFound('Customer');
-    await refuseForeignSeller(ctx, tx, body.seller_id);
+    await assertOwnSeller(ctx, tx, body.seller_id);
     await tx
       .update(customers)
-      .set({ ...toColumns(body), updatedAt: at })
+      .set({ ...toColumns(body), updatedAt: now })
       .where(customer);
     return id;
   });
 }
 
 /** A seller is one of the provider's admin users. */
-async function refuseForeignSeller(ctx: Ctx, tx: Tx, sellerId: number | null | undefined) {
+async function assertOwnSeller(ctx: Ctx, tx: Tx, sellerId: number | null | undefined) {
   if (sellerId === undefined || sellerId === null) return;
-  const member = own(ctx, adminMemberships, eq(adminMemberships.adminUserId, sellerId));
+  const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, sellerId));
   if ((await tx.$count(adminMemberships, member)) === 0) throw invalidFields({ notValid: ['seller_id'] });
 }
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { changed } from '../../schema/partial-update.ts';
-import { Defaulted, Email, Flag, Id, Line, LongLine, Note, Title } from '../../schema/types.ts';
+import { partialUpdate } from '../../schema/partial-update.ts';
+import { withDefault, Email, Flag, Id, Line, LongLine, Note, Title } from '../../schema/types.ts';
 
 const { Optional } = Type;
 
@@ -19,7 +19,7 @@ export const InstructorBody = Type.Object(
     position: Optional(LongLine()),
     company: Optional(Line()),
     description: Optional(Note()),
-    show_on_web: Defaulted(Flag(), false),
+    show_on_web: withDefault(Flag(), false),
     idUser: Optional({ ...Id, description: 'The id of one of the admin users; on an update empty disconnects' }),
   },
   { examples: [example] },
@@ -27,6 +27,6 @@ export const InstructorBody = Type.Object(
 
 /** PUT /v2/instructors/:id. */
 export type InstructorChange = Static<typeof InstructorChange>;
-export const InstructorChange = Type.Object(changed(InstructorBody.properties), {
+export const InstructorChange = Type.Object(partialUpdate(InstructorBody.properties), {
   examples: [{ position: 'Head instructor' }],
 });

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { answers, created, revalidated, sendItems } from '../../http/responses.ts';
+import { okResponses, createdResponses, cachedList, sendItems } from '../../http/responses.ts';
 import { InstructorBody, InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { Instructor } from './schema.ts';
@@ -18,22 +18,22 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List instructors',
         tags,
         querystring: instructorList.Query,
-        response: answers(Type.Array(instructorList.View)),
+        response: okResponses(Type.Array(instructorList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => sendItems(request, reply, await listInstructors(request.ctx, request.query)),
   );
 
   app.post(
     '',
-    { schema: { summary: 'Create an instructor', tags, body: InstructorBody, response: created(Instructor) } },
+    { schema: { summary: 'Create an instructor', tags, body: InstructorBody, response: createdResponses(Instructor) } },
     async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
   );
 
   app.get(
     '/:id',
-    { schema: { summary: 'One instructor, archived or not', tags, params, response: answers(Instructor) } },
+    { schema: { summary: 'One instructor, archived or not', tags, params, response: okResponses(Instructor) } },
     ({ ctx, params }) => getInstructor(ctx, params.id),
   );
 
@@ -46,7 +46,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         body: InstructorChange,
-        response: answers(Instructor),
+        response: okResponses(Instructor),
       },
     },
     ({ ctx, params, body }) => updateInstructor(ctx, params.id, body),
@@ -60,7 +60,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'The instructor stays listed, with `archived_at` set. A second request changes nothing.',
         tags,
         params,
-        response: answers(Instructor),
+        response: okResponses(Instructor),
       },
     },
     ({ ctx, params }) => archiveInstructor(ctx, params.id),

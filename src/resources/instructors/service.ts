@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm';
-import { cleared } from '../../schema/partial-update.ts';
+import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/errors.ts';
-import { concerns, unchanged } from '../../database/audit-log.ts';
+import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { InstructorBody, InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { toInstructor, type Instructor } from './schema.ts';
@@ -16,15 +16,15 @@ type InstructorQuery = Parameters<typeof instructorList.page>[1];
 export const listInstructors = (ctx: Ctx, query: InstructorQuery) => instructorList.page(ctx, query);
 
 export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instructor> =>
-  ctx.write(async (tx, at) => {
-    await refuseForeignUser(ctx, tx, body.idUser);
+  ctx.write(async (tx, now) => {
+    await assertOwnUser(ctx, tx, body.idUser);
     const { firstname, lastname } = body;
-    const [made] = await tx
+    const [created] = await tx
       .insert(instructors)
-      .values({ ...toColumns(body), firstname, lastname, providerId: ctx.providerId, createdAt: at, updatedAt: at })
+      .values({ ...toColumns(body), firstname, lastname, providerId: ctx.providerId, createdAt: now, updatedAt: now })
       .returning();
-    concerns(tx, made!.id);
-    return toInstructor(made!);
+    recordAffected(tx, created!.id);
+    return toInstructor(created!);
   });
 
 /** Archived ones too. */
@@ -36,14 +36,14 @@ export async function getInstructor(ctx: Ctx, id: number): Promise<Instructor> {
 
 /** What is not sent keeps its value, what is sent empty is cleared. */
 export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): Promise<Instructor> {
-  const instructor = own(ctx, instructors, eq(instructors.id, id));
-  return ctx.write(async (tx, at) => {
+  const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
+  return ctx.write(async (tx, now) => {
     if ((await tx.$count(instructors, instructor)) === 0) throw notFound('Instructor');
-    await refuseForeignUser(ctx, tx, body.idUser);
+    await assertOwnUser(ctx, tx, body.idUser);
     const { firstname, lastname } = body;
     const [changed] = await tx
       .update(instructors)
-      .set({ ...toColumns(body), firstname, lastname, updatedAt: at })
+      .set({ ...toColumns(body), firstname, lastname, updatedAt: now })
       .where(instructor)
       .returning();
     return toInstructor(changed!);
@@ -52,30 +52,30 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
 
 /** An archived instructor goes on showing where it taught; archiving it again changes nothing. */
 export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
-  ctx.write(async (tx, at) => {
-    const instructor = own(ctx, instructors, eq(instructors.id, id));
+  ctx.write(async (tx, now) => {
+    const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
     const [found] = await tx.select().from(instructors).where(instructor);
     if (!found) throw notFound('Instructor');
-    if (found.archivedAt !== null) return unchanged(tx, toInstructor(found));
-    const stamps = { archivedAt: at, updatedAt: at };
+    if (found.archivedAt !== null) return rollbackNoChange(tx, toInstructor(found));
+    const stamps = { archivedAt: now, updatedAt: now };
     const [archived] = await tx.update(instructors).set(stamps).where(instructor).returning();
     return toInstructor(archived!);
   });
 
 /** Only who belongs to the provider can be its instructor. */
-async function refuseForeignUser(ctx: Ctx, tx: Tx, userId: number | null | undefined) {
+async function assertOwnUser(ctx: Ctx, tx: Tx, userId: number | null | undefined) {
   if (userId === undefined || userId === null) return;
-  const member = own(ctx, adminMemberships, eq(adminMemberships.adminUserId, userId));
+  const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, userId));
   if ((await tx.$count(adminMemberships, member)) === 0) throw invalidFields({ notValid: ['idUser'] });
 }
 
 const toColumns = (body: InstructorChange) => ({
-  phonePrefix: cleared(body.phone_prefix),
-  phone: cleared(body.phone),
-  email: cleared(body.email),
-  position: cleared(body.position),
-  company: cleared(body.company),
-  description: cleared(body.description),
+  phonePrefix: emptyIfNull(body.phone_prefix),
+  phone: emptyIfNull(body.phone),
+  email: emptyIfNull(body.email),
+  position: emptyIfNull(body.position),
+  company: emptyIfNull(body.company),
+  description: emptyIfNull(body.description),
   showOnWeb: body.show_on_web,
   adminUserId: body.idUser,
 });

@@ -1,11 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { changed } from '../../schema/partial-update.ts';
-import { Count, Defaulted, Email, Flag, Id, Line, Note, Title, UpperCode } from '../../schema/types.ts';
+import { partialUpdate } from '../../schema/partial-update.ts';
+import { Count, withDefault, Email, Flag, Id, Line, Note, Title, UpperCode } from '../../schema/types.ts';
 import { countryCodes } from '../../reference/countries.ts';
 
 const { Optional } = Type;
-const number = () => Defaulted(Count(), 0);
-const flag = () => Defaulted(Flag(), false);
+const number = () => withDefault(Count(), 0);
+const flag = () => withDefault(Flag(), false);
 
 /** POST /v2/locations. */
 export type LocationBody = Static<typeof LocationBody>;
@@ -20,10 +20,10 @@ export const LocationBody = Type.Object(
     city: Optional(Line()),
     state: Optional(Line()),
     county: Optional(Line()),
-    country: Defaulted(UpperCode(countryCodes, { description: 'Two letters' }), 'NO'),
+    country: withDefault(UpperCode(countryCodes, { description: 'Two letters' }), 'NO'),
     place_id: Optional({ ...Id, description: 'The id of a place' }),
-    lat: Defaulted(Type.Number({ minimum: -90, maximum: 90 }), 0),
-    lng: Defaulted(Type.Number({ minimum: -180, maximum: 180 }), 0),
+    lat: withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0),
+    lng: withDefault(Type.Number({ minimum: -180, maximum: 180 }), 0),
     timezone: Optional(Line({ description: 'An IANA name, such as Europe/Oslo' })),
     long_text: Optional(Note()),
     short_text: Optional(Note()),
@@ -48,6 +48,6 @@ export const LocationBody = Type.Object(
 
 /** PUT /v2/locations/:id. */
 export type LocationChange = Static<typeof LocationChange>;
-export const LocationChange = Type.Object(changed(LocationBody.properties), {
+export const LocationChange = Type.Object(partialUpdate(LocationBody.properties), {
   examples: [{ capacity_max: 24, is_archived: 0 }],
 });

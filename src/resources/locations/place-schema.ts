@@ -27,7 +27,7 @@ export const LocationPlace = Type.Object({
 });
 
 /** A country by its two-letter code, in the words of locations and places. */
-export const countryOf = (code: string, language: Language) => {
+export const getCountry = (code: string, language: Language) => {
   const country = countries.get(code);
   return { idCountry: String(country?.id ?? 0), country: country?.title[language] ?? code };
 };
@@ -35,7 +35,7 @@ export const countryOf = (code: string, language: Language) => {
 const idText = (id: number | null) => String(id ?? 0);
 
 export function toLocationPlace(row: PlaceRow, language: Language): LocationPlace {
-  const { country, idCountry } = countryOf(row.country, language);
+  const { country, idCountry } = getCountry(row.country, language);
   return {
     id: idText(row.id),
     idParent: idText(row.parentId),

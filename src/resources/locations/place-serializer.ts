@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { places } from '../../database/tables/places.ts';
-import { byKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 
 const parents = alias(places, 'parent_places');
 
 /** Places by their ids, each with the one it lies in; all providers share them. */
-export const fetchPlaces = byKeys(({ db }, { ofId }) =>
+export const fetchPlaces = batchLoader(({ db }, { ofId }) =>
   db
     .select({
       id: places.id,

@@ -1,7 +1,7 @@
 import { and, asc, eq, or, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Database, Reader } from '../../database/client.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
 import { places } from '../../database/tables/places.ts';
 
 type NewPlace = { title: string; country: string; parentId: number | null };
@@ -10,10 +10,10 @@ type NewPlace = { title: string; country: string; parentId: number | null };
 export async function findOrAddPlace(database: Database, place: NewPlace): Promise<number> {
   return (
     (await findPlace(database.db, place)) ??
-    database.writeShared(async (tx, at) => {
+    database.writeShared(async (tx, now) => {
       await tx
         .insert(places)
-        .values({ ...place, createdAt: at, updatedAt: at })
+        .values({ ...place, createdAt: now, updatedAt: now })
         .onConflictDoNothing();
       return (await findPlace(tx, place))!;
     })
@@ -28,7 +28,7 @@ async function findPlace(db: Reader, { title, country, parentId }: NewPlace): Pr
       and(
         eq(places.country, country),
         sql`coalesce(${places.parentId}, 0) = ${parentId ?? 0}`,
-        sql`${folded(places.title)} = ${folded(title)}`,
+        sql`${caseFolded(places.title)} = ${caseFolded(title)}`,
       ),
     );
   return found?.id;
@@ -43,9 +43,9 @@ const shortestBeginning = 3;
  * lies in`; else the shortest one that begins with the text. Of equal ones a municipality comes before its county.
  */
 export async function searchPlace(db: Reader, text: string): Promise<number | null> {
-  const sought = folded(text);
-  const title = folded(places.title);
-  const equal = or(sql`${title} = ${sought}`, sql`${title} || ', ' || ${folded(parents.title)} = ${sought}`);
+  const sought = caseFolded(text);
+  const title = caseFolded(places.title);
+  const equal = or(sql`${title} = ${sought}`, sql`${title} || ', ' || ${caseFolded(parents.title)} = ${sought}`);
   const begins = text.length >= shortestBeginning ? sql`starts_with(${title}, ${sought})` : undefined;
   const [best] = await db
     .select({ id: places.id })
@@ -66,8 +66,8 @@ type Whereabouts = Partial<
  * Where a date is. A search counts when no place was sent; without a match its text stands where the place's would, until
  * there is one. `isSought`: such a text stands there.
  */
-export async function findPlaceOf(db: Reader, sent: Whereabouts, isSought = false) {
-  const { place_id, place_by_search: text, place_additional_info: info } = sent;
+export async function findPlaceForBody(db: Reader, input: Whereabouts, isSought = false) {
+  const { place_id, place_by_search: text, place_additional_info: info } = input;
   const isSearch = typeof text === 'string' && typeof place_id !== 'number';
   const placeId = isSearch ? await searchPlace(db, text) : place_id;
   if (isSearch && placeId === null && typeof info !== 'string')

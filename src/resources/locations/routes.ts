@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { answers, created, revalidated, sendItems } from '../../http/responses.ts';
-import { withBodyFaults } from '../../http/parsing/body-errors.ts';
+import { okResponses, createdResponses, cachedList, sendItems } from '../../http/responses.ts';
+import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import { Location } from './schema.ts';
@@ -19,9 +19,9 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An array, archived locations included.',
         tags,
         querystring: locationList.Query,
-        response: answers(Type.Array(locationList.View)),
+        response: okResponses(Type.Array(locationList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => sendItems(request, reply, await listLocations(request.ctx, request.query)),
   );
@@ -29,8 +29,8 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '',
     {
-      schema: { summary: 'Create a location', tags, body: LocationBody, response: created(Location) },
-      ...withBodyFaults(locationFaults),
+      schema: { summary: 'Create a location', tags, body: LocationBody, response: createdResponses(Location) },
+      ...withBodyErrors(locationFaults),
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
   );
@@ -44,9 +44,9 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: Type.Object({ id: Id }),
         body: LocationChange,
-        response: answers(Location),
+        response: okResponses(Location),
       },
-      ...withBodyFaults(locationFaults),
+      ...withBodyErrors(locationFaults),
     },
     ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   );

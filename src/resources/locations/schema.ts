@@ -1,15 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../schema/types.ts';
-import { columnsBut } from '../../database/tables/columns.ts';
+import { omitColumns } from '../../database/tables/columns.ts';
 import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { countryOf, LocationPlace } from './place-schema.ts';
+import { getCountry, LocationPlace } from './place-schema.ts';
 
 const text = Type.String();
 
 /** What to select of a location. */
-export const locationColumns = columnsBut(locations, ['createdAt', 'updatedAt']);
+export const locationColumns = omitColumns(locations, ['createdAt', 'updatedAt']);
 export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'updatedAt'>;
 
 export type Location = Static<typeof Location>;
@@ -59,7 +59,7 @@ export type LocationParts = { place: LocationPlace | null; instructor: EmbeddedI
 
 export function toLocation(row: LocationRow, { place, instructor }: LocationParts, { language }: Ctx): Location {
   // What is spread amid so many members has all that follow added one by one.
-  const { country, idCountry } = countryOf(row.country, language);
+  const { country, idCountry } = getCountry(row.country, language);
   return {
     id: row.id,
     title: row.title,
@@ -110,8 +110,8 @@ function fullAddress({ address, zipcode, city }: LocationRow, country: string) {
 }
 
 /** A partner's location as another provider may see it: where it is, an allow-list of its own. */
-export function toPartnerLocation(row: LocationRow, parts: LocationParts, ctx: Ctx): Location {
-  const location = toLocation(row, parts, ctx);
+export function toPartnerLocation(row: LocationRow, relations: LocationParts, ctx: Ctx): Location {
+  const location = toLocation(row, relations, ctx);
   const { id, title, custom_title, address, address2, address3, zipcode, city, state, county, country } = location;
   const { country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 } = location;
   const { instructor, full_address, is_archived, is_virtual } = location;

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm';
-import { cleared } from '../../schema/partial-update.ts';
+import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/errors.ts';
 import { zoneFaults } from '../../lib/time-zones.ts';
-import { concerns } from '../../database/audit-log.ts';
+import { recordAffected } from '../../database/audit-log.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import type { Location } from './schema.ts';
@@ -16,26 +16,26 @@ export const listLocations = (ctx: Ctx, query: LocationQuery) => locationList.pa
 
 export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
   const { providerId } = ctx;
-  await refuseUnknown(ctx, body);
-  const id = await ctx.write(async (tx, at) => {
-    const [made] = await tx
+  await assertKnownFields(ctx, body);
+  const id = await ctx.write(async (tx, now) => {
+    const [created] = await tx
       .insert(locations)
-      .values({ ...toColumns(body), providerId, createdAt: at, updatedAt: at })
+      .values({ ...toColumns(body), providerId, createdAt: now, updatedAt: now })
       .returning({ id: locations.id });
-    return concerns(tx, made!.id);
+    return recordAffected(tx, created!.id);
   });
   return read(ctx, id);
 }
 
 /** What is not sent keeps its value, what is sent empty is cleared. Course dates keep the seats they were made with. */
 export async function updateLocation(ctx: Ctx, id: number, body: LocationChange): Promise<Location> {
-  const location = own(ctx, locations, eq(locations.id, id));
-  await refuseUnknown(ctx, body);
-  await ctx.write(async (tx, at) => {
+  const location = tenantWhere(ctx, locations, eq(locations.id, id));
+  await assertKnownFields(ctx, body);
+  await ctx.write(async (tx, now) => {
     if ((await tx.$count(locations, location)) === 0) throw notFound('Location');
     await tx
       .update(locations)
-      .set({ ...toColumns(body), updatedAt: at })
+      .set({ ...toColumns(body), updatedAt: now })
       .where(location);
   });
   return read(ctx, id);
@@ -51,9 +51,9 @@ export const locationFaults = async (ctx: Ctx, { timezone }: { timezone?: unknow
 });
 
 /** A place is one of those that all share, an instructor one of the provider's own. Neither is ever deleted. */
-async function refuseUnknown(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
+async function assertKnownFields(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
   const { db } = ctx;
-  const instructor = own(ctx, instructors, eq(instructors.id, idInstructor ?? 0));
+  const instructor = tenantWhere(ctx, instructors, eq(instructors.id, idInstructor ?? 0));
   const known = {
     place_id: !place_id || (await db.$count(places, eq(places.id, place_id))) > 0,
     timezone: (await zoneFaults(ctx, timezone)).length === 0,
@@ -73,8 +73,8 @@ const toColumns = (body: LocationChange) => ({
   address3: body.address3,
   zipcode: body.zipcode,
   city: body.city,
-  state: cleared(body.state),
-  county: cleared(body.county),
+  state: emptyIfNull(body.state),
+  county: emptyIfNull(body.county),
   country: body.country,
   lat: body.lat,
   lng: body.lng,

@@ -168,13 +168,13 @@ export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof
 });
 
 /** The package's table is older than the Caribbean guilder. */
-const numberOf = (currency: string) => code(currency)?.number ?? (currency === 'XCG' ? '532' : '');
+const getNumber = (currency: string) => code(currency)?.number ?? (currency === 'XCG' ? '532' : '');
 
 /** A name in sentence case, as in `1 Norwegian krone`: the package writes `Norwegian Krone`, and proper nouns forbid to lower it. */
 function longTitle(currency: string) {
   const style = { style: 'currency', currency, currencyDisplay: 'name', maximumFractionDigits: 0 } as const;
-  const parts = new Intl.NumberFormat('en', style).formatToParts(1);
-  const name = parts.find(({ type }) => type === 'currency')?.value ?? currency;
+  const relations = new Intl.NumberFormat('en', style).formatToParts(1);
+  const name = relations.find(({ type }) => type === 'currency')?.value ?? currency;
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
@@ -183,7 +183,7 @@ const currencies = new Map<string, Static<typeof Currency>>();
 /** Made once for each currency: finding a name is slow. */
 export function toCurrency(currency: string): Static<typeof Currency> {
   const known = currencies.get(currency) ?? {
-    id: numberOf(currency),
+    id: getNumber(currency),
     title: currency,
     long_title: longTitle(currency),
   };

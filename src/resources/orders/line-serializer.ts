@@ -3,9 +3,9 @@ import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { byKeys, ofKeys } from '../../lists/loaders.ts';
-import { many, type Loader } from '../../lists/relations.ts';
-import { alwaysWith, embedMany, embedOne, shapeOf } from '../../lists/serializer.ts';
+import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { hasMany, type Loader } from '../../lists/relations.ts';
+import { withRequiredIncludes, includeMany, includeOne, defineSerializer } from '../../lists/serializer.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
 import { embeddedCourseShape, fetchEmbeddedCourses } from '../courses/serializer.ts';
 import { embeddedParticipantShape, fetchParticipants } from '../participants/serializer.ts';
@@ -36,8 +36,8 @@ const named = and(
   eq(participants.id, orderLineParticipants.participantId),
 );
 
-const fetchLineUsers = many(
-  byKeys((ctx, keys) =>
+const fetchLineUsers = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({
         ownerId: orderLineParticipants.orderLineId,
@@ -50,7 +50,7 @@ const fetchLineUsers = many(
         courseUsers,
         and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
       )
-      .where(ofKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+      .where(matchesKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
       .orderBy(asc(participants.id)),
   ),
   ({ user, invoiceReference }: UserFound) => Object.assign(toOrderUser(user), { invoice_reference: invoiceReference }),
@@ -58,10 +58,10 @@ const fetchLineUsers = many(
 type UserFound = { ownerId: number; invoiceReference: string | null; user: OrderUserRow };
 
 /** The people of a line, only when `user_data` asks for them. */
-const usersOf: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>
+const loadUsers: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>
   query['user_data'] === true ? fetchLineUsers(ctx, rows, query) : () => [];
 
-const fetchRelations = byKeys((ctx, keys) =>
+const fetchRelations = batchLoader((ctx, keys) =>
   ctx.db
     .select({
       providerId: participants.providerId,
@@ -73,40 +73,40 @@ const fetchRelations = byKeys((ctx, keys) =>
     })
     .from(orderLineParticipants)
     .innerJoin(participants, named)
-    .where(ofKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+    .where(matchesKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
     .orderBy(asc(participants.id)),
 );
 
-const relationShape = shapeOf<RelationRow>()({
-  view: Relation,
-  parts: {},
-  toView: toRelation,
+const relationShape = defineSerializer<RelationRow>()({
+  responseSchema: Relation,
+  relations: {},
+  toResponse: toRelation,
   includes: {
     course: {
-      ...embedOne((row: RelationRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'unset'),
+      ...includeOne((row: RelationRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'unset'),
       schema: EmbeddedCourse,
       names: [],
     },
     participants: {
-      ...embedOne((row: RelationRow) => row.id, fetchParticipants, embeddedParticipantShape, 'unset'),
+      ...includeOne((row: RelationRow) => row.id, fetchParticipants, embeddedParticipantShape, 'unset'),
       schema: embeddedParticipantShape.schema,
     },
   },
 });
 
 /** A line of an order, with the participants that it pays for. */
-export const orderLineShape = alwaysWith(
+export const orderLineShape = withRequiredIncludes(
   ['database_relations'],
-  shapeOf<OrderLineRow>()({
-    view: OrderLine,
-    parts: { users: usersOf },
-    toView: toOrderLine,
-    includes: { database_relations: embedMany(fetchRelations, relationShape, 'unset') },
+  defineSerializer<OrderLineRow>()({
+    responseSchema: OrderLine,
+    relations: { users: loadUsers },
+    toResponse: toOrderLine,
+    includes: { database_relations: includeMany(fetchRelations, relationShape, 'unset') },
   }),
 );
 
 /** The lines of orders, by the ids of the orders. */
-export const fetchLinesOf = byKeys((ctx, keys) =>
+export const fetchOrderLines = batchLoader((ctx, keys) =>
   ctx.db
     .select({
       ...getTableColumns(orderLines),
@@ -117,6 +117,6 @@ export const fetchLinesOf = byKeys((ctx, keys) =>
     .from(orderLines)
     .innerJoin(orders, and(eq(orders.providerId, orderLines.providerId), eq(orders.id, orderLines.orderId)))
     .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
-    .where(ofKeys(ctx, orderLines.providerId, orderLines.orderId, keys))
+    .where(matchesKeys(ctx, orderLines.providerId, orderLines.orderId, keys))
     .orderBy(asc(orderLines.id)),
 );

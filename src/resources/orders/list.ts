@@ -7,7 +7,7 @@ import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { dateRange, filter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchOrders, orderShape } from './serializer.ts';
 
 /** The orders with a line that sells the course or pays for a participant of it. */
@@ -16,7 +16,7 @@ function ofCourse(ctx: Ctx, courseId: number) {
     .select({ orderId: orderLines.orderId })
     .from(orderLines)
     .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
-    .where(and(own(ctx, orderLines), own(ctx, products, eq(products.courseId, courseId))));
+    .where(and(tenantWhere(ctx, orderLines), tenantWhere(ctx, products, eq(products.courseId, courseId))));
   const paying = ctx.db
     .select({ orderId: orderLines.orderId })
     .from(participants)
@@ -34,7 +34,7 @@ function ofCourse(ctx: Ctx, courseId: number) {
         eq(orderLines.id, orderLineParticipants.orderLineId),
       ),
     )
-    .where(own(ctx, participants, eq(participants.courseId, courseId)));
+    .where(tenantWhere(ctx, participants, eq(participants.courseId, courseId)));
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
@@ -42,8 +42,8 @@ const userData = Flag({ default: false, description: 'true lists the people of e
 
 export const orderList = defineList({
   table: orders,
-  shape: orderShape,
-  scope: (ctx) => own(ctx, orders),
+  serializer: orderShape,
+  scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
     course_id: filter({ ...Id, description: 'Only orders with a line of this course' }, (id, ctx) => ofCourse(ctx, id)),
     ...dateRange('created_at', orders.createdAt),
@@ -57,7 +57,7 @@ export const orderList = defineList({
             ? undefined
             : isNull(orders.exportedAt),
       ),
-      isFixed: true,
+      isConstant: true,
     },
     user_data: parameter(userData),
   },

@@ -1,14 +1,14 @@
 import { products } from '../../database/tables/courses.ts';
 import { dateRange } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchProducts, orderProductShape } from './product-serializer.ts';
 
 /** Archived products stay listed: lines of older orders name them. */
 export const orderProductList = defineList({
   table: products,
-  shape: orderProductShape,
-  scope: (ctx) => own(ctx, products),
+  serializer: orderProductShape,
+  scope: (ctx) => tenantWhere(ctx, products),
   filters: {
     ...dateRange('created_at', products.createdAt),
     ...dateRange('updated_at', products.updatedAt),

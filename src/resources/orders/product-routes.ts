@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, revalidated, sendItems } from '../../http/responses.ts';
+import { okResponses, cachedList, sendItems } from '../../http/responses.ts';
 import { orderProductList } from './product-list.ts';
 
 export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -12,9 +12,9 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'The products of all courses, archived ones too.',
         tags: ['Orders'],
         querystring: orderProductList.Query,
-        response: answers(Type.Array(orderProductList.View)),
+        response: okResponses(Type.Array(orderProductList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => sendItems(request, reply, await orderProductList.page(request.ctx, request.query)),
   );

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime } from '../../lib/timestamps.ts';
-import { amountText, minorOf } from '../../lib/money.ts';
+import { amountText, toMinorUnits } from '../../lib/money.ts';
 import { DateTime, Nullable } from '../../schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 import { Currency, toCurrency } from './line-schema.ts';
@@ -75,7 +75,7 @@ function toNumberedCurrency(code: string): OrderProduct['currency'] {
 
 /** Rates are no rows of their own: a rate is named by what it is, so that equal ones have equal ids. */
 const toVat = (percentage: string): OrderProduct['vat'] => ({
-  id: Number(minorOf(percentage)),
+  id: Number(toMinorUnits(percentage)),
   vat: Number(percentage),
-  name: `${amountText(minorOf(percentage))}%`,
+  name: `${amountText(toMinorUnits(percentage))}%`,
 });

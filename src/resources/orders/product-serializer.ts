@@ -1,19 +1,19 @@
 import { products } from '../../database/tables/courses.ts';
-import { byKeys, ofKeys } from '../../lists/loaders.ts';
-import { shapeOf } from '../../lists/serializer.ts';
+import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { OrderProduct, toOrderProduct, type OrderProductRow } from './product-schema.ts';
 
-export const orderProductShape = shapeOf<OrderProductRow>()({
-  view: OrderProduct,
-  parts: {},
-  toView: toOrderProduct,
+export const orderProductShape = defineSerializer<OrderProductRow>()({
+  responseSchema: OrderProduct,
+  relations: {},
+  toResponse: toOrderProduct,
   includes: {},
 });
 
 /** Products by their ids, archived ones too. */
-export const fetchProducts = byKeys((ctx, keys) =>
+export const fetchProducts = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(products)
-    .where(ofKeys(ctx, products.providerId, products.id, keys)),
+    .where(matchesKeys(ctx, products.providerId, products.id, keys)),
 );

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { answers, revalidatedUnless, sendItems } from '../../http/responses.ts';
+import { okResponses, cachedListUnless, sendItems } from '../../http/responses.ts';
 import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
 
@@ -20,9 +20,9 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Exported orders are left out unless `exported=true` or a filter on `exported_at` asks for them.',
         tags,
         querystring: orderList.Query,
-        response: answers(Type.Array(orderList.View)),
+        response: okResponses(Type.Array(orderList.View)),
       },
-      ...revalidatedUnless(asksForCampaigns),
+      ...cachedListUnless(asksForCampaigns),
     },
     async (request, reply) => sendItems(request, reply, await orderList.page(request.ctx, request.query)),
   );
@@ -36,7 +36,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: OrderQuery,
-        response: answers(orderList.View),
+        response: okResponses(orderList.View),
       },
     },
     ({ ctx, params, query }) => getOrder(ctx, params.id, query),
@@ -52,7 +52,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'A second call changes nothing.',
         tags,
         params,
-        response: answers(orderList.View),
+        response: okResponses(orderList.View),
       },
     },
     ({ ctx, params }) => exportOrder(ctx, params.id),

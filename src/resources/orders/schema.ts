@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { amount, minorOf } from '../../lib/money.ts';
+import { amount, toMinorUnits } from '../../lib/money.ts';
 import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import type { orders } from '../../database/tables/orders.ts';
 import { OrderUser } from './line-schema.ts';
@@ -75,9 +75,9 @@ export const toOrder = (row: OrderRow, { first_user }: { first_user: OrderUser |
 
 /** From the three that were agreed; the others follow. */
 function toTotals(row: OrderRow): Static<typeof Totals> {
-  const before = minorOf(row.totalBeforeDiscounts);
-  const discounts = minorOf(row.totalDiscounts);
-  const vat = minorOf(row.totalVat);
+  const before = toMinorUnits(row.totalBeforeDiscounts);
+  const discounts = toMinorUnits(row.totalDiscounts);
+  const vat = toMinorUnits(row.totalVat);
   return {
     total_amount_before_discounts: amount(before),
     total_amount_after_discounts: amount(before - discounts),

@@ -2,9 +2,9 @@ import { eq, isNull, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
-import { unchanged } from '../../database/audit-log.ts';
+import { rollbackNoChange } from '../../database/audit-log.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { orderList, type OrderQuery } from './list.ts';
 
 /** One order, exported or not. */
@@ -23,20 +23,20 @@ export async function getOrder(
 export async function exportOrder(ctx: Ctx, id: number) {
   const order = await getOrder(ctx, id);
   if (order.exported_at !== null) return order;
-  await ctx.write(async (tx, at) => {
+  await ctx.write(async (tx, now) => {
     const exported = await tx
       .update(orders)
-      .set({ exportedAt: at, updatedAt: at })
-      .where(own(ctx, orders, eq(orders.id, id), isNull(orders.exportedAt)))
+      .set({ exportedAt: now, updatedAt: now })
+      .where(tenantWhere(ctx, orders, eq(orders.id, id), isNull(orders.exportedAt)))
       .returning({ id: orders.id });
     if (exported.length === 0) {
-      unchanged(tx);
+      rollbackNoChange(tx);
       return;
     }
     await tx
       .update(orderLines)
-      .set({ ...fixedPrices, updatedAt: at })
-      .where(own(ctx, orderLines, eq(orderLines.orderId, id)));
+      .set({ ...fixedPrices, updatedAt: now })
+      .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, id)));
   });
   return getOrder(ctx, id, {}, { isAfterWrite: true });
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { changed } from '../../schema/partial-update.ts';
+import { partialUpdate } from '../../schema/partial-update.ts';
 import { CustomProperties, Flag, OneOf } from '../../schema/types.ts';
 import { paidStates, participantStatuses } from './schema.ts';
 
@@ -8,7 +8,7 @@ const { Optional } = Type;
 /** PUT /v2/participants/:id: what is not sent keeps its value; neither of the two ids can be cleared. */
 export type ParticipantChange = Static<typeof ParticipantChange>;
 export const ParticipantChange = Type.Object(
-  changed({
+  partialUpdate({
     idStatus: OneOf([...participantStatuses.keys()], {
       description: '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is given, never taken',
     }),

@@ -3,9 +3,9 @@ import type { Ctx } from '../../core/context.ts';
 import { Id } from '../../schema/types.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { dateRange, filter, narrow } from '../../lists/filters.ts';
+import { dateRange, filter, selectiveFilter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchParticipants, participantShape } from './serializer.ts';
 
 /** The participants whose course user belongs to the customer. */
@@ -13,26 +13,26 @@ function ofCustomer(ctx: Ctx, customerId: number) {
   const users = ctx.db
     .select({ id: courseUsers.id })
     .from(courseUsers)
-    .where(own(ctx, courseUsers, eq(courseUsers.customerId, customerId)));
+    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.customerId, customerId)));
   return sql`${participants.userId} = any(array(${users}))`;
 }
 
 export const participantList = defineList({
   table: participants,
-  shape: participantShape,
-  scope: (ctx) => own(ctx, participants),
+  serializer: participantShape,
+  scope: (ctx) => tenantWhere(ctx, participants),
   filters: {
     course_id: filter({ ...Id, description: 'Only participants of this course' }, (id) =>
       eq(participants.courseId, id),
     ),
-    coursedate_id: narrow({ ...Id, description: 'Only participants of this course date' }, (id) =>
+    coursedate_id: selectiveFilter({ ...Id, description: 'Only participants of this course date' }, (id) =>
       eq(participants.courseDateId, id),
     ),
     customer_id: filter(
       { ...Id, description: 'Only participants whose course user belongs to this customer' },
       (id, ctx) => ofCustomer(ctx, id),
     ),
-    user_id: narrow({ ...Id, description: 'Only where this course user takes part' }, (id) =>
+    user_id: selectiveFilter({ ...Id, description: 'Only where this course user takes part' }, (id) =>
       eq(participants.userId, id),
     ),
     ...dateRange('created_at', participants.createdAt),

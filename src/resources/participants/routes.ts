@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { answers, revalidated, sendItems } from '../../http/responses.ts';
+import { okResponses, cachedList, sendItems } from '../../http/responses.ts';
 import { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
 import { getParticipant, updateParticipant } from './service.ts';
@@ -15,9 +15,9 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Deregistered and archived participants are listed too.',
         tags: ['Orders'],
         querystring: participantList.Query,
-        response: answers(Type.Array(participantList.View)),
+        response: okResponses(Type.Array(participantList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => sendItems(request, reply, await participantList.page(request.ctx, request.query)),
   );
@@ -30,7 +30,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Orders'],
         params: Type.Object({ id: Id }),
         querystring: participantList.ItemQuery,
-        response: answers(participantList.View),
+        response: okResponses(participantList.View),
       },
     },
     ({ ctx, params, query }) => getParticipant(ctx, params.id, query),
@@ -46,7 +46,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Orders'],
         params: Type.Object({ id: Id }),
         body: ParticipantChange,
-        response: answers(participantList.View),
+        response: okResponses(participantList.View),
       },
     },
     ({ ctx, params, body }) => updateParticipant(ctx, params.id, body),

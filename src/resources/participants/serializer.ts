@@ -6,18 +6,18 @@ import { courses } from '../../database/tables/courses.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
 import { locations, places } from '../../database/tables/places.ts';
-import { byKeys, ofKeys } from '../../lists/loaders.ts';
-import { always, include, many, one } from '../../lists/relations.ts';
-import { alwaysWith, embedOne, shapeOf } from '../../lists/serializer.ts';
+import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { required, include, hasMany, belongsTo } from '../../lists/relations.ts';
+import { withRequiredIncludes, includeOne, defineSerializer } from '../../lists/serializer.ts';
 import { locationColumns } from '../locations/schema.ts';
 import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from './date-schema.ts';
 import { courseUserShape, fetchCourseUsers } from '../users/serializer.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
 
-const bookingOf = always(
-  one(
+const loadBooking = required(
+  belongsTo(
     (row: ParticipantRow) => row.bookingId,
-    byKeys((ctx, keys) =>
+    batchLoader((ctx, keys) =>
       ctx.db
         .select({
           id: bookings.id,
@@ -28,16 +28,16 @@ const bookingOf = always(
           bookerLanguageId: bookings.bookerLanguageId,
         })
         .from(bookings)
-        .where(ofKeys(ctx, bookings.providerId, bookings.id, keys)),
+        .where(matchesKeys(ctx, bookings.providerId, bookings.id, keys)),
     ),
     (booking) => booking,
   ),
 );
 
-const courseOf = always(
-  one(
+const loadCourse = required(
+  belongsTo(
     (row: ParticipantRow) => row.courseId,
-    byKeys((ctx, keys) =>
+    batchLoader((ctx, keys) =>
       ctx.db
         .select({
           id: courses.id,
@@ -47,16 +47,16 @@ const courseOf = always(
           updatedAt: courses.updatedAt,
         })
         .from(courses)
-        .where(ofKeys(ctx, courses.providerId, courses.id, keys)),
+        .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
     ),
     toParticipantCourse,
   ),
 );
 
-const dateOf = always(
-  one(
+const loadDate = required(
+  belongsTo(
     (row: ParticipantRow) => row.courseDateId,
-    byKeys((ctx, keys) =>
+    batchLoader((ctx, keys) =>
       ctx.db
         .select({
           id: courseDates.id,
@@ -72,14 +72,14 @@ const dateOf = always(
           and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
         )
         .leftJoin(places, eq(places.id, courseDates.placeId))
-        .where(ofKeys(ctx, courseDates.providerId, courseDates.id, keys)),
+        .where(matchesKeys(ctx, courseDates.providerId, courseDates.id, keys)),
     ),
     (found: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(found, ctx),
   ),
 );
 
-const attendanceOf = many(
-  byKeys((ctx, keys) =>
+const loadAttendance = hasMany(
+  batchLoader((ctx, keys) =>
     ctx.db
       .select({
         ownerId: attendances.participantId,
@@ -88,7 +88,7 @@ const attendanceOf = many(
         registeredAt: attendances.registeredAt,
       })
       .from(attendances)
-      .where(ofKeys(ctx, attendances.providerId, attendances.participantId, keys))
+      .where(matchesKeys(ctx, attendances.providerId, attendances.participantId, keys))
       .orderBy(asc(attendances.gatheringId)),
   ),
   (row: AttendanceFound) => ({
@@ -104,29 +104,39 @@ type AttendanceFound = {
   registeredAt: string | null;
 };
 
-const parts = { booking: bookingOf, course: courseOf, coursedate: dateOf };
+const relations = { booking: loadBooking, course: loadCourse, coursedate: loadDate };
 const user = {
-  ...embedOne((row: ParticipantRow) => row.userId, fetchCourseUsers, courseUserShape, 'unset'),
+  ...includeOne((row: ParticipantRow) => row.userId, fetchCourseUsers, courseUserShape, 'unset'),
   schema: courseUserShape.schema,
   names: [],
 };
-const attendance = include(Type.Array(Attendance), 'unset', attendanceOf);
+const attendance = include(Type.Array(Attendance), 'unset', loadAttendance);
 
-export const participantShape = alwaysWith(
+export const participantShape = withRequiredIncludes(
   ['user'],
-  shapeOf<ParticipantRow>()({ view: Participant, parts, toView: toParticipant, includes: { user, attendance } }),
+  defineSerializer<ParticipantRow>()({
+    responseSchema: Participant,
+    relations,
+    toResponse: toParticipant,
+    includes: { user, attendance },
+  }),
 );
 
 /** A participant inside a line of an order. */
-export const embeddedParticipantShape = alwaysWith(
+export const embeddedParticipantShape = withRequiredIncludes(
   ['user'],
-  shapeOf<ParticipantRow>()({ view: Participant, parts, toView: toParticipant, includes: { user } }),
+  defineSerializer<ParticipantRow>()({
+    responseSchema: Participant,
+    relations,
+    toResponse: toParticipant,
+    includes: { user },
+  }),
 );
 
 /** Participants by their ids. */
-export const fetchParticipants = byKeys((ctx, keys) =>
+export const fetchParticipants = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(participants)
-    .where(ofKeys(ctx, participants.providerId, participants.id, keys)),
+    .where(matchesKeys(ctx, participants.providerId, participants.id, keys)),
 );

@@ -2,13 +2,13 @@ import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { mergedProperties } from '../../schema/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/errors.ts';
-import { unchanged } from '../../database/audit-log.ts';
+import { rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled, hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
-import { decideSeats, settleDates } from '../seats/service.ts';
+import { decideSeats, promoteWaitingLists } from '../seats/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
 import type { ParticipantRow } from './schema.ts';
@@ -27,37 +27,39 @@ export async function getParticipant(
 
 /** A status that holds a seat takes it by the rules of booking; one that gives it up lets the next in line have it. */
 export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
-  const participant = own(ctx, participants, eq(participants.id, id));
-  await ctx.write(async (tx, at) => {
+  const participant = tenantWhere(ctx, participants, eq(participants.id, id));
+  await ctx.write(async (tx, now) => {
     const [row] = await tx.select().from(participants).where(participant);
     if (row === undefined) throw notFound('Participant');
 
     const changes = { ...toColumns(row, body), statusId: await statusFor(ctx, tx, row, body.idStatus ?? row.statusId) };
     const isMoved = changes.statusId !== row.statusId;
     if (!isMoved && isSame(changes, row)) {
-      unchanged(tx);
+      rollbackNoChange(tx);
       return;
     }
-    const statusUpdatedAt = isMoved ? at : row.statusUpdatedAt;
+    const statusUpdatedAt = isMoved ? now : row.statusUpdatedAt;
     await tx
       .update(participants)
-      .set({ ...changes, statusUpdatedAt, updatedAt: at })
+      .set({ ...changes, statusUpdatedAt, updatedAt: now })
       .where(participant);
-    if (holdsSeat(row.statusId) && !holdsSeat(changes.statusId)) await settleDates(ctx, tx, at, [row.courseDateId]);
+    if (holdsSeat(row.statusId) && !holdsSeat(changes.statusId))
+      await promoteWaitingLists(ctx, tx, now, [row.courseDateId]);
   });
   return getParticipant(ctx, id, {}, { isAfterWrite: true });
 }
 
 /** Which status asking for `wanted` gets; confirmed and unconfirmed hold the same seat, so they change without asking. */
-async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, wanted: number): Promise<number> {
-  if (wanted === row.statusId || hasLeft(wanted)) return wanted;
-  if (!isAsked(wanted)) throw invalidFields({ notValid: ['idStatus'] });
-  if (wanted !== seat.waiting && (row.statusId === seat.confirmed || row.statusId === seat.unconfirmed)) return wanted;
+async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: number): Promise<number> {
+  if (requested === row.statusId || hasLeft(requested)) return requested;
+  if (!isAsked(requested)) throw invalidFields({ notValid: ['idStatus'] });
+  if (requested !== seat.waiting && (row.statusId === seat.confirmed || row.statusId === seat.unconfirmed))
+    return requested;
 
   const [date] = await tx
     .select()
     .from(courseDates)
-    .where(own(ctx, courseDates, eq(courseDates.id, row.courseDateId)));
+    .where(tenantWhere(ctx, courseDates, eq(courseDates.id, row.courseDateId)));
   const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
   if (isClosed && !holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
   const without = {
@@ -67,10 +69,10 @@ async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, wanted: number):
     numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === seat.unconfirmed),
     numWaiting: date!.numWaiting - Number(row.statusId === seat.waiting),
   };
-  const wish = { courseDateId: row.courseDateId, status: wanted };
-  const [given] = decideSeats([without], [wish], { check: true, waitWhenFull: false });
-  if (given === undefined) throw new Problem('invalid', 'No seat is available');
-  return given;
+  const wish = { courseDateId: row.courseDateId, status: requested };
+  const [options] = decideSeats([without], [wish], { check: true, waitWhenFull: false });
+  if (options === undefined) throw new Problem('invalid', 'No seat is available');
+  return options;
 }
 
 const isAsked = (statusId: number): statusId is 1 | 3 | 7 =>

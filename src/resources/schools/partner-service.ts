@@ -1,10 +1,10 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/errors.ts';
-import { concerns, unchanged } from '../../database/audit-log.ts';
+import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
-import { ownItems, type Reach } from '../../lists/tenant-scope.ts';
+import { ownScope, type TenantScope } from '../../lists/tenant-scope.ts';
 import type { Connection, PartnerQuery } from './partner-schema.ts';
 
 /** Whether every item tells its provider, also where all turn out to be the own ones. */
@@ -12,25 +12,25 @@ export const asksForPartners = ({ include_partners, partner_id }: PartnerQuery) 
   include_partners === true || partner_id !== undefined;
 
 /** Whose items a list shows. `partner_id` without an approved connection is refused, unknown ids in the same words. */
-export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<Reach> {
-  if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownItems;
+export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
+  if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownScope;
   const approved = await ctx.db
     .select({
       id: partnerConnections.partnerId,
       isActive: sql<boolean>`${providers.isActive} and ${providers.closedAt} is null`,
-      through: sql<string>`${throughOf(ctx)}::text`,
-      seconds: sql<number>`extract(epoch from ${throughOf(ctx)})::float8`,
+      syncedThrough: sql<string>`${getThrough(ctx)}::text`,
+      seconds: sql<number>`extract(epoch from ${getThrough(ctx)})::float8`,
     })
     .from(partnerConnections)
     .innerJoin(providers, eq(providers.id, partnerConnections.partnerId))
     .innerJoin(providerState, eq(providerState.providerId, partnerConnections.partnerId))
     .where(and(eq(partnerConnections.providerId, ctx.providerId), eq(partnerConnections.status, 'approved')));
   const active = approved.filter((partner) => partner.isActive);
-  if (partner_id === undefined) return reachOf(ctx, true, active);
+  if (partner_id === undefined) return getReach(ctx, true, active);
   if (!approved.some((partner) => partner.id === partner_id)) {
     throw new Problem('forbidden', 'The partner connection is not approved');
   }
-  return reachOf(
+  return getReach(
     ctx,
     false,
     active.filter((partner) => partner.id === partner_id),
@@ -41,14 +41,17 @@ export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: P
  * Up to when all changes show, the own ones and a partner's: its clock, or, long after its last change, a while ago.
  * What is not committed yet is stamped later than either, since no transaction lasts that long.
  */
-const throughOf = ({ version }: Ctx) =>
+const getThrough = ({ version }: Ctx) =>
   sql`least(${version}::timestamptz, greatest(${providerState.changedAt}, now() - interval '5 minutes'))`;
 
-type Partner = { id: number; through: string; seconds: number };
+type Partner = { id: number; syncedThrough: string; seconds: number };
 
-function reachOf({ version }: Ctx, own: boolean, partners: Partner[]): Reach {
-  const earliest = partners.reduce((a, b) => (a.seconds < b.seconds ? a : b), { through: version, seconds: Infinity });
-  return { own, partnerIds: partners.map(({ id }) => id), through: earliest.through };
+function getReach({ version }: Ctx, own: boolean, partners: Partner[]): TenantScope {
+  const earliest = partners.reduce((a, b) => (a.seconds < b.seconds ? a : b), {
+    syncedThrough: version,
+    seconds: Infinity,
+  });
+  return { tenantWhere: own, partnerIds: partners.map(({ id }) => id), syncedThrough: earliest.syncedThrough };
 }
 
 export const requestPartner = (database: Database, providerId: number, partnerId: number) =>
@@ -81,8 +84,8 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
     if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw notFound(`Provider ${id}`);
   }
   return database.write([providerId, partnerId], async (tx, at) => {
-    concerns(tx, providerId);
-    concerns(tx, partnerId);
+    recordAffected(tx, providerId);
+    recordAffected(tx, partnerId);
     const set = await tx
       .insert(partnerConnections)
       .values({ providerId, partnerId, status, createdAt: at, updatedAt: at })
@@ -97,7 +100,7 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
       .select({ status: partnerConnections.status })
       .from(partnerConnections)
       .where(pair(providerId, partnerId));
-    return unchanged(tx, now!.status);
+    return rollbackNoChange(tx, now!.status);
   });
 }
 

@@ -1,7 +1,7 @@
 import { inArray } from 'drizzle-orm';
 import { providers } from '../../database/tables/providers.ts';
 import { type Key } from '../../lists/loaders.ts';
-import { always, include, one, type Include } from '../../lists/relations.ts';
+import { required, include, belongsTo, type Include } from '../../lists/relations.ts';
 import { Provider, toProvider } from './provider-schema.ts';
 
 const { id, title, webAddress, slug } = providers;
@@ -10,8 +10,8 @@ const { id, title, webAddress, slug } = providers;
 export const providerInclude: Include<Key> = include(
   Provider,
   'shown',
-  always(
-    one(
+  required(
+    belongsTo(
       (row: Key) => row.providerId,
       (ctx, { ids }) =>
         ctx.db.select({ id, title, webAddress, slug }).from(providers).where(inArray(providers.id, ids)),

@@ -1,9 +1,9 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
-import { slugOf } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../lib/catalog-urls.ts';
 import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
 import { notFound, Problem } from '../../core/errors.ts';
-import { concerns, unchanged } from '../../database/audit-log.ts';
+import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
 import { roles } from '../../database/tables/people.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
@@ -35,18 +35,18 @@ async function insertProvider(
   subSchoolsMax = Infinity,
 ) {
   const apiKey = chosenKey ?? newApiKey();
-  const providerId = await write(async (tx, at) => {
-    const stamps = { createdAt: at, updatedAt: at };
+  const providerId = await write(async (tx, now) => {
+    const stamps = { createdAt: now, updatedAt: now };
     const rootId = values.parentId ? await findRoot(tx, values.parentId, subSchoolsMax) : null;
-    const [made] = await tx
+    const [created] = await tx
       .insert(providers)
       .values({ ...values, ...stamps, rootId })
       .returning({ id: providers.id });
-    const providerId = made!.id;
-    await tx.insert(providerState).values({ providerId, changedAt: at });
+    const providerId = created!.id;
+    await tx.insert(providerState).values({ providerId, changedAt: now });
     await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...stamps });
-    await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: at });
-    return concerns(tx, providerId);
+    await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: now });
+    return recordAffected(tx, providerId);
   });
   return { providerId, apiKey };
 }
@@ -70,22 +70,22 @@ export const openProvider = (database: Database, providerId: number) => setClose
 async function setClosed(database: Database, providerId: number, isClosed: boolean) {
   if ((await database.db.$count(providers, eq(providers.id, providerId))) === 0)
     throw notFound(`Provider ${providerId}`);
-  await database.write([providerId], async (tx, at) => {
+  await database.write([providerId], async (tx, now) => {
     const provider = eq(providers.id, providerId);
     const [before] = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
     if ((before!.closedAt !== null) === isClosed) {
-      unchanged(tx);
+      rollbackNoChange(tx);
       return;
     }
-    const closedAt = isClosed ? at : null;
-    await tx.update(providers).set({ closedAt, updatedAt: at }).where(provider);
-    concerns(tx, providerId);
+    const closedAt = isClosed ? now : null;
+    await tx.update(providers).set({ closedAt, updatedAt: now }).where(provider);
+    recordAffected(tx, providerId);
   });
 }
 
 /** By title alone, as an operator types it. */
 export const createTitledProvider = (database: Database, title: string, parentId: number | null, chosenKey?: string) =>
-  createProvider(database, { title, slug: slugOf(title), parentId }, chosenKey);
+  createProvider(database, { title, slug: toSlug(title), parentId }, chosenKey);
 
 export const listProviders = (database: Database) =>
   database.db
@@ -103,7 +103,7 @@ export const listProviders = (database: Database) =>
 export const hasNoProviders = async (database: Database) => (await database.db.$count(providers)) === 0;
 
 /** A provider's context without a request: for the command line and the demo data. */
-export async function contextOf(database: Database, settings: Settings, providerId: number): Promise<Ctx> {
+export async function createContext(database: Database, settings: Settings, providerId: number): Promise<Ctx> {
   const { rows } = await database.pool.query<{ version: string; fairness_key: number }>(
     `select s.changed_at::text as version, coalesce(p.root_id, p.id) as fairness_key
       from provider_state s join providers p on p.id = s.provider_id where s.provider_id = $1`,
@@ -120,7 +120,7 @@ export async function contextOf(database: Database, settings: Settings, provider
     settings,
     guards: allGuards,
     db: database.db,
-    doors: { $client: database.pool },
+    authStore: { $client: database.pool },
     write: (work) => queued.write([providerId], work),
     writeNewProvider: (work) => queued.writeNewProvider(providerId, work),
   };

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { slugOf } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../lib/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
@@ -15,10 +15,10 @@ export async function getSchool(ctx: Ctx): Promise<School> {
 
 /** Optional fields that are not sent keep their value, those sent empty are cleared; `active` not sent is true. */
 export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
-  await ctx.write((tx, at) =>
+  await ctx.write((tx, now) =>
     tx
       .update(providers)
-      .set({ ...toColumns(body), updatedAt: at })
+      .set({ ...toColumns(body), updatedAt: now })
       .where(eq(providers.id, ctx.providerId)),
   );
   return ctx.providerId;
@@ -27,12 +27,12 @@ export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> 
 /** The new school's id and its key, which is shown once. */
 export const createSubSchool = (ctx: Ctx, body: SchoolBody) => createSubProvider(ctx, toColumns(body));
 
-const cleared = (sent: string | null | undefined) => (sent === null ? '' : sent);
+const cleared = (input: string | null | undefined) => (input === null ? '' : input);
 
 /** The columns of `providers` that a school's record fills. */
 export const toColumns = (body: SchoolBody): NewProvider => ({
   title: body.title,
-  slug: slugOf(body.title),
+  slug: toSlug(body.title),
   isActive: body.active ?? true,
   reference: body.reference,
   orgNr: body.org_nr,

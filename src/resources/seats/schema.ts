@@ -10,8 +10,8 @@ export type Seats = {
 };
 
 /** What may be asked for: overbooked is only ever given. */
-export type Wish = { courseDateId: number; status: 1 | 3 | 7 };
-export type Given = 1 | 2 | 3 | 7;
+export type SeatRequest = { courseDateId: number; status: 1 | 3 | 7 };
+export type SeatStatus = 1 | 2 | 3 | 7;
 
 export type SeatRules = {
   /** Whether places are counted at all; else everybody gets what was asked for. */

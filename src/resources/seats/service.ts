@@ -1,9 +1,9 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { rowsOf, run } from '../../database/statements.ts';
+import { toRecordset, execute } from '../../database/statements.ts';
 import { realClock } from '../../database/tables/columns.ts';
 import { canceled, seat } from '../../reference/statuses.ts';
-import type { Given, Promotion, Queue, SeatRules, Seats, Wish } from './schema.ts';
+import type { SeatStatus, Promotion, Queue, SeatRules, Seats, SeatRequest } from './schema.ts';
 
 /** `seats` runs from the free ones down into the overbook places, which are as many as `overbook`. */
 const placesOn = (date: Seats) => ({
@@ -15,14 +15,14 @@ const placesOn = (date: Seats) => ({
 type Places = ReturnType<typeof placesOn>;
 
 /** The status that each wish gets, first come first served; undefined for one that finds no place. */
-export function decideSeats(dates: (Seats & { id: number })[], wishes: Wish[], rules: SeatRules) {
+export function decideSeats(dates: (Seats & { id: number })[], wishes: SeatRequest[], rules: SeatRules) {
   const left = new Map(dates.map((date) => [date.id, placesOn(date)]));
-  return wishes.map(({ courseDateId, status }): Given | undefined =>
+  return wishes.map(({ courseDateId, status }): SeatStatus | undefined =>
     rules.check ? take(left.get(courseDateId)!, status, rules) : status,
   );
 }
 
-function take(places: Places, status: Wish['status'], { waitWhenFull }: SeatRules): Given | undefined {
+function take(places: Places, status: SeatRequest['status'], { waitWhenFull }: SeatRules): SeatStatus | undefined {
   if (status !== seat.waiting) {
     if (places.seats > -places.overbook) {
       places.seats -= 1;
@@ -68,7 +68,7 @@ export const readQueues = {
     order by d.id`,
 };
 
-export const moveUp = {
+export const promoteWaitingList = {
   name: 'move_up',
   text: `update participants p set status_id = m.status, status_updated_at = $3, updated_at = $3
     from json_to_recordset($2) m ("participantId" bigint, status smallint)
@@ -76,9 +76,9 @@ export const moveUp = {
 };
 
 /** Gives the free places of these dates to who is overbooked or waiting: after everything that frees or adds a place. */
-export async function settleDates({ providerId }: Ctx, tx: Tx, at: string, courseDateIds: number[]) {
+export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: string, courseDateIds: number[]) {
   if (courseDateIds.length === 0) return;
   const dates = JSON.stringify(courseDateIds);
-  const moves = (await run<Queue>(tx, readQueues, [providerId, dates, at])).flatMap(promote);
-  if (moves.length > 0) await run(tx, moveUp, [providerId, rowsOf(moves), at]);
+  const moves = (await execute<Queue>(tx, readQueues, [providerId, dates, now])).flatMap(promote);
+  if (moves.length > 0) await execute(tx, promoteWaitingList, [providerId, toRecordset(moves), now]);
 }

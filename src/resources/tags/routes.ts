@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { answers, created, revalidated } from '../../http/responses.ts';
+import { okResponses, createdResponses, cachedList } from '../../http/responses.ts';
 import { TagBody } from './body-schema.ts';
 import { Tag } from './schema.ts';
 import { createTag, listTags } from './service.ts';
@@ -9,8 +9,8 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '',
     {
-      schema: { summary: "All of the school's own tags", tags: ['Courses'], response: answers(Type.Array(Tag)) },
-      ...revalidated,
+      schema: { summary: "All of the school's own tags", tags: ['Courses'], response: okResponses(Type.Array(Tag)) },
+      ...cachedList,
     },
     ({ ctx }) => listTags(ctx),
   );
@@ -23,7 +23,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'The tag of an equal title, without regard to case, is found instead: 200. A new one: 201.',
         tags: ['Courses'],
         body: TagBody,
-        response: { 200: Tag, ...created(Tag) },
+        response: { 200: Tag, ...createdResponses(Tag) },
       },
     },
     async ({ ctx, body }, reply) => {

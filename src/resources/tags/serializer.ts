@@ -5,20 +5,20 @@ import { Id, List, OneOf } from '../../schema/types.ts';
 import { courseTags } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter, parameter } from '../../lists/filters.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 
 /** What lists of courses, and of what belongs to courses, take to select by tags; `courseId` names the course of a row. */
-export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, whose: string) => ({
+export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
   tag_ids: filter(
-    List(Id, { description: `Only ${whose} with these of the school's own tags` }),
+    List(Id, { description: `Only ${owner} with these of the school's own tags` }),
     async (tagIds: number[], ctx, { tag_match }, isNarrowed) => {
-      if (isNarrowed) return own(ctx, table, carries(ctx, courseId, tagIds, tag_match));
+      if (isNarrowed) return tenantWhere(ctx, table, carries(ctx, courseId, tagIds, tag_match));
       const found = tagged(ctx, tagIds, tag_match);
       // `is true` keeps it a condition of each row; a join would begin with all of them.
       const condition = (await areMany(ctx, tagIds, tag_match))
         ? sql`(${courseId} in ${found}) is true`
         : sql`${courseId} = any(array(${found}))`;
-      return own(ctx, table, condition);
+      return tenantWhere(ctx, table, condition);
     },
   ),
   tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
@@ -30,7 +30,7 @@ function carries(ctx: Ctx, courseId: PgColumn, tagIds: number[], match: unknown)
   const carried = ctx.db
     .select({ count: sql`count(*)` })
     .from(courseTags)
-    .where(own(ctx, courseTags, and(eq(courseTags.courseId, courseId), inArray(courseTags.tagId, ids))));
+    .where(tenantWhere(ctx, courseTags, and(eq(courseTags.courseId, courseId), inArray(courseTags.tagId, ids))));
   return sql`${carried} >= ${match === 'all' ? ids.length : 1}`;
 }
 
@@ -40,7 +40,7 @@ function tagged(ctx: Ctx, tagIds: number[], match: unknown) {
   return ctx.db
     .select({ courseId: courseTags.courseId })
     .from(courseTags)
-    .where(own(ctx, courseTags, inArray(courseTags.tagId, ids)))
+    .where(tenantWhere(ctx, courseTags, inArray(courseTags.tagId, ids)))
     .groupBy(courseTags.courseId)
     .having(match === 'all' ? sql`count(*) = ${ids.length}` : undefined);
 }
@@ -55,7 +55,7 @@ async function areMany(ctx: Ctx, tagIds: number[], match: unknown) {
   const more = ctx.db
     .select({ id: courses.id })
     .from(courses)
-    .where(own(ctx, courses))
+    .where(tenantWhere(ctx, courses))
     .limit(most + 1);
   return (await ctx.db.$count(sql`${more} as some_courses`)) <= most;
 }

@@ -1,55 +1,55 @@
 import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/errors.ts';
-import { concerns, unchanged } from '../../database/audit-log.ts';
+import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
-import { own } from '../../lists/tenant-scope.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
 import type { TagBody } from './body-schema.ts';
 
 /** All tags of the provider; the list names no `limit`, so it is not paged. */
 export const listTags = (ctx: Ctx) =>
-  ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(own(ctx, tags)).orderBy(asc(tags.id));
+  ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(tenantWhere(ctx, tags)).orderBy(asc(tags.id));
 
 /** Makes a tag, or finds the one of that title, which is the same without regard to case. */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
-  ctx.write(async (tx, at) => {
-    const [made] = await tx
+  ctx.write(async (tx, now) => {
+    const [created] = await tx
       .insert(tags)
-      .values({ providerId: ctx.providerId, title, createdAt: at, updatedAt: at })
+      .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
       .onConflictDoNothing()
       .returning({ id: tags.id, title: tags.title });
-    if (made) {
-      concerns(tx, made.id);
-      return { tag: made, isNew: true };
+    if (created) {
+      recordAffected(tx, created.id);
+      return { tag: created, isNew: true };
     }
-    const equal = own(ctx, tags, sql`${folded(tags.title)} = ${folded(title)}`);
+    const equal = tenantWhere(ctx, tags, sql`${caseFolded(tags.title)} = ${caseFolded(title)}`);
     const [found] = await tx.select({ id: tags.id, title: tags.title }).from(tags).where(equal);
-    return unchanged(tx, { tag: found!, isNew: false });
+    return rollbackNoChange(tx, { tag: found!, isNew: false });
   });
 
 /** A filter by tags takes the provider's own alone; any other id is refused, also beside own ones. */
-export async function refuseForeignTags(ctx: Ctx, tagIds: number[] | undefined) {
+export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
-  if ((await ctx.db.$count(tags, own(ctx, tags, inArray(tags.id, ids)))) !== ids.length)
+  if ((await ctx.db.$count(tags, tenantWhere(ctx, tags, inArray(tags.id, ids)))) !== ids.length)
     throw invalidFields({ notValid: ['tag_ids'] });
 }
 
-type Word = number | { id?: number; title?: string };
+type TagInput = number | { id?: number; title?: string };
 
 /**
  * The ids of the tags or labels that a new course names: by id the provider's own, by title the one of that title
  * (without regard to case), made when there is none.
  */
-export async function resolveWords(
+export async function resolveTags(
   ctx: Ctx,
   tx: Tx,
-  at: string,
+  now: string,
   table: typeof tags | typeof labels,
   field: string,
-  words: Word[] = [],
+  words: TagInput[] = [],
 ): Promise<number[]> {
   const named = words.map((word) => (typeof word === 'number' ? word : word.id)).filter((id) => id !== undefined);
   const titles = words.flatMap((word) =>
@@ -57,23 +57,23 @@ export async function resolveWords(
   );
   const ids = new Set(named);
   if (ids.size > 0) {
-    if ((await tx.$count(table, own(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
+    if ((await tx.$count(table, tenantWhere(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
       throw invalidFields({ notValid: [field] });
   }
-  for (const id of await findOrMake(ctx, tx, at, table, titles)) ids.add(id);
+  for (const id of await findOrMake(ctx, tx, now, table, titles)) ids.add(id);
   return [...ids];
 }
 
-async function findOrMake(ctx: Ctx, tx: Tx, at: string, table: typeof tags | typeof labels, titles: string[]) {
+async function findOrMake(ctx: Ctx, tx: Tx, now: string, table: typeof tags | typeof labels, titles: string[]) {
   if (titles.length === 0) return [];
   const { providerId } = ctx;
-  const stamps = { createdAt: at, updatedAt: at };
-  const wanted = sql`(select ${folded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
+  const stamps = { createdAt: now, updatedAt: now };
+  const requested = sql`(select ${caseFolded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
   const find = () =>
     tx
       .select({ id: table.id, title: table.title })
       .from(table)
-      .where(own(ctx, table, sql`${folded(table.title)} in ${wanted}`));
+      .where(tenantWhere(ctx, table, sql`${caseFolded(table.title)} in ${requested}`));
 
   const found = await find();
   const known = new Set(found.map(({ title }) => title.toLowerCase()));
@@ -92,7 +92,7 @@ export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number
   const others = and(eq(courseTags.courseId, courseId), notInArray(courseTags.tagId, tagIds));
   const gone = await tx
     .delete(courseTags)
-    .where(own(ctx, courseTags, others))
+    .where(tenantWhere(ctx, courseTags, others))
     .returning();
   if (tagIds.length === 0) return gone.length > 0;
   const rows = tagIds.map((tagId) => ({ providerId, tagId, courseId }));
@@ -104,7 +104,7 @@ export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number
 export async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
   const { providerId } = ctx;
   const others = and(eq(courseLabels.courseId, courseId), notInArray(courseLabels.labelId, labelIds));
-  await tx.delete(courseLabels).where(own(ctx, courseLabels, others));
+  await tx.delete(courseLabels).where(tenantWhere(ctx, courseLabels, others));
   if (labelIds.length === 0) return;
   const rows = labelIds.map((labelId) => ({ providerId, labelId, courseId }));
   await tx.insert(courseLabels).values(rows).onConflictDoNothing();

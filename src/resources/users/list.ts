@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { Type, type Static } from '@sinclair/typebox';
 import { Title } from '../../schema/types.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { own } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { courseUserShape, fetchCourseUsers } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
@@ -15,15 +15,15 @@ const wildcards = /[\\%_]/g;
 const startsWith = (column: PgColumn) =>
   filter(
     Title({ description: 'From the start of the value' }),
-    (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
+    (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn) =>
-  filter(Title({ description: 'The whole value' }), (keyword) => sql`${folded(column)} = ${folded(keyword)}`);
+  filter(Title({ description: 'The whole value' }), (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`);
 
 export const courseUserList = defineList({
   table: courseUsers,
-  shape: courseUserShape,
-  scope: (ctx) => own(ctx, courseUsers),
+  serializer: courseUserShape,
+  scope: (ctx) => tenantWhere(ctx, courseUsers),
   filters: {
     email: equals(courseUsers.email),
     firstname: startsWith(courseUsers.firstname),

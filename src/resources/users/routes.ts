@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { answers, revalidated, sendItems } from '../../http/responses.ts';
+import { okResponses, cachedList, sendItems } from '../../http/responses.ts';
 import { courseUserList, Search } from './list.ts';
 import { getCourseUser, searchCourseUsers } from './service.ts';
 
@@ -13,7 +13,7 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'One course user',
         tags: ['People'],
         params: Type.Object({ id: Id }),
-        response: answers(courseUserList.View),
+        response: okResponses(courseUserList.View),
       },
     },
     ({ ctx, params }) => getCourseUser(ctx, params.id),
@@ -30,9 +30,9 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
         tags: ['People'],
         querystring: Search,
-        response: answers(Type.Array(courseUserList.View)),
+        response: okResponses(Type.Array(courseUserList.View)),
       },
-      ...revalidated,
+      ...cachedList,
     },
     async (request, reply) => sendItems(request, reply, await searchCourseUsers(request.ctx, request.query)),
   );

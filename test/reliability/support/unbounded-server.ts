@@ -1,9 +1,9 @@
 // The server without a budget for an answer, for negative controls: started with `--import tsx`.
-import { largestResult, usualResult } from '../../../src/database/query-builder/result-bounds.ts';
+import { maxResultBound, defaultResultBound } from '../../../src/database/query-builder/result-bounds.ts';
 
 const unbounded = { rows: 10_000_000, bytes: 1_000_000_000 };
-Object.assign(largestResult, unbounded);
-Object.assign(usualResult, unbounded);
+Object.assign(maxResultBound, unbounded);
+Object.assign(defaultResultBound, unbounded);
 const { buildApp } = await import('../../../src/app.ts');
 const { openDatabase } = await import('../../../src/database/client.ts');
 
