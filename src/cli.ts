@@ -12,7 +12,7 @@ import { Problem } from './core/errors.ts';
 import { migrateDatabase } from './database/migrate.ts';
 import { describeError } from './runtime/describe-error.ts';
 import { createDemo } from './runtime/first-start.ts';
-import { raiseOomScore } from './process/oom-score.ts';
+import { raiseOomScore } from './runtime/oom-score.ts';
 import { openStore, waitForDatabase } from './runtime/store.ts';
 import { packageVersion } from './runtime/version.ts';
 import { addCategory, listCategories } from './resources/courses/category-service.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dateTime, exactDateTime, readMoment, readStoredMoment } from '../src/lib/timestamps.ts';
 import { Nullable, OneOf } from '../src/schema/types.ts';
-import { toSlug } from '../src/lib/catalog-urls.ts';
+import { toSlug } from '../src/core/catalog-urls.ts';
 import { parseQuery } from '../src/http/parsing/query-string.ts';
 import { preferredLanguage } from '../src/reference/language.ts';
 

@@ -7,7 +7,7 @@ import { Problem } from '../core/errors.ts';
 import { asTitle, isTitle } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
-import { raiseOomScore } from '../process/oom-score.ts';
+import { raiseOomScore } from '../runtime/oom-score.ts';
 import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../runtime/store.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
 

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { Reader } from '../database/client.ts';
 import type { Key } from '../lists/loaders.ts';
 import type { pageIds } from '../lists/paging/page-queries.ts';
-import type { TenantTable } from '../lists/define-list.ts';
+import type { TenantTable } from '../lists/tenant-scope.ts';
 
 /** Figures of one item by the names of their columns, as PostgreSQL writes them. */
 export type Figures = Record<string, string>;

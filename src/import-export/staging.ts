@@ -1,6 +1,6 @@
 import type { Database } from '../database/client.ts';
 import { caseFoldedSql } from '../database/tables/columns.ts';
-import { ruleOf } from '../exchange/expected.ts';
+import { ruleOf } from './expected-formats.ts';
 import { isBulk, getName, tableOf, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
 
 /** A line as it waits: its rows, and the text that no other item may share. Without rows it is a bad line. */

@@ -1,5 +1,4 @@
-import { and, asc, eq, gt, type ColumnBaseConfig, type SQL } from 'drizzle-orm';
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Budget, Ctx } from '../core/context.ts';
 import { Flag, List, OneOf } from '../schema/types.ts';
@@ -8,12 +7,9 @@ import type { Filter, Filters } from './filters.ts';
 import { findIdsByRange, orderBy, pageIds, preparedPage, type Order, type Slice } from './paging/page-queries.ts';
 import { toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './paging/page-hints.ts';
-import { ownScope, type TenantScope } from './tenant-scope.ts';
+import { ownScope, type TenantScope, type TenantTable } from './tenant-scope.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
 import type { Serializer } from './serializer.ts';
-
-type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;
-export type TenantTable = PgTable & { providerId: IdColumn; id: IdColumn };
 
 const [defaultLimit, maxLimit] = [75, 250];
 const { MAX_SAFE_INTEGER } = Number;
@@ -59,7 +55,7 @@ export type Page<T> = {
   total?: number;
 };
 
-const isOwn = ({ tenantWhere: own, partnerIds }: TenantScope) => own && partnerIds.length === 0;
+const isOwn = ({ own, partnerIds }: TenantScope) => own && partnerIds.length === 0;
 
 /**
  * A resource as a list: who may see it, how it may be filtered and ordered. Validation, types, SQL, the response schema
@@ -158,13 +154,16 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     // A range of what the page is ordered by is walked in that order.
     const columns = new Set(found.flatMap(({ filter: { range } }) => (range && range !== order.column ? range : [])));
     if (isOwn(scope) && columns.size > 0 && !hasSelective(query)) {
-      const inReach = visible(ctx, { include_deleted: true }, scope);
+      const inScopeOfTenant = visible(ctx, { include_deleted: true }, scope);
       const after = query.since_id === undefined ? [] : [{ column: table.id, bounds: gt(table.id, query.since_id) }];
       const bounded = [...columns].map((column) => {
         const bounds = found.filter(({ filter }) => filter.range === column);
         return { column, bounds: and(...bounds.map(({ condition }) => condition)) };
       });
-      const ranges = [...after, ...bounded].map(({ column, bounds }) => ({ column, condition: and(inReach, bounds) }));
+      const ranges = [...after, ...bounded].map(({ column, bounds }) => ({
+        column,
+        condition: and(inScopeOfTenant, bounds),
+      }));
       return findIdsByRange(ctx, table, condition, ranges, order, slice);
     }
     return pageIds(ctx, table, condition, orderBy(table, order), slice).prepare('').execute();
@@ -229,7 +228,7 @@ export function defineList<Row extends Key, V extends TObject, F extends Filters
     ctx: Ctx,
     id: number,
     query: ItemListQuery = {},
-    { reach: scope = ownScope, isAfterWrite = false } = {},
+    { scope = ownScope, isAfterWrite = false } = {},
   ) {
     const condition = and(visible(ctx, query, scope), eq(table.id, id));
     const keys = await pageIds(ctx, table, condition, [asc(table.id)], { limit: 1, offset: 0 });

@@ -1,21 +1,24 @@
-import { and, eq, inArray, or, sql, type SQL } from 'drizzle-orm';
+import { and, eq, inArray, or, sql, type ColumnBaseConfig, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import type { Reader } from '../database/client.ts';
 
+type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;
+export type TenantTable = PgTable & { providerId: IdColumn; id: IdColumn };
+
 /** Whose items a list shows: the provider's own, and of the approved partners named here what the public may see. */
 export type TenantScope = {
-  tenantWhere: boolean;
+  own: boolean;
   partnerIds: number[];
   /** With partners: up to when all that was committed shows, the instant a sync goes on from. */
   syncedThrough?: string;
 };
 
-export const ownScope: TenantScope = { tenantWhere: true, partnerIds: [] };
+export const ownScope: TenantScope = { own: true, partnerIds: [] };
 
 /** The condition a reach puts on a table: nothing in reach is no row, never every row. */
-export function inScope(ctx: Ctx, { tenantWhere, partnerIds }: TenantScope, provider: PgColumn, isPublic: SQL): SQL {
-  const mine = tenantWhere ? eq(provider, ctx.providerId) : undefined;
+export function inScope(ctx: Ctx, { own, partnerIds }: TenantScope, provider: PgColumn, isPublic: SQL): SQL {
+  const mine = own ? eq(provider, ctx.providerId) : undefined;
   const theirs = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
   return or(mine, theirs) ?? sql`false`;
 }

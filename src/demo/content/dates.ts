@@ -1,4 +1,4 @@
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import type { Fields } from '../../import-export/record-type.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { formats, type Format } from './formats.ts';

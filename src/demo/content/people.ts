@@ -1,4 +1,4 @@
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import { companies, privateCustomers } from './customers.ts';
 import type { Line } from './lines.ts';
 

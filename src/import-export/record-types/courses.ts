@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import { invalidFields } from '../../core/errors.ts';
 import { Flag, Html, Line, StoredMoment, Title } from '../../schema/types.ts';
 import { courseCategories, courseLabels, courseTags } from '../../database/tables/catalog.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { eq } from 'drizzle-orm';
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import { OneOf, Title } from '../../schema/types.ts';
 import type { Database } from '../../database/client.ts';
 import { categories } from '../../database/tables/catalog.ts';

@@ -2,7 +2,7 @@ import { and, asc, desc, gt, not, sql, type Placeholder, type SQL } from 'drizzl
 import { unionAll, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
 import { opaqueParam, type LoaderContext, type BatchLoader, type Key } from '../loaders.ts';
-import type { TenantTable } from '../define-list.ts';
+import type { TenantTable } from '../tenant-scope.ts';
 
 /** Where a page lies among all that are found. */
 export type Slice = { limit: number; offset: number };

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { catalogUrl } from '../../lib/catalog-urls.ts';
+import { catalogUrl } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
 import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';

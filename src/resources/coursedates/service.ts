@@ -4,7 +4,7 @@ import { inOrder } from '../../schema/validator.ts';
 import { mergedProperties } from '../../schema/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/errors.ts';
 import { mapConstraintErrors } from '../../core/constraint-errors.ts';
-import { zoneFaults } from '../../lib/time-zones.ts';
+import { zoneFaults } from '../../database/time-zones.ts';
 import { recordAffected } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, prepareInsert } from '../../database/query-builder/prepared-insert.ts';
@@ -22,7 +22,7 @@ import {
   readGatherings,
   replaceGatherings,
 } from './gathering-service.ts';
-import { asksForPartners, partnerReach } from '../schools/partner-service.ts';
+import { asksForPartners, getPartnerScope } from '../schools/partner-service.ts';
 import type { PartnerQuery } from '../schools/partner-schema.ts';
 import { findPlaceForBody } from '../locations/place-service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
@@ -38,13 +38,13 @@ type CalendarQuery = Omit<Parameters<typeof nextCourseDateList.page>[1], 'since_
 
 /** A page of course dates, always counted; with partners included every item carries its `provider`. */
 export async function listCourseDates(ctx: Ctx, query: CourseDateQuery) {
-  const { asked: requested, reach: scope } = await querying(ctx, query);
+  const { query: requested, scope } = await querying(ctx, query);
   return courseDateList.page(ctx, requested, { scope, withTotal: true });
 }
 
 /** A page of the dates of one course, the provider's own or a partner's that is in reach. */
 export async function listDatesOfCourse(ctx: Ctx, courseId: number, query: CourseDateQuery) {
-  const { asked: requested, reach: scope } = await querying(ctx, query);
+  const { query: requested, scope } = await querying(ctx, query);
   await assertVisibleCourse(ctx, courseId, query, scope);
   const courseIds = (query.course_id ?? [courseId]).filter((id) => id === courseId);
   return datesOfCourseList.page(ctx, { ...requested, course_id: courseIds }, { scope });
@@ -52,7 +52,7 @@ export async function listDatesOfCourse(ctx: Ctx, courseId: number, query: Cours
 
 /** A page of the dates of several courses; unknown ones have none. */
 export async function listCourseDatesOfCourses(ctx: Ctx, query: BatchQuery) {
-  const { asked: requested, reach: scope } = await querying(ctx, query);
+  const { query: requested, scope } = await querying(ctx, query);
   return batchCourseDateList.page(ctx, requested, { scope });
 }
 
@@ -64,15 +64,15 @@ export async function getCourseDate(ctx: Ctx, courseId: number, id: number, quer
 }
 
 export async function listNextCourseDates(ctx: Ctx, query: CalendarQuery) {
-  const { asked: requested, reach: scope } = await querying(ctx, query);
+  const { query: requested, scope } = await querying(ctx, query);
   return nextCourseDateList.page(ctx, requested, { scope });
 }
 
 async function querying<Q extends PartnerQuery & { tag_ids?: number[]; include?: string[] }>(ctx: Ctx, query: Q) {
-  const scope = await partnerReach(ctx, query);
+  const scope = await getPartnerScope(ctx, query);
   await assertOwnTags(ctx, query.tag_ids);
   const requested = asksForPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query;
-  return { asked: requested, reach: scope };
+  return { query: requested, scope };
 }
 
 async function assertVisibleCourse(

@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm';
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import { notFound, Problem } from '../../core/errors.ts';
 import { mapConstraintErrors } from '../../core/constraint-errors.ts';
 import { recordAffected } from '../../database/audit-log.ts';

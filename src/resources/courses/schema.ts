@@ -5,7 +5,7 @@ import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
 import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../../reference/courses.ts';
 import { durationLabel, durationUnits } from '../../reference/durations.ts';
 import type { Label } from '../../reference/language.ts';
-import { catalogUrl } from '../../lib/catalog-urls.ts';
+import { catalogUrl } from '../../core/catalog-urls.ts';
 import { Tag } from '../tags/schema.ts';
 import type { courses } from '../../database/tables/courses.ts';
 

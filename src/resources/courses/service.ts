@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/errors.ts';
@@ -18,7 +18,7 @@ import { customers } from '../../database/tables/customers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
 import type { PartnerQuery } from '../schools/partner-schema.ts';
-import { asksForPartners, partnerReach } from '../schools/partner-service.ts';
+import { asksForPartners, getPartnerScope } from '../schools/partner-service.ts';
 import { insertMainProduct, moveMainProduct } from './product-service.ts';
 import { assertOwnTags, resolveTags, setLabels, setTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body-schema.ts';
@@ -30,15 +30,15 @@ type CourseItemQuery = Static<typeof courseItem.Query>;
 
 /** A page of courses, counted when it asks for the envelope; with partners included every item carries its `provider`. */
 export async function listCourses(ctx: Ctx, query: CourseQuery) {
-  const scope = await partnerReach(ctx, query);
+  const scope = await getPartnerScope(ctx, query);
   await assertOwnTags(ctx, query.tag_ids);
   return courseList.page(ctx, withProvider(query), { scope, withTotal: query.paginate === true });
 }
 
 /** One course; a partner's when the query reaches there. */
 export async function getCourse(ctx: Ctx, id: number, query: CourseItemQuery) {
-  const scope = await partnerReach(ctx, query);
-  const course = await courseItem.byId(ctx, id, withProvider(query), { reach: scope });
+  const scope = await getPartnerScope(ctx, query);
+  const course = await courseItem.byId(ctx, id, withProvider(query), { scope });
   if (course === undefined) throw notFound('Course');
   return course;
 }

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/errors.ts';
-import { zoneFaults } from '../../lib/time-zones.ts';
+import { zoneFaults } from '../../database/time-zones.ts';
 import { recordAffected } from '../../database/audit-log.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';

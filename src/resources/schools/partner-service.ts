@@ -12,7 +12,7 @@ export const asksForPartners = ({ include_partners, partner_id }: PartnerQuery) 
   include_partners === true || partner_id !== undefined;
 
 /** Whose items a list shows. `partner_id` without an approved connection is refused, unknown ids in the same words. */
-export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
+export async function getPartnerScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
   if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownScope;
   const approved = await ctx.db
     .select({
@@ -26,11 +26,11 @@ export async function partnerReach(ctx: Ctx, { include_partners, partner_id }: P
     .innerJoin(providerState, eq(providerState.providerId, partnerConnections.partnerId))
     .where(and(eq(partnerConnections.providerId, ctx.providerId), eq(partnerConnections.status, 'approved')));
   const active = approved.filter((partner) => partner.isActive);
-  if (partner_id === undefined) return getReach(ctx, true, active);
+  if (partner_id === undefined) return createScope(ctx, true, active);
   if (!approved.some((partner) => partner.id === partner_id)) {
     throw new Problem('forbidden', 'The partner connection is not approved');
   }
-  return getReach(
+  return createScope(
     ctx,
     false,
     active.filter((partner) => partner.id === partner_id),
@@ -46,12 +46,12 @@ const getThrough = ({ version }: Ctx) =>
 
 type Partner = { id: number; syncedThrough: string; seconds: number };
 
-function getReach({ version }: Ctx, own: boolean, partners: Partner[]): TenantScope {
+function createScope({ version }: Ctx, own: boolean, partners: Partner[]): TenantScope {
   const earliest = partners.reduce((a, b) => (a.seconds < b.seconds ? a : b), {
     syncedThrough: version,
     seconds: Infinity,
   });
-  return { tenantWhere: own, partnerIds: partners.map(({ id }) => id), syncedThrough: earliest.syncedThrough };
+  return { own, partnerIds: partners.map(({ id }) => id), syncedThrough: earliest.syncedThrough };
 }
 
 export const requestPartner = (database: Database, providerId: number, partnerId: number) =>

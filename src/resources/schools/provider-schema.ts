@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { schoolCatalogUrl } from '../../lib/catalog-urls.ts';
+import { schoolCatalogUrl } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Nullable } from '../../schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';

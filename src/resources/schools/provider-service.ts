@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
 import { notFound, Problem } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { toSlug } from '../../lib/catalog-urls.ts';
+import { toSlug } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Reader } from '../database/client.ts';
+import type { Reader } from './client.ts';
 
 /** Files beside the zones that some systems ship in other forms, or as one's own. */
 const noZones = '^(posix/|right/|(localtime|posixrules|Factory)$)';

@@ -1,5 +1,5 @@
 import slugify from '@sindresorhus/slugify';
-import type { Settings } from '../core/context.ts';
+import type { Settings } from './context.ts';
 
 /** The part of an address that a title makes: `Førstehjelp på jobb` is `forstehjelp-pa-jobb`. Never empty. */
 export const toSlug = (title: string) => slugify(title, { decamelize: false }) || 'course';

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Read, type Reading } from '../schema/types.ts';
 import { addressPattern } from '../lib/text.ts';
-import { Amount, LocalTime, Percentage, TimeOfDay } from '../import-export/record-types/value-formats.ts';
+import { Amount, LocalTime, Percentage, TimeOfDay } from './record-types/value-formats.ts';
 
 /** Rules between fields: the expected form of a field whose own format is right. */
 const rules: Record<string, string> = {
