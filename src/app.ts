@@ -11,10 +11,10 @@ import { closeIdleSocket } from './http/idle-sockets.ts';
 import { toBasePath, docs } from './http/openapi/docs.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
-import { createResponseCache, createPageHintCache } from './http/list-cache/response-cache.ts';
+import { registerListCache } from './http/list-cache/index.ts';
 import { assertQueryIsRead, parseQuery } from './http/parsing/query-string.ts';
 import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
-import { createListLimiter, type ListLimiter } from './http/list-cache/list-limiter.ts';
+import type { ListLimits } from './http/list-cache/list-limiter.ts';
 import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
 import { legacyCourses, legacySchools } from './interfaces/legacy.ts';
 import { readable } from './pages/address.ts';
@@ -35,7 +35,7 @@ export type Limits = {
   /** How many bytes of answers are kept; none unless given. */
   keptBytes?: number;
   /** Of lists; all are read at once unless given. */
-  lists?: ListLimiter;
+  lists?: ListLimits;
 };
 
 export type AppOptions = {
@@ -106,12 +106,7 @@ export async function buildApp({
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
   await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
   const countInvalidKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
-  app.decorate('stored', createResponseCache(limits.keptBytes ?? 0));
-  app.decorate('known', createPageHintCache());
-  app.decorateRequest('cacheKey', null);
-  app.decorateRequest('answered', null);
-  app.decorate('turns', createListLimiter(limits.lists));
-  app.decorateRequest('releaseSlot', null);
+  registerListCache(app, { bytes: limits.keptBytes ?? 0, limits: limits.lists });
   const buckets = limits.rate && createRateBuckets(limits.rate);
   const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
 

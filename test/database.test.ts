@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { allGuards } from '../src/core/context.ts';
 import type { DatabaseOptions } from '../src/database/client.ts';
 import { getFailure } from '../src/database/errors.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
@@ -19,12 +18,14 @@ import {
   sharedWorld,
   type Provider,
 } from './support/world.ts';
+import type { BuildApp } from './support/world.ts';
+import { buildAppWithoutTenancy } from './support/unscoped.ts';
 
 const { database, newProvider } = await sharedWorld();
 
 /** A world of the test's own; it ends before the database that was made for it. */
-async function worldOn(name: string, options: Partial<DatabaseOptions>, guards = allGuards) {
-  const world = await openWorld(openTestDatabase(name, options), { guards });
+async function worldOn(name: string, options: Partial<DatabaseOptions>, build?: BuildApp) {
+  const world = await openWorld(openTestDatabase(name, options), {}, build);
   onTestFinished(world.close);
   return world;
 }
@@ -234,7 +235,7 @@ test('a provider named twice is locked once', async () => {
 
 /** What one provider sees of another's, by each way there is to ask. */
 async function seenOfOthers(scope: boolean) {
-  const world = await worldOn(inject('shared'), {}, { ...allGuards, scope });
+  const world = await worldOn(inject('shared'), {}, scope ? undefined : await buildAppWithoutTenancy());
   const [me, other] = [await world.newProvider(), await newProvider()];
   const course = await other.course({ title: 'Theirs', price_value: 1234, tags: [{ title: 'their tag' }] });
   const tags = (await other.get('/v2/course-tags')).json<{ id: number; title: string }[]>();

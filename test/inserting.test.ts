@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { bigint, pgTable, timestamp } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
-import { insert, prepareInsert } from '../src/database/query-builder/prepared-insert.ts';
+import { insert, prepareInsert } from '../src/database/prepared-insert.ts';
 import { courses } from '../src/database/tables/courses.ts';
 import { statementsOf } from './support/statements.ts';
 import { sharedWorld } from './support/world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { allGuards } from '../src/core/context.ts';
 import * as support from './support/isolation.ts';
 import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from './support/world.ts';
+import { buildAppWithoutTenancy } from './support/unscoped.ts';
 
 const { marker, markedPaths, readsOf, shows } = support;
 type Ids = support.Owner['ids'];
@@ -442,7 +442,7 @@ const hiddenAnyway: Record<string, string> = {
 };
 
 test('without the scope all of this would fail', async () => {
-  const open = await openWorld(openTestDatabase(await ownDatabase()), { guards: { ...allGuards, scope: false } });
+  const open = await openWorld(openTestDatabase(await ownDatabase()), {}, await buildAppWithoutTenancy());
   try {
     const theirs = await support.buildOwner(open);
     const stranger = await open.newProvider();

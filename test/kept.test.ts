@@ -1,8 +1,9 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { eq } from 'drizzle-orm';
+import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import type { buildApp } from '../src/app.ts';
 import { allGuards } from '../src/core/context.ts';
@@ -146,9 +147,9 @@ test('a restored database is read anew, although its clock says what it said bef
     const then = await clock();
     const answer = await me.get(list);
     // What a read that came a moment too late leaves under the older name.
-    for (const name of own.app.stored!.answers.keys()) {
-      const { headers } = own.app.stored!.answers.get(name)!;
-      own.app.stored!.answers.set(name, { headers, body: Buffer.from('[]') });
+    for (const name of own.app.listCache.responses!.entries.keys()) {
+      const { headers } = own.app.listCache.responses!.entries.get(name)!;
+      own.app.listCache.responses!.entries.set(name, { headers, body: Buffer.from('[]') });
     }
     expect((await me.get(list)).text).toBe('[]');
     await me.put(`/v2/courses/${id}`, { title: 'After' });
@@ -245,7 +246,7 @@ test('no more is kept than fits', async () => {
     const me = await own.newProvider();
     for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });
     for (let n = 1; n <= 60; n += 1) await me.get(`/v2/courses?limit=${n}`);
-    const { calculatedSize, size } = own.app.stored!.answers;
+    const { calculatedSize, size } = own.app.listCache.responses!.entries;
     expect(calculatedSize <= 50_000 && size < 60, `${calculatedSize} bytes in ${size}`).toBe(true);
   } finally {
     await own.close();
@@ -276,7 +277,7 @@ test('a reader never sees less than a writer was told of before it asked', async
   await Promise.all([write(), read(), read(), read()]);
   expect(stale).toEqual([]);
   expect(told > 5 && reads > told, `${told} writes, ${reads} reads`).toBe(true);
-  expect(app.stored!.answers.size).toBeGreaterThan(0);
+  expect(app.listCache.responses!.entries.size).toBeGreaterThan(0);
 });
 
 test('what many ask at once is read once, and no other provider gets it', async () => {
@@ -352,25 +353,33 @@ test('when the first to ask goes away, its answer is for all who wait', async ()
   }
 });
 
-test('another build names its answers otherwise', async () => {
+test('another build has other ETags', async () => {
   mkdirSync('test/output', { recursive: true });
   const folder = mkdtempSync(join('test/output', 'build-'));
   const me = await newProvider();
-  const tagBy = async (build: string) => {
-    const { buildApp: built } = (await import(join(process.cwd(), build, 'app.js'))) as { buildApp: typeof buildApp };
+  await build({
+    ...{ entryPoints: ['src/app.ts'], outfile: join(folder, 'dist/app.mjs'), packages: 'external' },
+    ...{ bundle: true, format: 'esm', platform: 'node' },
+  });
+  // Of the server's own code, which is a level below its folder.
+  const tagBy = async (copy: string) => {
+    const { buildApp: built } = (await import(join(process.cwd(), folder, copy, 'parts/app.mjs'))) as {
+      buildApp: typeof buildApp;
+    };
     const app = await built({ database, settings, version: 'test', limits, guards: allGuards });
     const { headers } = await app.inject({ url: '/v2/courses', headers: { 'x-api-key': me.apiKey } });
     await app.close();
     return headers['etag'];
   };
   try {
-    for (const beside of ['migrations', 'package.json']) cpSync(beside, join(folder, beside), { recursive: true });
-    for (const copy of ['same', 'other']) cpSync('dist', join(folder, copy), { recursive: true });
-    appendFileSync(join(folder, 'other', 'app.js'), '\n// Another build.');
-    const tag = await tagBy('dist');
+    for (const copy of ['one', 'same', 'other']) {
+      cpSync(join(folder, 'dist/app.mjs'), join(folder, copy, 'parts/app.mjs'));
+      writeFileSync(join(folder, copy, 'main.js'), copy === 'other' ? '// Another build.' : '');
+    }
+    const tag = await tagBy('one');
     expect(tag).toMatch(/^W\/"/);
-    expect(await tagBy(join(folder, 'same'))).toBe(tag);
-    expect(await tagBy(join(folder, 'other'))).not.toBe(tag);
+    expect(await tagBy('same')).toBe(tag);
+    expect(await tagBy('other')).not.toBe(tag);
   } finally {
     rmSync(folder, { recursive: true });
   }

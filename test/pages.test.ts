@@ -161,7 +161,7 @@ test('what fails to be counted is counted anew', async () => {
 test('of a list on one page nothing is kept', async () => {
   const { world, me } = await withCourses(2);
   await asked(me, 'limit=2');
-  expect(world.app.known.size).toBe(0);
+  expect(world.app.listCache.pageHints.size).toBe(0);
   await asked(me, 'limit=1');
-  expect(world.app.known.size).toBe(1);
+  expect(world.app.listCache.pageHints.size).toBe(1);
 });

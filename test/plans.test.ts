@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { asRecords } from '../src/database/query-builder/row-decoder.ts';
+import { statementPrefix } from '../src/database/result-bounds.ts';
 import { buildDataset } from './bench/dataset.ts';
 import { askedFor, listQuestions } from './support/list-questions.ts';
 import { statementsOf, type Sent } from './support/statements.ts';
@@ -77,7 +77,7 @@ test('no list scans or sorts a large school, and what has a name is planned once
         const faults = faultsOf(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
         // What has a name is planned once for all providers, in the end.
         const forAll = statement.name ? await planForAllOf(statement) : undefined;
-        if (statement.name?.startsWith(asRecords)) named.set(statement.name, statement);
+        if (statement.name?.startsWith(statementPrefix.page)) named.set(statement.name, statement);
         if (forAll) {
           const more = [...faultsOf(forAll, large, { part }), ...gapsOf(forAll, indexes)];
           faults.push(...more.map((fault) => `for all, ${fault}`));

@@ -1,8 +1,12 @@
 import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { asManyRecords, asRecords } from '../src/database/query-builder/row-decoder.ts';
-import { readManyRecords, parseComposites, recordsAtOnce } from '../src/database/query-builder/composite-literals.ts';
+import { statementPrefix } from '../src/database/result-bounds.ts';
+import {
+  parseManyComposites,
+  parseComposites,
+  recordsAtOnce,
+} from '../src/database/query-builder/composite-literals.ts';
 import { auditEntries } from '../src/database/tables/audit.ts';
 import { courseDates } from '../src/database/tables/coursedates.ts';
 import { courses } from '../src/database/tables/courses.ts';
@@ -51,8 +55,8 @@ test.each([true, false])(
     const found: unknown[][] = [];
     for (const [n, query] of rows.entries()) {
       const [records, many, cells] = [
-        await query.prepare(`${asRecords}${n}`).execute(),
-        await query.prepare(`${asManyRecords}${n}`).execute(),
+        await query.prepare(`${statementPrefix.page}${n}`).execute(),
+        await query.prepare(`${statementPrefix.item}${n}`).execute(),
         await query.prepare(`by_${n}`).execute(),
       ];
       expect([records, many]).toEqual([cells, cells]);
@@ -72,7 +76,7 @@ test.each([true, false])(
     ]);
 
     const none = db.select().from(courseDates).where(eq(courseDates.id, -1));
-    expect(await none.prepare(`${asRecords}none`).execute()).toEqual([]);
+    expect(await none.prepare(`${statementPrefix.page}none`).execute()).toEqual([]);
   },
 );
 
@@ -103,7 +107,10 @@ test('an expression is what it is by the cell, but for what JSON has another wor
     })
     .from(courses)
     .where(eq(courses.id, await (await newProvider()).course()));
-  const [records, cells] = [await query.prepare(`${asRecords}typed`).execute(), await query.prepare('typed').execute()];
+  const [records, cells] = [
+    await query.prepare(`${statementPrefix.page}typed`).execute(),
+    await query.prepare('typed').execute(),
+  ];
   expect(records).toEqual(cells.map((row) => ({ ...row, price: 12.5 })));
   expect(cells).toMatchObject([
     { price: '12.50', isTrue: true, isFalse: false, none: null, whole: -7, half: -0.5, counted: 12 },
@@ -135,8 +142,8 @@ test('any cells of records are read back as they were', async () => {
 test('records that are read in slices are those that are read at once', async () => {
   const text = Array.from({ length: 2 * recordsAtOnce + 1 }, (_, n) => `(${n},"a ""b"" ${n}")`).join('');
   const kinds = ['number', 'text'] as const;
-  const slices = await readManyRecords(text, [...kinds], (row) => row);
+  const slices = await parseManyComposites(text, [...kinds], (row) => row);
   expect(slices).toHaveLength(2 * recordsAtOnce + 1);
   expect(slices).toEqual(parseComposites(text, [...kinds], (row) => row));
-  expect(await readManyRecords('', [...kinds], (row) => row)).toEqual([]);
+  expect(await parseManyComposites('', [...kinds], (row) => row)).toEqual([]);
 });

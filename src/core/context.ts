@@ -17,14 +17,12 @@ export type Settings = {
 
 /** Switched off only by tests that prove a guard is needed; a running server has no way to reach them. */
 export type Guards = {
-  /** Every query of a tenant's table keeps to the provider. */
-  scope: boolean;
   /** The equal-title rule is looked at before the unique index is. */
   equalTitle: boolean;
   /** A voucher is only spent while it holds the amount. */
   voucherBalance: boolean;
 };
-export const allGuards: Guards = { scope: true, equalTitle: true, voucherBalance: true };
+export const allGuards: Guards = { equalTitle: true, voucherBalance: true };
 
 /** What earlier answers told of a list's question, whatever page was asked for. */
 export type PageHints = {
@@ -58,6 +56,11 @@ export type Ctx = {
   fairnessKey: number;
   /** The provider's clock when the key was checked, as PostgreSQL writes it, with microseconds. */
   version: string;
+  /**
+   * Version of the tenant's and the shared data; part of every ETag and cache key. Includes xmin and the server start time,
+   * so a restored backup never repeats a version.
+   */
+  dataVersion: string;
   language: Language;
   settings: Settings;
   guards: Guards;

@@ -1,9 +1,7 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
-import { Pool, types, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
+import { types, type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { createAuditLog, type Audit, type AuditContext } from './audit-log.ts';
-import { preparingClient } from './query-builder/preparing-client.ts';
-import { createQueryBuilder } from './query-builder/row-decoder.ts';
-import { batchQueries } from './query-builder/query-batcher.ts';
+import { queryBuilder } from './query-builder/index.ts';
 import { createUnitOfWork, transaction, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
 
 export type { AuditContext as Doing } from './audit-log.ts';
@@ -68,8 +66,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     // What is asked for is in memory or on a disk without a head; at 4 whole tables are read instead of a page's rows.
     'set random_page_cost = 1.1',
   ].join('; ');
-  const pool = new Pool({
-    Client: preparingClient({ prepare, ...(onUnprepared && { onUnprepared }) }),
+  const config: PoolConfig & { pipeline: boolean } = {
     application_name: 'course-booking-service',
     ...connection,
     max: poolSize,
@@ -82,19 +79,19 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     // Typed as returning nothing, but the pool waits for it.
     onConnect: ((client: PoolClient) => client.query(within(acquireMs, settings))) as unknown as () => void,
-  });
+  };
+  const { pool, batched } = queryBuilder.openPool(config, { prepare, onUnprepared });
   // Without both, a connection cut while idle or between two statements would end the process.
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', onError));
 
   const slots = Math.max(1, Math.floor(poolSize / 2));
   const writers = createUnitOfWork(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
-  const together = batchQueries(pool);
-  const db = createQueryBuilder(together as Pool);
+  const db = queryBuilder.on(batched);
   // Databases for other fairness keys share the audit: a command writes one entry for each provider.
   const databaseWith = (audit?: Audit, fairnessKey?: number): Database => ({
     ...writers(audit, fairnessKey),
-    pool: together,
+    pool: batched,
     db,
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
     queuedAs: (key) => databaseWith(audit, key),
@@ -102,7 +99,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       transaction(pool, { until: performance.now() + minute }, async (client) => {
         await client.query('set local statement_timeout = 60000');
         await client.query(within(minute + 1_000, 'select pg_advisory_xact_lock($1)', [atomicKey]));
-        const inside = createQueryBuilder(client);
+        const inside = queryBuilder.on(client);
         const databaseWithin = (one?: Audit): Database => ({
           ...databaseWith(one),
           ...nestedUnitOfWork(client, one),

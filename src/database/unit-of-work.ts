@@ -5,7 +5,7 @@ import type { Audit, AffectedItems } from './audit-log.ts';
 import { getFailure, isPreparingFault } from './errors.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './tenant-lock.ts';
 import { QueueTimeoutError, createKeyedQueue } from './keyed-queue.ts';
-import { createQueryBuilder } from './query-builder/row-decoder.ts';
+import { queryBuilder } from './query-builder/index.ts';
 import { settleInOrder } from './statements.ts';
 
 /** A transaction that holds its lock. */
@@ -36,7 +36,7 @@ export type Locking = { lock: boolean; queue: boolean };
 const builders = new WeakMap<PoolClient, NodePgDatabase>();
 
 function bindTo(client: PoolClient): Tx {
-  const builder = builders.get(client) ?? createQueryBuilder(client);
+  const builder = builders.get(client) ?? queryBuilder.on(client);
   builders.set(client, builder);
   const bound = Object.create(builder) as NodePgDatabase;
   return Object.assign(bound, { $client: client, note: { changed: true, itemIds: [] } });

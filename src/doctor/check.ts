@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type { Reader } from '../database/client.ts';
 import type { Key } from '../lists/loaders.ts';
-import type { pageIds } from '../lists/paging/page-queries.ts';
+import type { selectPageKeys } from '../lists/paging/range-scan.ts';
 import type { TenantTable } from '../lists/tenant-scope.ts';
 
 /** Figures of one item by the names of their columns, as PostgreSQL writes them. */
@@ -11,7 +11,7 @@ export type Figures = Record<string, string>;
 export type Recounted = Key & { stored: Figures; counted: Figures };
 
 /** The ids of a page, to join with. */
-export type Page = ReturnType<ReturnType<typeof pageIds>['as']>;
+export type Page = ReturnType<ReturnType<typeof selectPageKeys>['as']>;
 
 /** Joins a page's ids back to their table. */
 export const onPage = (table: TenantTable, page: Page) =>

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
 import { rollbackNoChange } from '../database/audit-log.ts';
 import type { Database, Reader, Tx } from '../database/client.ts';
-import { pageIds } from '../lists/paging/page-queries.ts';
+import { selectPageKeys } from '../lists/paging/range-scan.ts';
 import { type Key } from '../lists/loaders.ts';
 import { grouped } from '../lists/relations.ts';
 import type { Check, Recounted } from './check.ts';
@@ -84,7 +84,7 @@ function recount(db: Reader, check: Check, condition: SQL, limit: number) {
   const { providerId, id } = check.table;
   return check.recount(
     db,
-    pageIds({ db }, check.table, condition, [asc(providerId), asc(id)], { limit, offset: 0 }).as('page'),
+    selectPageKeys({ db }, check.table, condition, [asc(providerId), asc(id)], { limit, offset: 0 }).as('page'),
   );
 }
 

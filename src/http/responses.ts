@@ -3,10 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../schema/types.ts';
 import type { Page } from '../lists/define-list.ts';
 import { exactDateTime } from '../lib/timestamps.ts';
-import { failInFlight, storeResponse, shareInFlight } from './list-cache/response-cache.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
-import { releaseSlot, acquireSlot } from './list-cache/list-limiter.ts';
-import { handleConditionalGet } from './list-cache/conditional-get.ts';
 import { getListSerializer } from './list-serializer.ts';
 
 /** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
@@ -28,28 +25,6 @@ export const bookingErrorResponses = { '4xx': FaultsBody, '5xx': FaultsBody };
 
 export const okResponses = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
 export const createdResponses = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
-
-/** Route options of a list that always tells what depends on the clock, and so has no ETag: a turn alone. */
-export const limitedList = { preHandler: acquireSlot, onSend: releaseSlot };
-
-/** Route options of every other list: a weak ETag, 304 for who has the answer already, and a turn for who has not. */
-export const cachedList = cachedListUnless(() => false);
-/** The same, but for questions whose answer depends on more than the provider's data. */
-export function cachedListUnless(dependsOnMore: (query: Record<string, unknown>) => boolean) {
-  return {
-    preHandler: [handleConditionalGet(dependsOnMore), acquireSlot, shareInFlight],
-    onSend: [releaseSlot, storeResponse, matchAny],
-    onError: failInFlight,
-  };
-}
-
-/** Answers 304 to `If-None-Match: *`, which matches whatever there is: only once the question has turned out to be right. */
-async function matchAny(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
-  if (request.headers['if-none-match']?.trim() !== '*' || reply.statusCode !== 200 || !reply.hasHeader('etag'))
-    return payload;
-  reply.code(304).removeHeader('content-length').removeHeader('content-type');
-  return '';
-}
 
 const Pagination = Type.Object({
   total_items: Type.Integer(),
@@ -78,7 +53,7 @@ export async function sendItems<T>(request: FastifyRequest, reply: FastifyReply,
   setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
   if (fitting.isTruncated) setTruncatedHeader(reply, fitting);
-  if (fitting.more) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
+  if (fitting.hasMore) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
   return send(reply, writer.around([], written)) as T[];
 }
 
@@ -105,7 +80,7 @@ async function fit<T>(reply: FastifyReply, page: Page<T>) {
     const split = splitEnvelope(page, count);
     if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count), mayHoldLarge));
   }
-  const fitting = { ...page, isTruncated, more: page.more || isTruncated };
+  const fitting = { ...page, isTruncated, hasMore: page.hasMore || isTruncated };
   return { writer, written, fitting: { ...fitting, items: page.items.slice(0, count), ids: page.ids.slice(0, count) } };
 }
 

@@ -1,6 +1,6 @@
 import type { Budget } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
-import { maxResultBound, ResultTooLarge } from '../database/query-builder/result-bounds.ts';
+import { maxResultBound, ResultTooLarge } from '../database/result-bounds.ts';
 
 /** The most that one answer holds. */
 export const answerBudget = { embedded: maxResultBound.rows, bytes: maxResultBound.bytes };

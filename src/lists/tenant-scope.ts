@@ -1,46 +1,51 @@
-import { and, eq, inArray, or, sql, type ColumnBaseConfig, type SQL } from 'drizzle-orm';
+import { and, inArray, or, sql, type ColumnBaseConfig, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../core/context.ts';
 import type { Reader } from '../database/client.ts';
+import { equalsTenant, equalTenants } from './tenant-predicate.ts';
 
 type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;
 export type TenantTable = PgTable & { providerId: IdColumn; id: IdColumn };
 
-/** Whose items a list shows: the provider's own, and of the approved partners named here what the public may see. */
+/** The provider that a statement is limited to: its id, or the placeholder of a prepared statement. */
+export type Tenant = { providerId: number | Placeholder };
+
+/** A list shows the provider's own items, and the public items of these approved partners. */
 export type TenantScope = {
   own: boolean;
   partnerIds: number[];
-  /** With partners: up to when all that was committed shows, the instant a sync goes on from. */
+  /** With partners: the timestamp up to which every committed change of all of them is visible. */
   syncedThrough?: string;
 };
 
 export const ownScope: TenantScope = { own: true, partnerIds: [] };
 
-/** The condition a reach puts on a table: nothing in reach is no row, never every row. */
-export function inScope(ctx: Ctx, { own, partnerIds }: TenantScope, provider: PgColumn, isPublic: SQL): SQL {
-  const mine = own ? eq(provider, ctx.providerId) : undefined;
-  const theirs = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
-  return or(mine, theirs) ?? sql`false`;
+/** Limits a table to the provider's rows; every query outside a list begins with it. */
+export const tenantWhere = (tenant: Tenant, table: { providerId: PgColumn }, ...conditions: (SQL | undefined)[]): SQL =>
+  and(equalsTenant(table.providerId, tenant.providerId), ...conditions)!;
+
+/** Joins two tables of one provider. */
+export const sameTenant = (
+  one: { providerId: PgColumn },
+  other: { providerId: PgColumn },
+  ...conditions: (SQL | undefined)[]
+): SQL => and(equalTenants(one.providerId, other.providerId), ...conditions)!;
+
+/** Limits a table to a scope. An empty scope matches no row. */
+export function inScope(tenant: Tenant, { own, partnerIds }: TenantScope, provider: PgColumn, isPublic: SQL): SQL {
+  const ownRows = own ? equalsTenant(provider, tenant.providerId) : undefined;
+  const partnerRows = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
+  return or(ownRows, partnerRows) ?? sql`false`;
 }
 
-/** Whether each of these ids is a row of the provider's own. */
+/** True if each of these ids is a row of the provider. */
 export async function allBelongToTenant(
-  ctx: Ctx,
+  tenant: Tenant,
   reader: Pick<Reader, '$count'>,
   table: PgTable & { providerId: PgColumn; id: PgColumn },
   ids: number[],
 ): Promise<boolean> {
-  const requested = [...new Set(ids)];
-  if (requested.length === 0) return true;
-  return (
-    (await reader.$count(table, tenantWhere(ctx, table, sql`${table.id} = any(${sql.param(requested)}::bigint[])`))) ===
-    requested.length
-  );
+  const distinct = [...new Set(ids)];
+  if (distinct.length === 0) return true;
+  const condition = tenantWhere(tenant, table, sql`${table.id} = any(${sql.param(distinct)}::bigint[])`);
+  return (await reader.$count(table, condition)) === distinct.length;
 }
-
-/** A condition on a table of the provider's own; every look-up outside a list begins with it. */
-export const tenantWhere = (
-  ctx: Pick<Ctx, 'providerId' | 'guards'>,
-  table: { providerId: PgColumn },
-  ...conditions: (SQL | undefined)[]
-): SQL => and(ctx.guards.scope ? eq(table.providerId, ctx.providerId) : sql`true`, ...conditions)!;

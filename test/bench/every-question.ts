@@ -57,7 +57,7 @@ async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, u
   const answerTo = (asked: string) => app.inject({ method: 'GET', url: asked, headers: { 'x-api-key': apiKey } });
   const ask = () => {
     // As the first to ask: who asks next is spared what is known of the list by then.
-    app.known.clear();
+    app.listCache.pageHints.clear();
     return answerTo(url);
   };
   const { items, more } = lengthOf(await ask());

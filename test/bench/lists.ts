@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { buildApp } from '../../src/app.ts';
-import { asRecords } from '../../src/database/query-builder/row-decoder.ts';
+import { statementPrefix } from '../../src/database/result-bounds.ts';
 import type { Case } from './cases.ts';
 import { statementsOf, type Sent } from '../support/statements.ts';
 import type { Subject } from './database.ts';
@@ -137,7 +137,7 @@ async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
 
 /** What the service has come as records, as rows of its columns. */
 export function asRows(one: Sent): Sent {
-  if (!one.name?.startsWith(asRecords)) return one;
+  if (!one.name?.startsWith(statementPrefix.page)) return one;
   const text = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s.exec(one.text)?.[1];
   if (!text) throw new Error(`these are no records: ${one.text}`);
   return { ...one, text };

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { bundleSync } from './bundle.ts';
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -19,9 +20,13 @@ type Message = {
   error?: string;
 };
 
+let bundled: string | undefined;
+/** The path of the bundled embedded-user.ts below the project. */
+const program = () => (bundled ??= bundleSync('test/support/embedded-user.ts'));
+
 /** A process that uses the database in `dataDir`. */
 export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpdir() } = {}) {
-  const script = path.join(project, 'test/support/embedded-user.js');
+  const script = path.join(project, program());
   const env = { ...process.env, TMPDIR: tmp };
   const child = spawn(process.execPath, [script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -85,7 +90,7 @@ export function killAll(pids: number[]) {
 /** The parts of this project that a user of the database needs, in a folder that only its owner can enter. */
 export function copyProject(folder: string) {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const part of ['dist', 'test/support/embedded-user.js', 'package.json'])
+  for (const part of [program(), 'package.json'])
     fs.cpSync(path.join(ownProject, part), path.join(folder, part), { recursive: true });
   const modules = path.join(folder, 'node_modules');
   fs.mkdirSync(modules);

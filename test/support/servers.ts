@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { freePort } from './ports.ts';
 import { startServer, urlOf } from './processes.ts';
 import { newProvider, openTestDatabase, openWorld, ownDatabase } from './world.ts';
+import { bundle } from './bundle.ts';
 
 export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: any };
 export type Caller = (
@@ -34,7 +35,7 @@ export async function startServers({
   const start = async () => {
     if (!unlocked) return startServer({ DATABASE_URL: urlOf(name), LOG_FORMAT: 'pretty', ...patient, ...env });
     const port = await freePort();
-    const command = [process.execPath, 'test/support/unlocked-server.js', urlOf(name), String(port)];
+    const command = [process.execPath, await bundle('test/support/unlocked-server.ts'), urlOf(name), String(port)];
     return { ...(await startServer({}, command)), url: `http://127.0.0.1:${port}` };
   };
   const servers = await Promise.all([start(), start()]);

@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { afterAll, inject, onTestFinished } from 'vitest';
 import { Client, type ClientConfig } from 'pg';
 import type { InjectOptions } from 'fastify';
 import { buildApp, type AppOptions } from '../../src/app.ts';
-import { allGuards, type Ctx, type Guards, type Settings } from '../../src/core/context.ts';
+import type { Ctx, Settings } from '../../src/core/context.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
 import { createContext, createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 
@@ -25,8 +26,11 @@ export const limits: AppOptions['limits'] = {
   lists: { atOnce: 5, waitMs: 30_000 },
 };
 
-/** JSON of guards that differ, for a run that proves that tests need them. */
-const guards: Guards = { ...allGuards, ...(JSON.parse(process.env['TEST_GUARDS'] ?? '{}') as Partial<Guards>) };
+export type BuildApp = typeof buildApp;
+/** The module that exports `buildApp`: another bundle of it for a run that proves that tests need a guard. */
+const { buildApp: buildTestApp } = process.env['TEST_APP']
+  ? ((await import(resolve(process.env['TEST_APP']))) as { buildApp: BuildApp })
+  : { buildApp };
 
 export const connectionTo = (database: string): ClientConfig => ({ ...inject('server'), database });
 
@@ -42,8 +46,8 @@ export const openTestDatabase = (name: string, options: Partial<DatabaseOptions>
   });
 
 /** The application over a database, and providers in it; both are closed when the test (or file) is done. */
-export async function openWorld(database: Database, options: Partial<AppOptions> = {}) {
-  const app = await buildApp({ database, settings, version: 'test', limits, guards, ...options });
+export async function openWorld(database: Database, options: Partial<AppOptions> = {}, build = buildTestApp) {
+  const app = await build({ database, settings, version: 'test', limits, ...options });
   await app.ready();
   return {
     app,

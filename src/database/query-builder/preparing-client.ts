@@ -3,24 +3,27 @@ import { Client } from 'pg';
 import { isPreparingFault } from '../errors.ts';
 import { namedBy } from '../statements.ts';
 
-type Asked = string | { text: string; name?: string | undefined; rowMode?: string };
-type Query = (this: Client, asked: Asked, ...rest: unknown[]) => unknown;
+type Statement = string | { text: string; name?: string | undefined; rowMode?: string };
+type Query = (this: Client, statement: Statement, ...rest: unknown[]) => unknown;
 
-/** So that texts which vary without end, such as lists of ids written out, cannot fill a connection's memory. */
+export type PrepareOptions = {
+  prepare: boolean;
+  /** Called once when a pooler turns out to lose prepared statements, and `prepare` is off from then on. */
+  onUnprepared?: (() => void) | undefined;
+};
+
+/** Bounds the memory of a connection against texts that vary without end. */
 const maxNames = 500;
 
-/** The driver's types keep its connection to themselves. */
-type Connected = { connection: { stream: Writable } };
+/** So many connections within a minute whose first error is a prepared statement's are behind a pooler that loses them. */
+const maxFaults = 3;
 
-/** What is asked in one turn of the event loop wakes the database once: that costs more than a small statement. */
+/** Sends the statements of one tick in one write: a wake-up of the database costs more than a small statement. */
 function corkWrites(stream: Writable) {
   if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
-
-/** So many connections whose first error is a prepared statement's, within a minute, come from a pooler that cannot keep them. */
-const maxFaults = 3;
 
 /** Counts the connections that a pooler breaks; calls `stop` once when they are too many. */
 function faultCounter(stop: () => void) {
@@ -31,16 +34,16 @@ function faultCounter(stop: () => void) {
     failed.add(client);
     if (!isPreparingFault(error)) return;
     const now = performance.now();
-    faults = [...faults.filter((at) => now - at < 60_000), now];
+    faults = [...faults.filter((time) => now - time < 60_000), now];
     if (faults.length === maxFaults) stop();
   };
 }
 
-/** A name for a text that came before: planning what comes once would gain nothing. */
+/** Names a text from its second use on: planning a text that is sent once would gain nothing. */
 function statementNamer() {
   const seen = new Set<string>();
   const names = new Map<string, string>();
-  return function nameOf(text: string): string | undefined {
+  return function getName(text: string): string | undefined {
     const known = names.get(text);
     if (known !== undefined || names.size >= maxNames) return known;
     if (!seen.has(text)) {
@@ -55,30 +58,28 @@ function statementNamer() {
   };
 }
 
-/**
- * A driver's client that has the server plan each text of the query builder once a connection, and what has a name of its
- * own; without `prepare` nothing, which some transaction poolers need. It turns `prepare` off by itself, and calls
- * `onUnprepared`, when such a pooler shows.
- */
-export function preparingClient(options: { prepare: boolean; onUnprepared?: () => void }): typeof Client {
+/** A driver's client that prepares the statements of the query builder and those with a name of their own. */
+export function preparingClient(options: PrepareOptions): typeof Client {
   let { prepare } = options;
   const getName = statementNamer();
   const countFault = faultCounter(() => {
     prepare = false;
     options.onUnprepared?.();
   });
-  const named = (asked: Asked): Asked => {
-    if (typeof asked === 'string' || (prepare && asked.name !== undefined)) return asked;
-    // Rows as arrays are what the query builder asks for; what is written by hand names itself, or has a reason not to.
-    return { ...asked, name: prepare && asked.rowMode === 'array' ? getName(asked.text) : undefined };
+  const named = (statement: Statement): Statement => {
+    if (typeof statement === 'string' || (prepare && statement.name !== undefined)) return statement;
+    // The query builder requests rows as arrays; other statements name themselves or have a reason not to.
+    const name = prepare && statement.rowMode === 'array' ? getName(statement.text) : undefined;
+    return { ...statement, name };
   };
-  class Preparing extends Client {}
+  const send = Client.prototype.query as unknown as Query;
+  class PreparingClient extends Client {}
   // Assigned, since the driver types its query as a dozen overloads.
-  Preparing.prototype.query = function ask(this: Client, asked: Asked, ...rest: unknown[]) {
-    corkWrites((this as unknown as Connected).connection.stream);
-    const answer = (Client.prototype.query as unknown as Query).call(this, named(asked), ...rest);
-    if (answer instanceof Promise) answer.catch((error: unknown) => countFault(this, error));
-    return answer;
+  PreparingClient.prototype.query = function query(this: Client, statement: Statement, ...rest: unknown[]) {
+    corkWrites((this as unknown as { connection: { stream: Writable } }).connection.stream);
+    const result = send.call(this, named(statement), ...rest);
+    if (result instanceof Promise) result.catch((error: unknown) => countFault(this, error));
+    return result;
   } as unknown as Client['query'];
-  return Preparing;
+  return PreparingClient;
 }

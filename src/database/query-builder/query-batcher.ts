@@ -1,48 +1,46 @@
-import { isPreparingFault } from '../errors.ts';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
+import { isPreparingFault } from '../errors.ts';
 
-type Asked = [query: QueryConfig | string, values?: unknown[]];
-/** More often than connections may fail before statements go without names. */
+type Query = [query: QueryConfig | string, values?: unknown[]];
+type Pending = { query: Query; resolve(result: QueryResult): void; reject(error: unknown): void; tries: number };
+
+/** Higher than the number of faults after which statements lose their names. */
 const maxTries = 6;
 
-type Waiting = { asked: Asked; done(result: QueryResult): void; failed(error: unknown): void; tries: number };
-
-/**
- * Asks all that is asked in one turn of the event loop, mostly a page's relations, over one connection, where it leaves in
- * one piece: waking the database once more costs more than a small statement, and so does taking a connection.
- */
+/** Sends the queries of one event-loop tick, mostly the relations of a page, over one connection and in one write. */
 export function batchQueries(pool: Pool): Pick<Pool, 'query'> {
-  let waiting: Waiting[] = [];
+  let pending: Pending[] = [];
 
   async function send() {
-    const batch = waiting;
-    waiting = [];
+    const batch = pending;
+    pending = [];
     let client: PoolClient;
     try {
       client = await pool.connect();
     } catch (error) {
-      for (const { failed } of batch) failed(error);
+      for (const { reject } of batch) reject(error);
       return;
     }
-    const all = await Promise.allSettled(
-      batch.map(async ({ asked, done, failed, tries }) => {
-        try {
-          done(await client.query(...(asked as [QueryConfig])));
-        } catch (error) {
-          if (tries < maxTries && isPreparingFault(error)) ask({ asked, done, failed, tries: tries + 1 });
-          else failed(error);
-          throw error;
-        }
-      }),
-    );
-    // As the pool does it: a connection on which anything failed is not used again.
-    client.release(all.some(({ status }) => status === 'rejected'));
+    const results = await Promise.allSettled(batch.map((one) => run(client, one)));
+    // As the pool does: a connection on which a query failed is not used again.
+    client.release(results.some(({ status }) => status === 'rejected'));
   }
 
-  function ask(one: Waiting) {
-    if (waiting.push(one) === 1) process.nextTick(() => void send());
+  async function run(client: PoolClient, one: Pending) {
+    try {
+      one.resolve(await client.query(...(one.query as [QueryConfig])));
+    } catch (error) {
+      if (one.tries < maxTries && isPreparingFault(error)) enqueue({ ...one, tries: one.tries + 1 });
+      else one.reject(error);
+      throw error;
+    }
   }
 
-  const query = (...asked: Asked) => new Promise<QueryResult>((done, failed) => ask({ asked, done, failed, tries: 1 }));
-  return { query } as unknown as Pool;
+  function enqueue(one: Pending) {
+    if (pending.push(one) === 1) process.nextTick(() => void send());
+  }
+
+  const query = (...query: Query) =>
+    new Promise<QueryResult>((resolve, reject) => enqueue({ query, resolve, reject, tries: 1 }));
+  return { query: query as Pool['query'] };
 }

@@ -1,57 +1,58 @@
 import { setImmediate } from 'node:timers/promises';
 import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } from 'drizzle-orm';
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { PgArray } from 'drizzle-orm/pg-core';
-import type { Pool, PoolClient } from 'pg';
+import { parseManyComposites, parseComposites, recordsAtOnce, type Kind } from './composite-literals.ts';
 import {
   bytesRead,
-  maxResultBound,
-  resultAfterWrite,
-  ResultTooLarge,
   defaultResultBound,
+  maxResultBound,
+  resultBoundAfterWrite,
+  ResultTooLarge,
+  statementPrefix,
   type ResultBound,
-} from './result-bounds.ts';
-import { readManyRecords, parseComposites, recordsAtOnce, type Kind } from './composite-literals.ts';
+} from '../result-bounds.ts';
+import type { PreparedQuery } from './internals.ts';
 import { isLongText } from '../tables/columns.ts';
 
 type Field = { path: string[]; field: unknown };
 type Value = unknown;
 type Nullable = Record<string, boolean> | undefined;
 
-/** As far as it is needed here; the query builder's types keep it to themselves. */
-type Prepared = { customResultMapper?: (rows: Value[][]) => unknown; joinsNotNullableMap?: Nullable };
 type Query = { sql: string };
-type Prepare = (query: Query, fields: Field[] | undefined, name: string | undefined, ...rest: unknown[]) => Prepared;
+type Prepare = (
+  query: Query,
+  fields: Field[] | undefined,
+  name: string | undefined,
+  ...rest: unknown[]
+) => PreparedQuery;
 type Session = { prepareQuery: Prepare };
 
-/** How the name of a statement begins whose rows are to come as records: read at once they take a fraction of cell by cell. */
-export const asRecords = 'r_';
-/** Name prefix of a statement about one row, bounded by `largestResult`. */
-export const asManyRecords = 'r_m_';
-/** Name prefix of a statement that reads a row after a write, bounded by `resultAfterWrite`. */
-export const asRecordsAfterWrite = 'r_w_';
-
-/** How columns are named that have no other name. */
+/** Naming of columns without a name of their own. */
 export const casing = 'snake_case';
 
 /**
- * The query builder over a connection or a pool. It reads rows as it always does, but for a statement with a name it decides
- * once how each column is read, and not anew for each value of each row.
+ * Replaces how a query builder decodes rows. For a statement with a name the decoder of a row is compiled once; a name
+ * that begins with one of `statementPrefix` has its rows sent as composite literals, within a bound.
  */
-export function createQueryBuilder(client: Pool | PoolClient): NodePgDatabase {
-  const builder = drizzle({ client, casing });
+export function decodeRows(builder: NodePgDatabase): NodePgDatabase {
   const { session } = builder as unknown as { session: Session };
   const { prepareQuery } = session;
   session.prepareQuery = (query, fields, name, ...rest) => {
-    const records = fields && name?.startsWith(asRecords) ? getRecords(fields, getBound(name)) : undefined;
-    const asked = records ? { ...query, sql: records.toSql(query.sql) } : query;
-    const prepared = prepareQuery.call(session, asked, fields, name, ...rest);
-    // To write a reader out pays for what is asked again and again.
+    const composites =
+      fields && name?.startsWith(statementPrefix.page) ? compositesOf(fields, getBound(name)) : undefined;
+    const sent = composites ? { ...query, sql: composites.toSql(query.sql) } : query;
+    const prepared = prepareQuery.call(session, sent, fields, name, ...rest);
+    // Compiling pays off for statements that are sent again, which have a name.
     if (fields && name && !prepared.customResultMapper) {
-      let read: Read | undefined;
+      let decode: DecodeRow | undefined;
       prepared.customResultMapper = (rows) => {
-        read ??= compileRowDecoder(records?.fields ?? fields, prepared.joinsNotNullableMap, records !== undefined);
-        return records ? records.read(rows as (string | null)[][], read) : rows.map(read);
+        decode ??= compileRowDecoder(
+          composites?.fields ?? fields,
+          prepared.joinsNotNullableMap,
+          composites !== undefined,
+        );
+        return composites ? composites.decode(rows as (string | null)[][], decode) : rows.map(decode);
       };
     }
     return prepared;
@@ -60,72 +61,86 @@ export function createQueryBuilder(client: Pool | PoolClient): NodePgDatabase {
 }
 
 function getBound(name: string) {
-  if (name.startsWith(asRecordsAfterWrite)) return resultAfterWrite;
-  return name.startsWith(asManyRecords) ? maxResultBound : defaultResultBound;
+  if (name.startsWith(statementPrefix.afterWrite)) return resultBoundAfterWrite;
+  return name.startsWith(statementPrefix.item) ? maxResultBound : defaultResultBound;
 }
 
 /**
- * How rows of these fields come as records, in their order: one after another in one text, or, where a row has long texts,
- * which a record would quote, each with those beside it. `fields` are in the order of their cells. The database sends
- * nothing beyond the bound.
+ * The rows of a statement as composite literals, in their order: all in one text, or, where a row has long texts, which
+ * a literal would quote, one row at a time with its long texts in columns of their own. `all` is in the order of the
+ * cells. The database sends nothing beyond the bound.
  */
-function getRecords(all: Field[], bound: ResultBound) {
+function compositesOf(all: Field[], bound: ResultBound) {
   const [short, long] = [all.filter((one) => !isLong(one)), all.filter(isLong)];
   const kinds = short.map(({ field }) => getKind(field));
-  const getName = (one: Field) => `c${all.indexOf(one)}`;
-  const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${getName(one)})` : getName(one)));
-  const record = `row(${cells.join(', ')})::text`;
-  const longNames = long.map(getName);
-  const bounded = (text: string) =>
-    `(select * from (${text}) as t(${all.map(getName).join(', ')}) limit ${bound.rows + 1}) as t`;
-  const inOneText = (text: string) =>
-    `select case when octet_length(records) <= ${bound.bytes} then records end
-      from (select coalesce(string_agg(${record}, ''), '') as records from ${bounded(text)}) as t`;
-  // The size of a text is known without reading it.
-  const bytes = longNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
-  const oneByOne = (text: string) =>
-    `select ${[record, ...longNames].map((cell) => `case when bytes <= ${bound.bytes} then ${cell} end`).join(', ')}, bytes
-      from (select *, sum(${bytes}) over (rows unbounded preceding) as bytes from ${bounded(text)}) as t`;
+  const nameOf = (one: Field) => `c${all.indexOf(one)}`;
+  const names = { all: all.map(nameOf), long: long.map(nameOf) };
+  const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${nameOf(one)})` : nameOf(one)));
+  const isInOneText = long.length === 0;
+  const sized = (rows: Value[], bytes: number) => {
+    if (rows.length > bound.rows) throw new ResultTooLarge();
+    bytesRead.set(rows, bytes);
+    return rows;
+  };
+  const decodeInSlices = bound !== defaultResultBound;
 
-  function readText(rows: (string | null)[][], read: Read) {
+  function decodeText(rows: Cells[], decode: DecodeRow) {
     const text = rows[0]![0] ?? null;
     if (text === null) throw new ResultTooLarge();
-    if (bound !== defaultResultBound)
-      return readManyRecords(text, kinds, read).then((found) => sized(found, text.length));
-    return sized(parseComposites(text, kinds, read), text.length);
+    return decodeInSlices
+      ? parseManyComposites(text, kinds, decode).then((parsed) => sized(parsed, text.length))
+      : sized(parseComposites(text, kinds, decode), text.length);
   }
-  function readEach(rows: (string | null)[][], read: Read) {
+  function decodeEach(rows: Cells[], decode: DecodeRow) {
     if (rows.some(([text]) => text === null)) throw new ResultTooLarge();
-    const size = Number(rows.at(-1)?.at(-1) ?? 0);
-    const readOne = ([text, ...beside]: (string | null)[]) =>
-      parseComposites(text!, kinds, (row) => read([...row, ...beside]))[0];
-    return bound === defaultResultBound ? sized(rows.map(readOne), size) : readInSlices();
-
-    async function readInSlices() {
-      const found: Value[] = [];
-      for (let from = 0; from < rows.length; from += recordsAtOnce) {
-        if (from > 0) await setImmediate();
-        for (const row of rows.slice(from, from + recordsAtOnce)) found.push(readOne(row));
-      }
-      return sized(found, size);
-    }
+    const bytes = Number(rows.at(-1)?.at(-1) ?? 0);
+    const decodeOne = ([text, ...others]: Cells) =>
+      parseComposites(text!, kinds, (row) => decode([...row, ...others]))[0];
+    return decodeInSlices
+      ? mapInSlices(rows, decodeOne).then((decoded) => sized(decoded, bytes))
+      : sized(rows.map(decodeOne), bytes);
   }
-  function sized(found: Value[], size: number) {
-    if (found.length > bound.rows) throw new ResultTooLarge();
-    bytesRead.set(found, size);
-    return found;
-  }
-  const isInOneText = long.length === 0;
   return {
     fields: [...short, ...long],
-    toSql: isInOneText ? inOneText : oneByOne,
-    read: isInOneText ? readText : readEach,
+    toSql: isInOneText ? allRowsSql(names.all, cells, bound) : rowByRowSql(names, cells, bound),
+    decode: isInOneText ? decodeText : decodeEach,
   };
+}
+
+type Cells = (string | null)[];
+
+const boundedSql = (text: string, names: string[], bound: ResultBound) =>
+  `(select * from (${text}) as t(${names.join(', ')}) limit ${bound.rows + 1}) as t`;
+
+/** One text; null where it is longer than the bound. */
+const allRowsSql = (names: string[], cells: string[], bound: ResultBound) => (text: string) =>
+  `select case when octet_length(records) <= ${bound.bytes} then records end
+      from (select coalesce(string_agg(row(${cells.join(', ')})::text, ''), '') as records
+        from ${boundedSql(text, names, bound)}) as t`;
+
+/** A literal, the long texts and the bytes so far in each row; null beyond the bound. octet_length reads no text. */
+const rowByRowSql = (names: { all: string[]; long: string[] }, cells: string[], bound: ResultBound) => {
+  const bytes = names.long.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
+  const columns = [`row(${cells.join(', ')})::text`, ...names.long];
+  const bounded = columns.map((column) => `case when bytes <= ${bound.bytes} then ${column} end`).join(', ');
+  return (text: string) =>
+    `select ${bounded}, bytes
+      from (select *, sum(${bytes}) over (rows unbounded preceding) as bytes
+        from ${boundedSql(text, names.all, bound)}) as t`;
+};
+
+async function mapInSlices<T>(rows: Cells[], map: (row: Cells) => T): Promise<T[]> {
+  const mapped: T[] = [];
+  for (let from = 0; from < rows.length; from += recordsAtOnce) {
+    if (from > 0) await setImmediate();
+    for (const row of rows.slice(from, from + recordsAtOnce)) mapped.push(map(row));
+  }
+  return mapped;
 }
 
 const isLong = ({ field }: Field) => isLongText(field);
 
-/** An expression comes as JSON, which tells its type: a numeric is a number there. So does an array, for its members. */
+/** An expression is sent as JSON, which has its type: a numeric is a number there. So is an array, for its members. */
 function getKind(field: unknown): Kind {
   const decoder = getDecoder(field);
   if (!is(decoder, Column) || is(decoder, PgArray)) return 'json';
@@ -134,9 +149,9 @@ function getKind(field: unknown): Kind {
   return type === 'boolean' ? 'boolean' : 'text';
 }
 
-type Read = (row: Value[]) => Value;
+type DecodeRow = (row: Value[]) => Value;
 
-function compileRowDecoder(fields: Field[], notNull: Nullable, areRecords: boolean): Read {
+function compileRowDecoder(fields: Field[], notNull: Nullable, areRecords: boolean): DecodeRow {
   const reads = fields.map(({ field }, n) => getRead(field, n, areRecords));
   if (fields.every(({ path }) => path.length === 1)) {
     return compileObject(
@@ -164,25 +179,27 @@ function compileRowDecoder(fields: Field[], notNull: Nullable, areRecords: boole
   return compileObject(names, parts);
 }
 
-/** Written out member by member, since an object that is filled in a loop takes several times as long to make and to read. */
-function compileObject(names: string[], reads: Read[]): Read {
+/** Generated code: an object that is filled in a loop takes several times as long to create and to read. */
+function compileObject(names: string[], reads: DecodeRow[]): DecodeRow {
   const members = names.map(
     (name, n) =>
       `${JSON.stringify(name)}: ${getPlace.has(reads[n]!) ? `row[${getPlace.get(reads[n]!)}]` : `reads[${n}](row)`}`,
   );
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the names are those of our own columns
-  return (new Function('reads', `return (row) => ({ ${members.join(', ')} })`) as (reads: Read[]) => Read)(reads);
+  return (new Function('reads', `return (row) => ({ ${members.join(', ')} })`) as (reads: DecodeRow[]) => DecodeRow)(
+    reads,
+  );
 }
 
 const identity = Column.prototype.mapFromDriverValue;
-/** The place of each column that is taken as it comes. */
-const getPlace = new WeakMap<Read, number>();
+/** Position of each column whose value is used unchanged. */
+const getPlace = new WeakMap<DecodeRow, number>();
 
-function getRead(field: unknown, n: number, isRecord: boolean): Read {
+function getRead(field: unknown, n: number, isRecord: boolean): DecodeRow {
   const decoder = getDecoder(field);
   const isRead = isRecord && (/number|boolean/.test(getKind(field)) || decoder === noopDecoder || isLongText(field));
   if (isRead || decoder.mapFromDriverValue === identity) {
-    const read: Read = (row) => row[n];
+    const read: DecodeRow = (row) => row[n];
     getPlace.set(read, n);
     return read;
   }
@@ -195,7 +212,7 @@ function getDecoder(field: unknown): DriverValueDecoder<unknown, unknown> {
   return (sql as SQL & { decoder: DriverValueDecoder<unknown, unknown> }).decoder;
 }
 
-/** The row of an outer join may be absent: then its first column is null, which is part of its key. */
+/** The row of an outer join may be absent: then its first column, a part of its key, is null. */
 function isAbsentable(columns: unknown[], notNull: Nullable) {
   const tables = new Set(columns.map((column) => (is(column, Column) ? getTableName(column.table) : undefined)));
   const [table] = tables;

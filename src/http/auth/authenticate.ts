@@ -3,19 +3,15 @@ import type { Ctx, Guards, Settings } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Doing } from '../../database/client.ts';
 import { preferredLanguage } from '../../reference/language.ts';
-import { createKeyLookup, type FoundKey } from './key-lookup.ts';
 import { getRoute } from '../errors/error-handler.ts';
-import { limitRate, type RateBuckets } from './rate-limit.ts';
 import type { CountRequest } from './address-limit.ts';
+import { createKeyLookup, type FoundKey } from './key-lookup.ts';
+import { limitRate, type RateBuckets } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Set for every route behind `authenticate`, from its preParsing hook on. */
     ctx: Ctx;
-    /**
-     * Names the state of the provider's data and of what all share. With the rows' transactions and the server's start
-     * beside their clocks, so that a restored database never names another state by the same words.
-     */
-    dataVersion: string;
   }
 }
 
@@ -23,61 +19,65 @@ export type Services = {
   database: Database;
   settings: Settings;
   guards: Guards;
-  /** Counts a wrong key against the address it came from (IPv6 by /64). */
+  /** Counts an invalid key of an address (IPv6: of a /64). */
   countInvalidKey: CountRequest;
-  /** Counts a request without a key against its address. */
+  /** Counts a request without a key of an address. */
   countRequest: CountRequest;
-  /** Of the providers' requests; none where they are not limited. */
+  /** Rate limit of each school; none unless given. */
   buckets?: RateBuckets | undefined;
 };
 
-/** Lets in who has a key, as often as the provider may ask. In `preParsing`: after anything cheap, and before a stranger's body is read. */
-export function authenticate(app: FastifyInstance, { database, settings, guards, countInvalidKey, buckets }: Services) {
+/** Requires an API key, in `preParsing`: before the body of a client without one is read. */
+export function authenticate(app: FastifyInstance, services: Services) {
+  const { database, countInvalidKey, buckets } = services;
   const findKey = createKeyLookup(database);
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
-    // A browser's preflight carries no key; the path answers 404 or 405.
+    // A CORS preflight carries no key; the route answers 405.
     if (request.method === 'OPTIONS') {
       if (request.is404) throw new Problem('not_found', 'There is nothing at this path');
       return;
     }
-    const key = request.headers['x-api-key'];
-    const found = await findKey(key);
-    if (!found) {
+    const key = await findKey(request.headers['x-api-key']);
+    if (!key) {
       reply.header('www-authenticate', 'ApiKey header="X-API-Key"');
-      throw await unauthorizedError(request);
+      throw await unauthorizedError(countInvalidKey, request);
     }
-    // In a turn of its own: what is asked in this one is answered together.
-    if (found.stale) setImmediate(noteUse, database, found, request);
-    request.dataVersion = found.data_version;
-    let audited: Database | undefined;
-    const writers = () =>
-      (audited ??= database.withAudit(auditContextOf(request, found.key_id)).queuedAs(found.fairness_key));
-    request.ctx = {
-      providerId: found.provider_id,
-      fairnessKey: found.fairness_key,
-      version: found.version,
-      language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
-      settings,
-      guards,
-      db: database.db,
-      authStore: { $client: database.pool },
-      write: (work) => writers().write([found.provider_id], work),
-      writeNewProvider: (work) => writers().writeNewProvider(found.provider_id, work),
-    };
+    // Afterwards: the queries of one tick share a connection.
+    if (key.stale) setImmediate(recordUse, database, key, request);
+    request.ctx = contextOf(services, key, request);
   });
   if (buckets) limitRate(app, buckets);
-
-  /** Only wrong keys are counted, so a right one always passes. */
-  async function unauthorizedError(request: FastifyRequest) {
-    const limit = await countInvalidKey(request);
-    return !limit.isAllowed && limit.isExceeded
-      ? new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter: limit.ttlInSeconds })
-      : new Problem('unauthenticated', 'Wrong API Key');
-  }
 }
 
-/** Once the path is read: only what is an id in it is told. */
+function contextOf({ database, settings, guards }: Services, key: FoundKey, request: FastifyRequest): Ctx {
+  let audited: Database | undefined;
+  // Once the route is known, on the first write.
+  const writers = () =>
+    (audited ??= database.withAudit(auditContextOf(request, key.key_id)).queuedAs(key.fairness_key));
+  return {
+    providerId: key.provider_id,
+    fairnessKey: key.fairness_key,
+    version: key.version,
+    dataVersion: key.data_version,
+    language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
+    settings,
+    guards,
+    db: database.db,
+    authStore: { $client: database.pool },
+    write: (work) => writers().write([key.provider_id], work),
+    writeNewProvider: (work) => writers().writeNewProvider(key.provider_id, work),
+  };
+}
+
+/** Only invalid keys are counted, so a valid one always passes. */
+async function unauthorizedError(countInvalidKey: CountRequest, request: FastifyRequest) {
+  const limit = await countInvalidKey(request);
+  return !limit.isAllowed && limit.isExceeded
+    ? new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter: limit.ttlInSeconds })
+    : new Problem('unauthenticated', 'Wrong API Key');
+}
+
 const auditContextOf = (request: FastifyRequest, keyId: number): Doing => ({
   actor: 'key',
   actorId: keyId,
@@ -85,13 +85,13 @@ const auditContextOf = (request: FastifyRequest, keyId: number): Doing => ({
   itemIds: Object.values(request.params as object).filter((value): value is number => typeof value === 'number'),
 });
 
-/** Keys whose use is just being written, so that a burst of requests writes it once. */
-const beingNoted = new Set<number>();
+/** Keys whose use is being recorded, so that a burst of requests records it once. */
+const pendingKeys = new Set<number>();
 
-/** At most once a minute; nobody waits for it, and it takes no lock. */
-function noteUse({ pool }: Database, { provider_id, key_id }: FoundKey, request: FastifyRequest) {
-  if (beingNoted.has(key_id)) return;
-  beingNoted.add(key_id);
+/** At most once a minute, without a lock; no request waits for it. */
+function recordUse({ pool }: Database, { provider_id, key_id }: FoundKey, request: FastifyRequest) {
+  if (pendingKeys.has(key_id)) return;
+  pendingKeys.add(key_id);
   pool
     .query({
       text: `update api_keys set last_used_at = now() where provider_id = $1 and id = $2
@@ -99,5 +99,5 @@ function noteUse({ pool }: Database, { provider_id, key_id }: FoundKey, request:
       values: [provider_id, key_id],
     })
     .catch(() => request.log.debug("a key's last use was not noted"))
-    .finally(() => beingNoted.delete(key_id));
+    .finally(() => pendingKeys.delete(key_id));
 }

@@ -1,29 +1,30 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
 import type { Database } from '../../database/client.ts';
 import { opensSql } from '../../database/tenant-lock.ts';
 
-/** Whose key it is, and the state of all that it may read. */
 export type FoundKey = {
   provider_id: number;
+  /** The root of the school's parent chain. */
   fairness_key: number;
   key_id: number;
   version: string;
   data_version: string;
+  /** True if the last use was recorded more than a minute ago. */
   stale: boolean;
 };
 
 export type FindKey = (key: string | string[] | undefined) => Promise<FoundKey | undefined>;
 
 /**
- * Looks a key up on each request, so that a revoked one is out at once. Requests of one turn of the event loop that bring
- * the same key share one statement, which leaves after the last of them has come.
+ * Looks a key up for each request, so that a revoked key is invalid at once. Requests of one event-loop tick with the
+ * same key share one statement.
  */
 export function createKeyLookup({ pool }: Database): FindKey {
   const inFlight = new Map<string, Promise<FoundKey | undefined>>();
 
-  async function lookUp(hash: string) {
-    await turn();
+  async function query(hash: string) {
+    await nextTick();
     inFlight.delete(hash);
     const { rows } = await pool.query<FoundKey>({ name: 'authenticate', text, values: [hash] });
     return rows[0];
@@ -32,15 +33,15 @@ export function createKeyLookup({ pool }: Database): FindKey {
   return async (key) => {
     if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
     const hash = hashApiKey(key);
-    const shared = inFlight.get(hash);
-    if (!shared) {
-      const own = lookUp(hash);
+    const pending = inFlight.get(hash);
+    if (!pending) {
+      const own = query(hash);
       inFlight.set(hash, own);
       return own;
     }
-    const found = await shared;
-    // Each goes on in a turn of its own: what is asked in one goes over one connection, where a slow read holds up the rest.
-    await turn();
+    const found = await pending;
+    // Another tick for each request: the queries of one tick share a connection, where a slow read delays the others.
+    await nextTick();
     return found;
   };
 }

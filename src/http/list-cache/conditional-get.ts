@@ -1,56 +1,55 @@
-import { createHash, hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../core/context.ts';
-import { serveFromCache, withPageHints, cachedEtag } from './response-cache.ts';
+import { buildHash } from '../../lib/build-hash.ts';
+import { pageHintsOf } from './page-hint-cache.ts';
+import { serveFromCache } from './single-flight.ts';
 
 type Query = Record<string, unknown>;
 
 /**
- * The answer to a list depends on the provider's data, what all share, the build, the settings, the language and the
- * question: a hash of these is its ETag, known before any data is read. Anything with partners depends on more, and so
- * does a question of which `dependsOnMore` says so, such as one with the clock in it.
+ * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the data version, the build,
+ * the settings, the language and the query. It replies 304 or from the cache. A list with partners has no ETag.
  */
 export const handleConditionalGet =
   (dependsOnMore: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
-    const { ctx, dataVersion, routeOptions, server } = request;
-    // Neither how many there are nor where a page ends depends on what is embedded.
+    const { ctx, routeOptions, server } = request;
+    // Includes change neither the number of items nor where a page ends.
     if (!dependsOnMore({ ...query, include: undefined })) {
-      ctx.pageHints = withPageHints(server.known, `${ctx.providerId} ${dataVersion} ${routeOptions.url}`);
+      const prefix = `${ctx.providerId} ${ctx.dataVersion} ${routeOptions.url}`;
+      ctx.pageHints = pageHintsOf(server.listCache.pageHints, prefix);
     }
     if (dependsOnMore(query)) return;
-    // The address too: it may hold ignored parameters, which the link to the next page repeats.
-    const name = `${ctx.providerId} ${dataVersion} ${ctx.language} ${request.url}`;
-    const tag = cachedEtag(server.stored, name) ?? toEtag(request);
-    reply.header('etag', tag);
-    const input = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^(W\/)?/, 'W/'));
-    if (input?.includes(tag)) return reply.code(304).send();
-    return serveFromCache(request, reply, name);
+    // By URL: ignored parameters are repeated in the link to the next page.
+    const cacheKey = `${ctx.providerId} ${ctx.dataVersion} ${ctx.language} ${request.url}`;
+    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? etagOf(request);
+    reply.header('etag', etag);
+    const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^(W\/)?/, 'W/'));
+    if (known?.includes(etag)) return reply.code(304).send();
+    return serveFromCache(request, reply, cacheKey);
   };
 
-function toEtag({ ctx, dataVersion, routeOptions, params, query }: FastifyRequest) {
-  const queryKey = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [ctx.providerId, dataVersion, ctx.language, routeOptions.url, params, queryKey];
-  return `W/"${hash('sha256', sameIn(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
+/** Replies 304 to `If-None-Match: *`, once the query has turned out to be valid. */
+export async function matchAnyTag(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  const isAny = request.headers['if-none-match']?.trim() === '*';
+  if (!isAny || reply.statusCode !== 200 || !reply.hasHeader('etag')) return payload;
+  reply.code(304).removeHeader('content-length').removeHeader('content-type');
+  return '';
 }
 
-/** What two answers can only be the same in: the build and the settings. */
-function sameIn(settings: Settings) {
-  let same = builds.get(settings);
-  if (same === undefined) builds.set(settings, (same = JSON.stringify([build, settings])));
-  return same;
+function etagOf({ ctx, routeOptions, params, query }: FastifyRequest) {
+  const sorted = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts = [ctx.providerId, ctx.dataVersion, ctx.language, routeOptions.url, params, sorted];
+  return `W/"${hash('sha256', serverKey(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
 }
-const builds = new WeakMap<Settings, string>();
 
-/** Names this build: another one may word the same data differently. */
-const build = hashOfFiles(join(import.meta.dirname, '..'));
+const serverKeys = new WeakMap<Settings, string>();
 
-function hashOfFiles(folder: string) {
-  const all = createHash('sha256');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
-  for (const name of files.sort()) all.update(name).update(readFileSync(join(folder, name)));
-  return all.digest('base64url');
+/** The build and the settings. */
+function serverKey(settings: Settings) {
+  const key = serverKeys.get(settings) ?? JSON.stringify([buildHash, settings]);
+  serverKeys.set(settings, key);
+  return key;
 }

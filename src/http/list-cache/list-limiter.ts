@@ -1,60 +1,46 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createKeyedQueue } from '../../database/keyed-queue.ts';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    turns: Turns | null;
-  }
-  interface FastifyRequest {
-    /** Lets the next one in; null for who has no turn. */
-    releaseSlot: (() => void) | null;
-  }
-}
+/** How many lists run at once, how many others wait (1,000 unless given), and how long before 503. */
+export type ListLimits = { atOnce: number; waitMs: number; waiting?: number };
 
-/** How many lists are read and written at once, how long the others wait for their turn before 503, and how many of them may. */
-export type ListLimiter = { atOnce: number; waitMs: number; waiting?: number };
-type Turns = ReturnType<typeof createKeyedQueue>;
-
-/** Null lets all in at once. */
-export const createListLimiter = (turning: ListLimiter | undefined): Turns | null =>
-  turning
-    ? createKeyedQueue({ slots: turning.atOnce, waiting: turning.waiting ?? 1_000, waitMs: turning.waitMs })
-    : null;
+/** Null runs all at once. */
+export const createListLimiter = (limits: ListLimits | undefined) =>
+  limits ? createKeyedQueue({ slots: limits.atOnce, waiting: limits.waiting ?? 1_000, waitMs: limits.waitMs }) : null;
 
 /**
- * Lets a list be read when it is its turn: the first of the provider of whom the fewest are read. No promise of the
- * handler's exists while it waits: V8 would take that for long-lived, and then keep what it told, a page's rows and
- * items, as long. Who has gone gets none.
+ * Limits concurrent list queries, fair by tenant. Runs as a callback hook before the handler starts: pending handler
+ * promises get tenured by V8 and keep their rows alive. Aborted requests are skipped.
  */
 export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
-  const { turns } = request.server;
-  if (!turns) {
+  const { limiter } = request.server.listCache;
+  if (!limiter) {
     done();
     return;
   }
   if (reply.raw.destroyed) return;
-  // Until it is written out: who goes meanwhile leaves a statement behind, which holds its connection until then.
-  const itsTurn = () =>
-    new Promise<void>((leave) => {
-      request.releaseSlot = leave;
-      if (reply.raw.destroyed) leave();
+  // Held until the response is serialized: the statement of an aborted request occupies a connection until then.
+  const hold = () =>
+    new Promise<void>((release) => {
+      request.listCache!.release = release;
+      if (reply.raw.destroyed) release();
       else done();
     });
-  turns([], itsTurn, {
+  limiter([], hold, {
     fairnessKey: request.ctx.fairnessKey,
-    onWait: (giveUp) => reply.raw.once('close', giveUp),
+    onWait: (cancel) => reply.raw.once('close', cancel),
   }).catch((error: unknown) => {
     if (!reply.raw.destroyed) done(error as Error);
   });
 }
 
-/** Its page is written out; how long the client takes to receive it is nobody's wait. In `onSend`. */
+/** In onSend, once the response is serialized; a slow client occupies no slot. */
 export function releaseSlot(
   request: FastifyRequest,
   _reply: FastifyReply,
   payload: unknown,
   done: (error: null, payload: unknown) => void,
 ) {
-  request.releaseSlot?.();
+  request.listCache?.release?.();
   done(null, payload);
 }

@@ -1,23 +1,23 @@
-import type { PageHintStore, PageHints } from '../../core/context.ts';
+import type { PageHints, PageHintStore } from '../../core/context.ts';
 
 export const createPageHints = (): PageHints => ({ cursors: new Map() });
 export const noPageHints: PageHintStore = { find: () => undefined, open: createPageHints };
 
-/** For a few who walk at once, or one who asks for some pages at once. */
+/** Enough for a few clients that page through a list at the same time. */
 const maxCursors = 8;
 
 export type Cursor = { count: number; id: number };
 
-/** Where to go on from to what comes after so many items: only those between have to be skipped. */
-export function nearestCursor(hints: PageHints | undefined, before: number): Cursor | undefined {
+/** The last cursor at or before an offset: only the rows between have to be skipped. */
+export function nearestCursor(hints: PageHints | undefined, offset: number): Cursor | undefined {
   let nearest: Cursor | undefined;
   for (const [count, id] of hints?.cursors ?? []) {
-    if (count <= before && count > (nearest?.count ?? 0)) nearest = { count, id };
+    if (count <= offset && count > (nearest?.count ?? 0)) nearest = { count, id };
   }
   return nearest;
 }
 
-/** The last few that were noted are kept. */
+/** Remembers the last id of the first `count` items, for the latest `maxCursors` pages. */
 export function rememberCursor({ cursors }: PageHints, { count, id }: Cursor) {
   cursors.delete(count);
   cursors.set(count, id);
@@ -25,18 +25,18 @@ export function rememberCursor({ cursors }: PageHints, { count, id }: Cursor) {
   if (cursors.size > maxCursors) cursors.delete(oldest!);
 }
 
-/** Notes that there are no more than so many items. */
+/** Records that there are at most `count` items. */
 export function setUpperBound(hints: PageHints, count: number) {
   hints.maxCount = Math.min(count, hints.maxCount ?? count);
 }
 
-/** Counts once, for all pages and all who wait. */
+/** Counts once for all concurrent and later requests; a failed count is tried again. */
 export function countOnce(hints: PageHints, count: () => Promise<number>) {
   if (hints.total) return hints.total;
   const total = count();
   hints.total = total;
   total.then(
-    (found) => setUpperBound(hints, found),
+    (number) => setUpperBound(hints, number),
     () => delete hints.total,
   );
   return total;

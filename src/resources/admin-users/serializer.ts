@@ -27,7 +27,7 @@ const loadRoleIds = hasMany(
     ctx.db
       .select({ ownerId: adminMembershipRoles.adminUserId, roleId: adminMembershipRoles.roleId })
       .from(adminMembershipRoles)
-      .where(matchesKeys(ctx, adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
+      .where(matchesKeys(adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
       .orderBy(asc(adminMembershipRoles.roleId)),
   ),
   ({ roleId }: { ownerId: number; roleId: number }) => roleId,
@@ -51,5 +51,5 @@ export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
 
 /** Members by their ids: what refers to one (a seller) shows who it is. */
 export const fetchAdminUsers = batchLoader((ctx, keys) =>
-  fetchMembers(ctx, matchesKeys(ctx, adminMemberships.providerId, adminMemberships.adminUserId, keys)),
+  fetchMembers(ctx, matchesKeys(adminMemberships.providerId, adminMemberships.adminUserId, keys)),
 );

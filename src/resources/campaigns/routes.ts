@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id, Title } from '../../schema/types.ts';
-import { okResponses, bookingErrorResponses, limitedList } from '../../http/responses.ts';
+import { limitedList } from '../../http/list-cache/index.ts';
+import { okResponses, bookingErrorResponses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';

@@ -27,7 +27,7 @@ export const fetchCampaigns = batchLoader((ctx, keys) =>
   ctx.db
     .select(campaignColumns)
     .from(campaigns)
-    .where(matchesKeys(ctx, campaigns.providerId, campaigns.id, keys)),
+    .where(matchesKeys(campaigns.providerId, campaigns.id, keys)),
 );
 
 type Named = { ownerId: number; id: number };
@@ -38,7 +38,7 @@ const loadCourses = hasMany(
     ctx.db
       .select({ ownerId: campaignCourses.campaignId, id: campaignCourses.courseId })
       .from(campaignCourses)
-      .where(matchesKeys(ctx, campaignCourses.providerId, campaignCourses.campaignId, keys))
+      .where(matchesKeys(campaignCourses.providerId, campaignCourses.campaignId, keys))
       .orderBy(asc(campaignCourses.courseId)),
   ),
   toId,
@@ -49,7 +49,7 @@ const loadCustomers = hasMany(
     ctx.db
       .select({ ownerId: campaignCustomers.campaignId, id: campaignCustomers.customerId })
       .from(campaignCustomers)
-      .where(matchesKeys(ctx, campaignCustomers.providerId, campaignCustomers.campaignId, keys))
+      .where(matchesKeys(campaignCustomers.providerId, campaignCustomers.campaignId, keys))
       .orderBy(asc(campaignCustomers.customerId)),
   ),
   toId,
@@ -60,7 +60,7 @@ const loadTags = hasMany(
     ctx.db
       .select({ ownerId: campaignTags.campaignId, id: campaignTags.tagId })
       .from(campaignTags)
-      .where(matchesKeys(ctx, campaignTags.providerId, campaignTags.campaignId, keys))
+      .where(matchesKeys(campaignTags.providerId, campaignTags.campaignId, keys))
       .orderBy(asc(campaignTags.tagId)),
   ),
   toId,

@@ -31,7 +31,7 @@ const loadInstructors = hasMany(
       )
       .where(
         and(
-          matchesKeys(ctx, gatheringInstructors.providerId, gatheringInstructors.gatheringId, keys),
+          matchesKeys(gatheringInstructors.providerId, gatheringInstructors.gatheringId, keys),
           shownInstructors(ctx),
         ),
       )
@@ -56,6 +56,6 @@ export const fetchGatherings = batchLoader((ctx, keys) =>
       isFuture: sql<boolean>`${gatherings.startsAt} > now()`,
     })
     .from(gatherings)
-    .where(and(matchesKeys(ctx, gatherings.providerId, gatherings.courseDateId, keys), isNull(gatherings.deletedAt)))
+    .where(and(matchesKeys(gatherings.providerId, gatherings.courseDateId, keys), isNull(gatherings.deletedAt)))
     .orderBy(asc(gatherings.startsAt), asc(gatherings.id)),
 );

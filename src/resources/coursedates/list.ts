@@ -1,12 +1,10 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
-import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, List, OneOf } from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { inScope, type TenantScope } from '../../lists/tenant-scope.ts';
+import { inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../tags/serializer.ts';
@@ -19,7 +17,7 @@ import {
   nextCourseDateShape,
 } from './serializer.ts';
 
-const within = (ctx: Ctx, scope: TenantScope) => inScope(ctx, scope, courseDates.providerId, isPublicDate);
+const within = (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courseDates.providerId, isPublicDate);
 
 const ofCourses = selectiveFilter(
   List(Id, { description: 'Only dates of these courses' }),
@@ -68,27 +66,14 @@ export const courseDateList = defineList({ ...dates, serializer: courseDateShape
 /** The same for one course, which the path names. */
 export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourseShape, filters });
 
-const batch = defineList({
+/** The same for courses that must be named, on shorter pages. */
+export const batchCourseDateList = defineList({
   ...dates,
   serializer: courseDateShape,
-  filters: {
-    course_ids: ofCourses,
-    ...filters,
-  },
+  filters: { course_ids: ofCourses, ...filters },
+  requiredFilters: ['course_ids'],
+  paging: { defaultLimit: 25 },
 });
-
-type BatchQuery = Parameters<typeof batch.page>[1] & { course_ids: number[] };
-const batchParameters = batch.Query['properties'] as Record<string, object>;
-
-/** The same for courses that must be named, on shorter pages. */
-export const batchCourseDateList = {
-  ...batch,
-  Query: Type.Unsafe<BatchQuery>({
-    type: 'object',
-    properties: { ...batchParameters, limit: { ...batchParameters['limit'], default: 25 } },
-    required: ['course_ids'],
-  }),
-};
 
 /** Visible, not canceled, of an active course, no child of another date, and from today on where the date is. */
 const upcoming = and(
@@ -109,26 +94,13 @@ const upcoming = and(
   )})`,
 )!;
 
-const calendar = defineList({
+/** The calendar of the next dates: its order is by time, and a page is the whole of it unless asked otherwise. */
+export const nextCourseDateList = defineList({
   table: courseDates,
   serializer: nextCourseDateShape,
-  scope: (ctx, scope) => within(ctx, scope),
-  notDeleted: upcoming,
+  scope: (tenant, scope) => and(within(tenant, scope), upcoming)!,
   filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
+  paging: { defaultLimit: 250, sinceId: false },
   order: () => ({ column: courseDates.startsAt }),
   fetch: fetchCourseDates,
 });
-
-type CalendarQuery = Omit<Parameters<typeof calendar.page>[1], 'since_id' | 'include_deleted'>;
-const { limit, page, include_partners, partner_id, tag_ids, tag_match, include } = calendar.Query[
-  'properties'
-] as Record<string, object>;
-
-/** The calendar of the next dates: its order is by time, and a page is the whole of it unless asked otherwise. */
-export const nextCourseDateList = {
-  ...calendar,
-  Query: Type.Unsafe<CalendarQuery>({
-    type: 'object',
-    properties: { limit: { ...limit, default: 250 }, page, include_partners, partner_id, tag_ids, tag_match, include },
-  }),
-};

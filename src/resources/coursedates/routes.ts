@@ -1,15 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import {
-  okResponses,
-  createdResponses,
-  Envelope,
-  limitedList,
-  cachedListUnless,
-  sendEnvelope,
-  sendItems,
-} from '../../http/responses.ts';
+import { limitedList, cachedListUnless } from '../../http/list-cache/index.ts';
+import { okResponses, createdResponses, Envelope, sendEnvelope, sendItems } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';

@@ -89,7 +89,7 @@ const fetchChildren = batchLoader((ctx, keys) =>
     .select({ ...dateColumns, ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
     .from(courseDates)
     .innerJoin(courses, itsCourse)
-    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
+    .where(and(matchesKeys(courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
@@ -107,7 +107,7 @@ const loadInstructors = hasMany(
       )
       .where(
         and(
-          matchesKeys(ctx, courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys),
+          matchesKeys(courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys),
           shownInstructors(ctx),
         ),
       )
@@ -126,7 +126,7 @@ const fetchBundles = batchLoader((ctx, keys) =>
   ctx.db
     .select({ id: bundles.id, title: bundles.title })
     .from(bundles)
-    .where(matchesKeys(ctx, bundles.providerId, bundles.id, keys)),
+    .where(matchesKeys(bundles.providerId, bundles.id, keys)),
 );
 
 const fetchMembers = batchLoader((ctx, keys) =>
@@ -134,7 +134,7 @@ const fetchMembers = batchLoader((ctx, keys) =>
     .select(dateColumns)
     .from(courseDates)
     .innerJoin(courses, itsCourse)
-    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
+    .where(and(matchesKeys(courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
@@ -236,5 +236,5 @@ export const fetchCourseDates = batchLoader((ctx, keys) =>
     .select(dateColumns)
     .from(courseDates)
     .innerJoin(courses, itsCourse)
-    .where(matchesKeys(ctx, courseDates.providerId, courseDates.id, keys)),
+    .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
 );

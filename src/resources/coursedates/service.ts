@@ -7,7 +7,7 @@ import { mapConstraintErrors } from '../../core/constraint-errors.ts';
 import { zoneFaults } from '../../database/time-zones.ts';
 import { recordAffected } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { insert, prepareInsert } from '../../database/query-builder/prepared-insert.ts';
+import { insert, prepareInsert } from '../../database/prepared-insert.ts';
 import { realTime } from '../../database/tables/columns.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -82,7 +82,7 @@ async function assertVisibleCourse(
   scope: TenantScope = ownScope,
 ) {
   const seen = and(
-    ctx.guards.scope ? inScope(ctx, scope, courses.providerId, isPublicCourse) : undefined,
+    inScope(ctx, scope, courses.providerId, isPublicCourse),
     eq(courses.id, id),
     include_deleted ? undefined : isNull(courses.deletedAt),
   );

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { okResponses, cachedList } from '../../http/responses.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses } from '../../http/responses.ts';
 import { Duration, toDurations } from './duration-schema.ts';
 
 export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {

@@ -1,11 +1,10 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
 import { Flag, Id, OneOf } from '../../schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere, inScope, type TenantScope } from '../../lists/tenant-scope.ts';
+import { tenantWhere, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../tags/serializer.ts';
@@ -13,7 +12,7 @@ import { courseItemShape, courseShape, fetchCourses, isPublicCourse } from './se
 
 const common = {
   table: courses,
-  scope: (ctx: Ctx, scope: TenantScope) => inScope(ctx, scope, courses.providerId, isPublicCourse),
+  scope: (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courses.providerId, isPublicCourse),
   notDeleted: isNull(courses.deletedAt),
   fetch: fetchCourses,
 };
@@ -42,22 +41,19 @@ const item = defineList({
   ...common,
   serializer: courseItemShape,
   filters: { description_language, ...partnerParameters },
+  paging: false,
 });
-
-type CourseItemQuery = Omit<Parameters<typeof item.page>[1], 'limit' | 'page' | 'since_id'>;
-const {
-  description_language: language,
-  include,
-  include_partners,
-  partner_id,
-  include_deleted,
-} = item.Query['properties'] as Record<string, object>;
+const { include, include_deleted } = item.itemParameters;
 
 /** One course, which may embed more than those of a list. */
 export const courseItem = {
-  ...item,
-  Query: Type.Unsafe<CourseItemQuery>({
-    type: 'object',
-    properties: { description_language: language, include, include_partners, partner_id, include_deleted },
-  }),
+  byId: item.byId,
+  View: item.View,
+  Query: Type.Unsafe<Parameters<typeof item.page>[1]>(
+    Type.Object({
+      description_language: Type.Optional(description_language.schema),
+      ...{ include: include!, include_partners: Type.Optional(partnerParameters.include_partners.schema) },
+      ...{ partner_id: Type.Optional(partnerParameters.partner_id.schema), include_deleted: include_deleted! },
+    }),
+  ),
 };

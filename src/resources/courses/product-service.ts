@@ -1,7 +1,7 @@
 import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { prepareInsert, insert } from '../../database/query-builder/prepared-insert.ts';
+import { prepareInsert, insert } from '../../database/prepared-insert.ts';
 import { products } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 

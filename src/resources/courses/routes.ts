@@ -1,14 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import {
-  okResponses,
-  createdResponses,
-  ListOrEnvelope,
-  cachedList,
-  sendEnvelope,
-  sendItems,
-} from '../../http/responses.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses, createdResponses, ListOrEnvelope, sendEnvelope, sendItems } from '../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
 import { courseItem, courseList } from './list.ts';
 import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';

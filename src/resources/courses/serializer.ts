@@ -48,7 +48,7 @@ export const loadCourseCategories = hasMany(
       .from(courseCategories)
       .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
       .leftJoin(parentCategories, eq(parentCategories.id, categories.parentId))
-      .where(matchesKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
+      .where(matchesKeys(courseCategories.providerId, courseCategories.courseId, keys))
       .orderBy(asc(categories.id)),
   ),
   ({ id, title, slug, idParent, titleParent }: CategoryFound) => ({ id, title, slug, idParent, titleParent }),
@@ -68,7 +68,7 @@ const loadTags = hasMany(
       .select({ ownerId: courseTags.courseId, id: tags.id, title: tags.title })
       .from(courseTags)
       .innerJoin(tags, and(eq(tags.providerId, courseTags.providerId), eq(tags.id, courseTags.tagId)))
-      .where(matchesKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
+      .where(matchesKeys(courseTags.providerId, courseTags.courseId, keys))
       .orderBy(asc(tags.id)),
   ),
   ({ id, title }: WordFound) => ({ id, title }),
@@ -81,7 +81,7 @@ const loadLabels = hasMany(
       .select({ ownerId: courseLabels.courseId, id: labels.id, title: labels.title })
       .from(courseLabels)
       .innerJoin(labels, and(eq(labels.providerId, courseLabels.providerId), eq(labels.id, courseLabels.labelId)))
-      .where(matchesKeys(ctx, courseLabels.providerId, courseLabels.courseId, keys))
+      .where(matchesKeys(courseLabels.providerId, courseLabels.courseId, keys))
       .orderBy(asc(labels.id)),
   ),
   ({ id, title }: WordFound) => ({ id, title }),
@@ -92,7 +92,7 @@ const loadDescriptionLanguages = hasMany(
     ctx.db
       .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
       .from(courseTranslations)
-      .where(matchesKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keys))
+      .where(matchesKeys(courseTranslations.providerId, courseTranslations.courseId, keys))
       .orderBy(asc(courseTranslations.languageId)),
   ),
   ({ languageId }: { ownerId: number; languageId: string }) => languageId,
@@ -106,7 +106,7 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
     .from(courseTranslations)
     .where(
       and(
-        matchesKeys(ctx, courseTranslations.providerId, courseTranslations.courseId, keyPredicate(toKeySet(rows))),
+        matchesKeys(courseTranslations.providerId, courseTranslations.courseId, keyPredicate(toKeySet(rows))),
         eq(courseTranslations.languageId, language),
       ),
     );
@@ -119,7 +119,7 @@ const loadProducts = hasMany(
     ctx.db
       .select({ ownerId: products.courseId, ...productColumns })
       .from(products)
-      .where(and(matchesKeys(ctx, products.providerId, products.courseId, keys), isNull(products.archivedAt)))
+      .where(and(matchesKeys(products.providerId, products.courseId, keys), isNull(products.archivedAt)))
       .orderBy(asc(products.id)),
   ),
   (row: ProductRow & { ownerId: number }) => toProduct(row),
@@ -169,7 +169,7 @@ export const fetchCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(courses)
-    .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
+    .where(matchesKeys(courses.providerId, courses.id, keys)),
 );
 
 /** The same without their long texts, for what shows a course inside itself. */
@@ -177,5 +177,5 @@ export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select(omitColumns(courses, Object.values(descriptionMembers)))
     .from(courses)
-    .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
+    .where(matchesKeys(courses.providerId, courses.id, keys)),
 );

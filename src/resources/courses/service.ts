@@ -8,7 +8,7 @@ import { mergedProperties } from '../../schema/custom-properties.ts';
 import { mapConstraintErrors } from '../../core/constraint-errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { insert, prepareInsert } from '../../database/query-builder/prepared-insert.ts';
+import { insert, prepareInsert } from '../../database/prepared-insert.ts';
 import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
 import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
 import { caseFoldedSql, realTime } from '../../database/tables/columns.ts';

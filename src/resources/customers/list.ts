@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
-import { Type, type TObject } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { Flag, Id } from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -31,7 +31,7 @@ const fetchEmployees = batchLoader((ctx, keys) => {
     .select({ ...first._.selectedFields, ownerId: customers.id })
     .from(customers)
     .innerJoinLateral(first, sql`true`)
-    .where(matchesKeys(ctx, customers.providerId, customers.id, keys))
+    .where(matchesKeys(customers.providerId, customers.id, keys))
     .orderBy(asc(first.id));
 });
 
@@ -74,23 +74,16 @@ export const customerList = defineList({
   fetch: fetchCustomers,
 });
 
-const employeesOfCustomers = defineList({
+/** The course users of one customer, which the path names. */
+export const employeeList = defineList({
   table: courseUsers,
   serializer: courseUserShape,
-  scope: (ctx) => tenantWhere(ctx, courseUsers),
+  scope: (tenant) => tenantWhere(tenant, courseUsers),
+  pathFilters: { customer_id: selectiveFilter(Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {
-    customer_id: selectiveFilter(Id, (id) => eq(courseUsers.customerId, id)),
     ...dateRange('created_at', courseUsers.createdAt),
     ...dateRange('updated_at', courseUsers.updatedAt),
     paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
   fetch: fetchCourseUsers,
 });
-
-/** The course users of one customer, whom the path names. */
-export const employeeList = {
-  ...employeesOfCustomers,
-  Query: Type.Unsafe<Omit<Parameters<typeof employeesOfCustomers.page>[1], 'customer_id'>>(
-    Type.Omit(employeesOfCustomers.Query as unknown as TObject, ['customer_id']),
-  ),
-};

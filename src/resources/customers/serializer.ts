@@ -23,5 +23,5 @@ export const fetchCustomers = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(customers)
-    .where(matchesKeys(ctx, customers.providerId, customers.id, keys)),
+    .where(matchesKeys(customers.providerId, customers.id, keys)),
 );

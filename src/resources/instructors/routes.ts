@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { okResponses, createdResponses, cachedList, sendItems } from '../../http/responses.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses, createdResponses, sendItems } from '../../http/responses.ts';
 import { InstructorBody, InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { Instructor } from './schema.ts';

@@ -16,7 +16,7 @@ export const fetchInstructors = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(instructors)
-    .where(matchesKeys(ctx, instructors.providerId, instructors.id, keys)),
+    .where(matchesKeys(instructors.providerId, instructors.id, keys)),
 );
 
 /** The instructors that a date or gathering shows: all of one's own, of a partner's those on its web pages. */

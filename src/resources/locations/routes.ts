@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { okResponses, createdResponses, cachedList, sendItems } from '../../http/responses.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses, createdResponses, sendItems } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';

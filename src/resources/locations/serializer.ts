@@ -35,5 +35,5 @@ export const fetchLocations = batchLoader((ctx, keys) =>
   ctx.db
     .select(locationColumns)
     .from(locations)
-    .where(matchesKeys(ctx, locations.providerId, locations.id, keys)),
+    .where(matchesKeys(locations.providerId, locations.id, keys)),
 );

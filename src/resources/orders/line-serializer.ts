@@ -50,7 +50,7 @@ const fetchLineUsers = hasMany(
         courseUsers,
         and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
       )
-      .where(matchesKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+      .where(matchesKeys(orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
       .orderBy(asc(participants.id)),
   ),
   ({ user, invoiceReference }: UserFound) => Object.assign(toOrderUser(user), { invoice_reference: invoiceReference }),
@@ -73,7 +73,7 @@ const fetchRelations = batchLoader((ctx, keys) =>
     })
     .from(orderLineParticipants)
     .innerJoin(participants, named)
-    .where(matchesKeys(ctx, orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+    .where(matchesKeys(orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
     .orderBy(asc(participants.id)),
 );
 
@@ -117,6 +117,6 @@ export const fetchOrderLines = batchLoader((ctx, keys) =>
     .from(orderLines)
     .innerJoin(orders, and(eq(orders.providerId, orderLines.providerId), eq(orders.id, orderLines.orderId)))
     .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
-    .where(matchesKeys(ctx, orderLines.providerId, orderLines.orderId, keys))
+    .where(matchesKeys(orderLines.providerId, orderLines.orderId, keys))
     .orderBy(asc(orderLines.id)),
 );

@@ -65,7 +65,6 @@ export const orderList = defineList({
 });
 
 /** GET /v2/orders/:id: what shapes an order in the list, without what selects it. */
-export const OrderQuery = Type.Unsafe<Static<typeof orderList.ItemQuery> & { user_data?: boolean }>({
-  ...orderList.ItemQuery,
-  properties: { user_data: Type.Optional(userData), ...(orderList.ItemQuery['properties'] as object) },
-});
+export const OrderQuery = Type.Unsafe<Static<typeof orderList.ItemQuery> & { user_data?: boolean }>(
+  Type.Object({ user_data: Type.Optional(userData), ...orderList.itemParameters }),
+);

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { okResponses, cachedList, sendItems } from '../../http/responses.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses, sendItems } from '../../http/responses.ts';
 import { orderProductList } from './product-list.ts';
 
 export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {

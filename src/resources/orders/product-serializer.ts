@@ -15,5 +15,5 @@ export const fetchProducts = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(products)
-    .where(matchesKeys(ctx, products.providerId, products.id, keys)),
+    .where(matchesKeys(products.providerId, products.id, keys)),
 );

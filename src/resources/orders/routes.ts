@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { okResponses, cachedListUnless, sendItems } from '../../http/responses.ts';
+import { cachedListUnless } from '../../http/list-cache/index.ts';
+import { okResponses, sendItems } from '../../http/responses.ts';
 import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
 

@@ -25,7 +25,7 @@ const loadFirstUsers = hasMany(
         courseUsers,
         and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
       )
-      .where(matchesKeys(ctx, bookings.providerId, bookings.orderId, keys)),
+      .where(matchesKeys(bookings.providerId, bookings.orderId, keys)),
   ),
   ({ user }: { ownerId: number; user: OrderUserRow }) => toOrderUser(user),
 );
@@ -58,5 +58,5 @@ export const fetchOrders = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(orders)
-    .where(matchesKeys(ctx, orders.providerId, orders.id, keys)),
+    .where(matchesKeys(orders.providerId, orders.id, keys)),
 );

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { okResponses, cachedList, sendItems } from '../../http/responses.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses, sendItems } from '../../http/responses.ts';
 import { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
 import { getParticipant, updateParticipant } from './service.ts';

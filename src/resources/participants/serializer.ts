@@ -28,7 +28,7 @@ const loadBooking = required(
           bookerLanguageId: bookings.bookerLanguageId,
         })
         .from(bookings)
-        .where(matchesKeys(ctx, bookings.providerId, bookings.id, keys)),
+        .where(matchesKeys(bookings.providerId, bookings.id, keys)),
     ),
     (booking) => booking,
   ),
@@ -47,7 +47,7 @@ const loadCourse = required(
           updatedAt: courses.updatedAt,
         })
         .from(courses)
-        .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
+        .where(matchesKeys(courses.providerId, courses.id, keys)),
     ),
     toParticipantCourse,
   ),
@@ -72,7 +72,7 @@ const loadDate = required(
           and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
         )
         .leftJoin(places, eq(places.id, courseDates.placeId))
-        .where(matchesKeys(ctx, courseDates.providerId, courseDates.id, keys)),
+        .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
     ),
     (found: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(found, ctx),
   ),
@@ -88,7 +88,7 @@ const loadAttendance = hasMany(
         registeredAt: attendances.registeredAt,
       })
       .from(attendances)
-      .where(matchesKeys(ctx, attendances.providerId, attendances.participantId, keys))
+      .where(matchesKeys(attendances.providerId, attendances.participantId, keys))
       .orderBy(asc(attendances.gatheringId)),
   ),
   (row: AttendanceFound) => ({
@@ -138,5 +138,5 @@ export const fetchParticipants = batchLoader((ctx, keys) =>
   ctx.db
     .select()
     .from(participants)
-    .where(matchesKeys(ctx, participants.providerId, participants.id, keys)),
+    .where(matchesKeys(participants.providerId, participants.id, keys)),
 );

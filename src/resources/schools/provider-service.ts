@@ -116,6 +116,7 @@ export async function createContext(database: Database, settings: Settings, prov
     providerId,
     fairnessKey,
     version,
+    dataVersion: version,
     language: settings.defaultLanguage,
     settings,
     guards: allGuards,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { okResponses, createdResponses, cachedList } from '../../http/responses.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses, createdResponses } from '../../http/responses.ts';
 import { TagBody } from './body-schema.ts';
 import { Tag } from './schema.ts';
 import { createTag, listTags } from './service.ts';

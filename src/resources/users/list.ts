@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { Type, type Static } from '@sinclair/typebox';
 import { Title } from '../../schema/types.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -30,14 +29,7 @@ export const courseUserList = defineList({
     lastname: startsWith(courseUsers.lastname),
     username: startsWith(courseUsers.username),
   },
+  // A search answers as many as it can unless told otherwise.
+  paging: { defaultLimit: 250 },
   fetch: fetchCourseUsers,
-});
-
-type Properties = Record<string, object>;
-const { limit, ...others } = courseUserList.Query['properties'] as Properties;
-
-/** A search answers as many as it can unless told otherwise. */
-export const Search = Type.Unsafe<Static<typeof courseUserList.Query>>({
-  ...courseUserList.Query,
-  properties: { limit: { ...limit, default: 250 }, ...others },
 });

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Id } from '../../schema/types.ts';
-import { okResponses, cachedList, sendItems } from '../../http/responses.ts';
-import { courseUserList, Search } from './list.ts';
+import { cachedList } from '../../http/list-cache/index.ts';
+import { okResponses, sendItems } from '../../http/responses.ts';
+import { courseUserList } from './list.ts';
 import { getCourseUser, searchCourseUsers } from './service.ts';
 
 export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -29,7 +30,7 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
         tags: ['People'],
-        querystring: Search,
+        querystring: courseUserList.Query,
         response: okResponses(Type.Array(courseUserList.View)),
       },
       ...cachedList,

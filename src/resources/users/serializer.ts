@@ -30,5 +30,5 @@ export const fetchCourseUsers = batchLoader((ctx, keys) =>
   ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
-    .where(matchesKeys(ctx, courseUsers.providerId, courseUsers.id, keys)),
+    .where(matchesKeys(courseUsers.providerId, courseUsers.id, keys)),
 );

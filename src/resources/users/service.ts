@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { notFound, Problem } from '../../core/errors.ts';
-import { courseUserList, type Search } from './list.ts';
+import { courseUserList } from './list.ts';
 
 export async function getCourseUser(ctx: Ctx, id: number) {
   const user = await courseUserList.byId(ctx, id);
@@ -10,7 +10,7 @@ export async function getCourseUser(ctx: Ctx, id: number) {
 }
 
 /** Course users by the start of their names, or by their e-mail address; every keyword that is given must match. */
-export async function searchCourseUsers(ctx: Ctx, query: Static<typeof Search>) {
+export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUserList.Query>) {
   const { email, firstname, lastname, username } = query;
   if ([email, firstname, lastname, username].every((keyword) => keyword === undefined)) {
     throw new Problem('invalid', 'Missing field(s): email, firstname, lastname or username');

@@ -5,6 +5,7 @@ import { openProxy } from '../support/proxy.ts';
 import { makeSchools, type Schools } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
 import { compare, faultsOfKept, saidIn, type Written } from '../support/writers.ts';
+import { bundle } from '../../support/bundle.ts';
 
 const row: Row = {
   name: 'every database connection is cut each second',
@@ -20,7 +21,7 @@ const row: Row = {
     const faults = [...allFaultsOf(judge(seen)), ...faultsOf(faultsOfKept(await compare(schools, seen.written)))];
 
     // The negative controls: a server that does not listen, logs that break each bar, a booking that is not there.
-    const command = [process.execPath, 'test/reliability/support/naive-server.js', '{"deaf":true}'];
+    const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts'), '{"deaf":true}'];
     const deaf = await look(schools, await startServer(run, env, { command }), 3_000);
     const lost = { ...seen.answers[0]!, status: 503, asked: seen.cuts[0]! - 5_000, took: 10 };
     const found = [

@@ -4,6 +4,7 @@ import { allFaultsOf, overlookedBy, twiceIfLate, type Checks } from '../support/
 import { longest, statusesOf, steadily } from '../support/load.ts';
 import { makeSchools, type School, type Schools } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
+import { bundle } from '../../support/bundle.ts';
 
 const row: Row = {
   name: "one provider's lock is held",
@@ -15,7 +16,7 @@ const row: Row = {
     server.signal('SIGTERM');
     await server.ended;
 
-    const command = [process.execPath, 'test/reliability/support/naive-server.js', '{"queue":false}'];
+    const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts'), '{"queue":false}'];
     const naive = await startServer(run, schools.env, { command });
     const without = await look(run, schools, naive, 4_000);
     // And a log of answers that are late, or wrong.

@@ -5,6 +5,7 @@ import { openProxy, type Proxy, type Weather } from '../support/proxy.ts';
 import { makeSchools, type School, type Schools } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
 import { compare, faultsOfKept, overlooked, saidIn, type Written } from '../support/writers.ts';
+import { bundle } from '../../support/bundle.ts';
 
 const weathers: Weather[] = [
   { kind: 'late', milliseconds: 500 },
@@ -60,7 +61,7 @@ export default row;
 /** How long a request lives where the server sets no limits and the database has gone silent. */
 async function wait(run: Run, through: (port: number) => Record<string, string>, { first, postgres }: Schools) {
   const proxy = await openProxy(run, postgres.port);
-  const command = [process.execPath, 'test/reliability/support/naive-server.js', '{"patience":60000}'];
+  const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts'), '{"patience":60000}'];
   const naive = await startServer(run, through(proxy.port), { command });
   await proxy.turn({ kind: 'silent' });
   return first.client.get(`${naive.base}/v2/courses`, { patience: 12_000 });

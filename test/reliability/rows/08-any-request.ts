@@ -9,6 +9,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { answerIn, sendRaw, whole } from '../support/raw.ts';
 import { generator, poolOf, type Generated } from '../support/requests.ts';
 import { isForeign, stateOf, twoSchools } from '../support/schools.ts';
+import { bundleWithoutTenancy } from '../../support/unscoped.ts';
 import { startServer } from '../support/server.ts';
 
 /** Words of SQL, of the database and of a stack, which no answer has. */
@@ -143,8 +144,8 @@ const row: Row = {
 
     /** The same look at a server without its scope, whose tables miss a column and whose document lies. */
     async function controlled() {
-      const command = [process.execPath, 'test/reliability/support/guardless.js'];
-      const guardless = await startServer(run, { ...env, GUARDS: JSON.stringify({ scope: false }) }, { command });
+      const command = [process.execPath, await bundleWithoutTenancy('test/reliability/support/plain-server.ts')];
+      const guardless = await startServer(run, env, { command });
       await database.query('alter table instructors rename column company to firm');
       const reads = operations.filter(({ method }) => method === 'GET');
       const lying = reads.map((operation) => ({ ...operation, answers: lie(operation.answers) }));

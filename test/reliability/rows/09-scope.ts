@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Row } from '../row.ts';
+import { bundleWithoutTenancy } from '../../support/unscoped.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { operationsOf } from '../support/document.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -39,12 +40,12 @@ const row: Row = {
     const folder = temporaryFolder(run);
     const server = await startServer(run, { DATABASE_URL: postgres.url('postgres'), ...firstProvider });
 
-    /** The isolation matrix under these guards: how many tests each resource has, and how many of them fail. */
-    async function matrix(name: string, guards: object) {
+    /** The isolation matrix of this application: how many tests each resource has, and how many of them fail. */
+    async function matrix(name: string, app: Record<string, string>) {
       const file = join(folder, `${name}.json`);
       const report = ['--reporter=json', `--outputFile=${file}`];
       const args = ['run', '--config', 'test/vitest.config.ts', 'test/isolation.test.ts', ...report];
-      const env = { ...process.env, TEST_DATABASE_URL: postgres.url('postgres'), TEST_GUARDS: JSON.stringify(guards) };
+      const env = { ...process.env, TEST_DATABASE_URL: postgres.url('postgres'), ...app };
       const child = spawn('node_modules/.bin/vitest', args, { env, stdio: 'ignore' });
       run.afterwards(() => child.kill('SIGKILL'));
       await once(child, 'exit');
@@ -63,7 +64,7 @@ const row: Row = {
       return { resources, failed };
     }
 
-    const mutated = await matrix('mutated', { scope: false });
+    const mutated = await matrix('mutated', { TEST_APP: await bundleWithoutTenancy('src/app.ts') });
     const paths = (await operationsOf(server.base)).map(({ path }) => path).filter((path) => !isPublic(path));
     const scoped = [...new Set(paths.map(resourceOf))].filter((resource) => !(resource in unscoped));
     const blind = scoped.filter((resource) => !mutated.resources[resource]?.failed);

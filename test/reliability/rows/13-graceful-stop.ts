@@ -7,6 +7,7 @@ import { clientOf } from '../support/client.ts';
 import { statusesOf, steadily, type Told } from '../support/load.ts';
 import { makeSchools, type Schools } from '../support/school.ts';
 import { startServer, stop } from '../support/server.ts';
+import { bundle } from '../../support/bundle.ts';
 
 const row: Row = {
   name: 'SIGTERM under load',
@@ -20,7 +21,7 @@ const row: Row = {
 
     // The negative controls: a server that ends as soon as it is told, a log of one that is late, an answer that is cut
     // amid it, a replica that is killed.
-    const command = [process.execPath, 'test/reliability/support/naive-server.js'];
+    const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts')];
     const hasty = await stopBehind(run, schools, command);
     const cut = await stopOne(run, schools, command);
     const killed = await replaceOne(run, schools, 1, 'SIGKILL');

@@ -2,6 +2,7 @@ import { Agent, request, type RequestOptions } from 'node:http';
 import { faultsOf, pause, percentile, type Row, type Run } from '../row.ts';
 import { makeSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
+import { bundle } from '../../support/bundle.ts';
 
 type Sent = { path: string; method?: string; headers?: Record<string, string>; body?: string };
 type Attack = { name: string; connections: number; may: number[]; requests: Sent[] };
@@ -134,7 +135,7 @@ const row: Row = {
     const quiet = { ...env, LOG_LEVEL: 'error' };
     const open = await startServer(run, quiet);
     const limited = await startServer(run, { ...quiet, PUBLIC_REQUESTS_PER_MINUTE: '600' });
-    const command = [process.execPath, 'test/reliability/support/costly-server.js'];
+    const command = [process.execPath, await bundle('test/reliability/support/costly-server.ts')];
     const costly = await startServer(run, quiet, { command });
     const count = run.quick ? 12 : 60;
     const figures: string[] = [];

@@ -1,23 +1,23 @@
 // The server with costs that strangers can cause, for negative controls: a query and a form are read in quadratic time,
 // and the description is written out for each request. No configuration of the service reaches this.
 import qs from 'qs';
-import { buildApp } from '../../../dist/app.js';
-import { openDatabase } from '../../../dist/database/client.js';
+import { buildApp } from '../../../src/app.ts';
+import { openDatabase } from '../../../src/database/client.ts';
 
-function readInQuadraticTime(text) {
-  let fields = {};
+function readInQuadraticTime(text: string) {
+  let fields: Record<string, unknown> = {};
   for (const pair of text.split('&')) {
-    const name = pair.split('=')[0].replace(/\[\d*\]$/, '');
-    fields = { ...fields, [pair]: true, [name]: [...(fields[name] ?? []), pair] };
+    const name = pair.split('=')[0]!.replace(/\[\d*\]$/, '');
+    fields = { ...fields, [pair]: true, [name]: [...((fields[name] as string[] | undefined) ?? []), pair] };
   }
   return fields;
 }
 
 const { parse } = qs;
-qs.parse = (text, options) => {
+qs.parse = ((text: string, options?: object) => {
   readInQuadraticTime(text);
   return parse(text, options);
-};
+}) as typeof qs.parse;
 
 const { DATABASE_URL, HOST, PORT } = process.env;
 const timezone = 'Europe/Oslo';
@@ -32,7 +32,7 @@ const app = await buildApp({
     ...{ wrongKeysPerMinute: 1e6, publicRequestsPerMinute: 1e6 },
   },
 });
-app.server.prependListener('request', ({ url }) => {
+app.server.prependListener('request', ({ url = '' }) => {
   readInQuadraticTime(url.slice(url.indexOf('?') + 1));
   if (url.startsWith('/openapi') || url.startsWith('/docs')) {
     for (let n = 0; n < 4; n += 1) JSON.stringify(JSON.parse(JSON.stringify(app.swagger())));

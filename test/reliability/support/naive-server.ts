@@ -1,8 +1,8 @@
 // The server with one of its guards off, for negative controls. No configuration of the service reaches this: it exists
 // in the tests alone.
 import { Pool } from 'pg';
-import { buildApp } from '../../../dist/app.js';
-import { openDatabase } from '../../../dist/database/client.js';
+import { buildApp } from '../../../src/app.ts';
+import { openDatabase } from '../../../src/database/client.ts';
 
 /**
  * `queue: false` lets all writers take a connection at once; `deaf: true` does not hear of a connection that breaks;

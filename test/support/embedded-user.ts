@@ -1,11 +1,11 @@
 // One user of the embedded database, in a process of its own: says "ready", then does what its input says.
 import { createInterface } from 'node:readline';
 import pg from 'pg';
-import { openEmbeddedDatabase } from '../../dist/database/embedded/index.js';
+import { openEmbeddedDatabase } from '../../src/embedded-postgres/index.ts';
 
-const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
-async function query(connection, text) {
+async function query(connection: pg.ClientConfig, text: string) {
   const client = new pg.Client(connection);
   client.on('error', () => undefined);
   try {
@@ -19,7 +19,7 @@ async function query(connection, text) {
 }
 
 try {
-  const database = await openEmbeddedDatabase({ dataDir: process.argv[2], fsync: false });
+  const database = await openEmbeddedDatabase({ dataDir: process.argv[2]!, fsync: false });
   say({ ready: true, notes: database.notes, socket: database.connection.host });
   for await (const line of createInterface({ input: process.stdin })) {
     if (line === 'stop') break;
@@ -28,6 +28,6 @@ try {
   await database.stop();
   say({ stopped: true });
 } catch (error) {
-  say({ error: error.message });
+  say({ error: (error as Error).message });
 }
 process.exit();

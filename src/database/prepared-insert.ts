@@ -1,8 +1,8 @@
 import { getTableColumns, getTableName, is, SQL, sql, type Column } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { casing } from './row-decoder.ts';
-import { namedBy, execute, type BoundStatement, type Queryable, type Statement, type Value } from '../statements.ts';
+import { casing } from './query-builder/row-decoder.ts';
+import { namedBy, execute, type BoundStatement, type Queryable, type Statement, type Value } from './statements.ts';
 
 type Made = PgTable & { id: PgColumn };
 

@@ -1,8 +1,8 @@
 // The server with the provider's lock, its queue and the guard of a voucher's balance off, for the negative controls of
 // race tests. No configuration of the service reaches this: it exists in the tests alone.
-import { buildApp } from '../../dist/app.js';
-import { allGuards } from '../../dist/core/context.js';
-import { openDatabase } from '../../dist/database/client.js';
+import { buildApp } from '../../src/app.ts';
+import { allGuards } from '../../src/core/context.ts';
+import { openDatabase } from '../../src/database/client.ts';
 
 const [connectionString, port] = process.argv.slice(2);
 const database = openDatabase({

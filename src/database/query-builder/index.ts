@@ -1,0 +1,27 @@
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { assertInternals } from './internals.ts';
+import { preparingClient, type PrepareOptions } from './preparing-client.ts';
+import { batchQueries } from './query-batcher.ts';
+import { casing, decodeRows } from './row-decoder.ts';
+
+/**
+ * Drizzle's query builder over node-postgres, with three patches that halve the CPU time of a list. Each can be removed
+ * by itself:
+ * - the builder's `session.prepareQuery`: rows arrive as composite literals and a compiled function decodes them
+ *   (row-decoder.ts; without `decodeRows` they arrive by the cell);
+ * - the client's `query`: repeated texts become prepared statements, and the statements of one event-loop tick leave in
+ *   one write (preparing-client.ts; without `Client` or with `prepare: false`);
+ * - the pool's `query`: the queries of one tick share a connection (query-batcher.ts; `batched` can be the pool itself).
+ */
+export const queryBuilder = {
+  /** Opens a pool. Throws if the installed drizzle-orm or pg lacks a private member that the patches need. */
+  openPool(config: PoolConfig, options: PrepareOptions): { pool: Pool; batched: Pick<Pool, 'query'> } {
+    assertInternals(drizzle({ client: new Client(), casing }), new Client());
+    const pool = new Pool({ ...config, Client: preparingClient(options) });
+    return { pool, batched: batchQueries(pool) };
+  },
+  /** The query builder that sends its statements to a pool or a connection. */
+  on: (client: Pick<Pool, 'query'> | PoolClient): NodePgDatabase =>
+    decodeRows(drizzle({ client: client as Pool, casing })),
+};

@@ -1,0 +1,33 @@
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { Client } from 'pg';
+
+/** Private members of a prepared query that the row decoder reads or sets. */
+export type PreparedQuery = {
+  customResultMapper?: (rows: unknown[][]) => unknown;
+  joinsNotNullableMap?: Record<string, boolean> | undefined;
+};
+
+/** Throws if a private member of drizzle-orm or pg is missing that this folder replaces or reads. */
+export function assertInternals(builder: NodePgDatabase, client: Client) {
+  const missing = [...missingOfDrizzle(builder), ...missingOfPg(client)];
+  if (missing.length > 0) {
+    throw new Error(
+      `this version of ${missing.join(' and ')} is unknown to src/database/query-builder; install the versions of package-lock.json`,
+    );
+  }
+}
+
+function missingOfDrizzle(builder: object) {
+  const { session } = builder as { session?: { prepareQuery?: unknown } };
+  if (typeof session?.prepareQuery !== 'function') return ['drizzle-orm (session.prepareQuery)'];
+  const prepare = session.prepareQuery as (...args: unknown[]) => object;
+  const prepared = prepare.call(session, { sql: 'select 1', params: [] }, [], undefined, true);
+  return ['customResultMapper', 'joinsNotNullableMap']
+    .filter((name) => !(name in prepared))
+    .map((name) => `drizzle-orm (${name})`);
+}
+
+function missingOfPg(client: object) {
+  const { connection } = client as { connection?: { stream?: { cork?: unknown } } };
+  return typeof connection?.stream?.cork === 'function' ? [] : ['pg (connection.stream)'];
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { handleConditionalGet, matchAnyTag } from './conditional-get.ts';
+import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
+import { createPageHintCache } from './page-hint-cache.ts';
+import { createResponseCache, type ResponseCache } from './response-cache.ts';
+import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    listCache: {
+      /** Null without a cache. */
+      responses: ResponseCache | null;
+      pageHints: ReturnType<typeof createPageHintCache>;
+      /** Null without a limit. */
+      limiter: ReturnType<typeof createListLimiter>;
+    };
+  }
+  interface FastifyRequest {
+    /** Null outside of lists. */
+    listCache: ListRequest | null;
+  }
+}
+
+export type ListRequest = {
+  /** Set where the response may be cached. */
+  cacheKey?: string;
+  /** Stores the response, or passes an error to the requests that wait for it; null makes them query themselves. */
+  settle?: ReturnType<ResponseCache['start']>;
+  /** Ends this request's share of the concurrency limit. */
+  release?: () => void;
+};
+
+/** `bytes` of 0 switches the response cache off; without `limits` all lists run at once. */
+export function registerListCache(
+  app: FastifyInstance,
+  { bytes, limits }: { bytes: number; limits?: ListLimits | undefined },
+) {
+  app.decorate('listCache', {
+    responses: bytes === 0 ? null : createResponseCache(bytes),
+    pageHints: createPageHintCache(),
+    limiter: createListLimiter(limits),
+  });
+  app.decorateRequest('listCache', null);
+}
+
+/** Route options of a list that depends on the clock, and so has no ETag: the concurrency limit alone. */
+export const limitedList = { preHandler: [begin, acquireSlot], onSend: releaseSlot };
+
+/**
+ * Route options of a list: 304 by ETag, then the response cache, then the concurrency limit, then single-flight. A query
+ * for which `dependsOnMore` is true depends on more than the provider's data and has neither ETag nor cache.
+ */
+export const cachedListUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
+  preHandler: [begin, handleConditionalGet(dependsOnMore), acquireSlot, shareInFlight],
+  onSend: [releaseSlot, storeResponse, matchAnyTag],
+  onError: failInFlight,
+});
+export const cachedList = cachedListUnless(() => false);
+
+function begin(request: FastifyRequest, _reply: FastifyReply, done: () => void) {
+  request.listCache = {};
+  done();
+}

@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acquireSlot } from './list-limiter.ts';
+import type { CachedResponse } from './response-cache.ts';
+
+/** Headers of a list response beside those of every response. */
+const storedHeaders = ['etag', 'content-type', 'link', 'x-updated-through', 'x-page-truncated'];
+
+/** Replies with the cached response, or with the one that another request is computing. */
+export async function serveFromCache(request: FastifyRequest, reply: FastifyReply, cacheKey: string) {
+  const { responses } = request.server.listCache;
+  if (!responses) return undefined;
+  request.listCache!.cacheKey = cacheKey;
+  const response = responses.get(cacheKey) ?? (await responses.pending(cacheKey));
+  return response ? sendResponse(reply, response) : undefined;
+}
+
+/**
+ * A preHandler behind the concurrency limit: looks again, and registers this request as the one that computes the
+ * response. Aborted requests finish as well, so onSend or onError settles it.
+ */
+export function shareInFlight(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
+  const { responses } = request.server.listCache;
+  const state = request.listCache!;
+  if (!responses || state.cacheKey === undefined) {
+    done();
+    return;
+  }
+  const response = responses.get(state.cacheKey);
+  const pending = responses.pending(state.cacheKey);
+  if (response) {
+    void sendResponse(reply, response);
+  } else if (pending) {
+    state.release?.();
+    const retry = (error?: Error) => (error ? done(error) : shareInFlight(request, reply, done));
+    pending.then((one) => (one ? void sendResponse(reply, one) : acquireSlot(request, reply, retry)), done);
+  } else {
+    if (request.method === 'GET') state.settle = responses.start(state.cacheKey);
+    done();
+  }
+}
+
+/** Waiting requests share the error: a retry of each would load an overloaded database further. */
+export async function failInFlight(request: FastifyRequest, _reply: FastifyReply, error: Error) {
+  request.listCache?.settle?.(error);
+}
+
+/** Stores a response with status 200 and passes it to the requests that wait for it. */
+export async function storeResponse(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  const settle = request.listCache?.settle;
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
+    settle?.(null);
+    return payload;
+  }
+  // A short text leaves in one write with its headers; a long one would be encoded again for each response.
+  const body = typeof payload === 'string' && payload.length >= 8_192 ? Buffer.from(payload) : payload;
+  settle?.(reply.statusCode === 200 ? { body, headers: headersOf(reply) } : null);
+  return body;
+}
+
+const sendResponse = (reply: FastifyReply, { headers, body }: CachedResponse) => reply.headers(headers).send(body);
+
+function headersOf(reply: FastifyReply) {
+  const values = storedHeaders.map((name) => [name, reply.getHeader(name)] as const);
+  return Object.fromEntries(
+    values.filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]),
+  );
+}

@@ -1,0 +1,64 @@
+import { Type, type Static, type TProperties } from '@sinclair/typebox';
+import { Flag, List, OneOf } from '../schema/types.ts';
+import type { Filter, Filters } from './filters.ts';
+
+const [defaultLimit, maxLimit] = [75, 250];
+const { MAX_SAFE_INTEGER } = Number;
+
+/** Paging parameters of a list; `false` for a list without any. */
+export type Paging = false | { defaultLimit?: number; sinceId?: boolean };
+
+export type ItemQuery = { include_deleted?: boolean; include?: string[] };
+type PageQuery = ItemQuery & { limit?: number; page?: number; since_id?: number };
+type FilterQuery<F extends Filters> = { [K in keyof F]?: F[K] extends Filter<infer S> ? Static<S> : never };
+/** Validated parameters of a list whose filters are F and of which R are required. */
+export type ListQuery<F extends Filters, R extends keyof F = never> = PageQuery &
+  FilterQuery<F> &
+  Required<Pick<FilterQuery<F>, R>>;
+
+/** The page size of a query, at most 250. */
+export const limitOf = ({ limit }: PageQuery, paging: Paging = {}) =>
+  Math.min(limit ?? (paging || {}).defaultLimit ?? defaultLimit, maxLimit);
+
+/** Parameters that a list and a single item share. */
+export function itemParameters({ hasDeleted, includes }: { hasDeleted: boolean; includes: string[] }): TProperties {
+  const deleted = Flag({ default: false, description: 'true lists deleted items too' });
+  return {
+    ...(hasDeleted && { include_deleted: Type.Optional(deleted) }),
+    ...(includes.length > 0 && {
+      include: Type.Optional(List(OneOf(includes), { maxItems: 100, description: 'What to embed' })),
+    }),
+  };
+}
+
+export function listParameters(filters: Filters, paging: Paging = {}, required: PropertyKey[] = []): TProperties {
+  const optional = Object.entries(filters).map(([name, { schema }]) =>
+    required.includes(name) ? [name, schema] : [name, Type.Optional(schema)],
+  );
+  return { ...(paging && pagingParameters(paging)), ...Object.fromEntries(optional) } as TProperties;
+}
+
+function pagingParameters({ defaultLimit: limit = defaultLimit, sinceId = true }): TProperties {
+  const pageSize = Type.Integer({
+    minimum: 1,
+    maximum: MAX_SAFE_INTEGER,
+    default: limit,
+    description: `Above ${maxLimit} is ${maxLimit}`,
+  });
+  const pageNumber = Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    default: 1,
+    description: 'Past the end is an empty list',
+  });
+  const afterId = Type.Integer({
+    minimum: 0,
+    maximum: MAX_SAFE_INTEGER,
+    description: 'Only items with a greater id',
+  });
+  return {
+    limit: Type.Optional(pageSize),
+    page: Type.Optional(pageNumber),
+    ...(sinceId && { since_id: Type.Optional(afterId) }),
+  };
+}

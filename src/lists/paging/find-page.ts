@@ -1,0 +1,160 @@
+import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
+import type { Ctx } from '../../core/context.ts';
+import { ResultTooLarge } from '../../database/result-bounds.ts';
+import type { Filter, Filters } from '../filters.ts';
+import type { BatchLoader, Key } from '../loaders.ts';
+import type { Tenant, TenantScope, TenantTable } from '../tenant-scope.ts';
+import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
+import { preparedPage } from './prepared-page.ts';
+import { findKeysByRange, orderBy, selectPageKeys, type Order, type Slice } from './range-scan.ts';
+
+type Query = { since_id?: number; include_deleted?: boolean } & Record<string, unknown>;
+type Condition = { name: string; filter: Filter; condition: SQL };
+
+export type PageSource<Row extends Key> = {
+  table: TenantTable;
+  scope(tenant: Tenant, scope: TenantScope): SQL;
+  notDeleted?: SQL;
+  filters: Filters;
+  order?(query: Query): Order | undefined;
+  fetch: BatchLoader<Row>;
+};
+
+export type FoundPage<Row> = {
+  keys: Key[];
+  /** Present where the rows came with the keys. */
+  rows?: Row[];
+  /** True if there are more items after this page. */
+  hasMore: boolean;
+  /** Number of items on all pages. */
+  count(): number | Promise<number>;
+  nextBy: 'since_id' | 'page';
+};
+
+/**
+ * Finds the keys of a page by the cheapest of three ways: a prepared statement in the order of ids, a range scan, or a
+ * statement planned for its values. Page hints shorten offsets and counts; without `ctx.pageHints` none are used.
+ */
+export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
+  const { table, filters, notDeleted, fetch } = source;
+  const loadPreparedPage = preparedPage(table, fetch);
+
+  const orderOf = (query: Query) => source.order?.(query);
+  const visible = (tenant: Tenant, { include_deleted }: Query, scope: TenantScope) =>
+    and(source.scope(tenant, scope), include_deleted ? undefined : notDeleted);
+
+  const where = (ctx: Ctx, query: Query, scope: TenantScope, conditions: Condition[]) =>
+    and(
+      visible(ctx, query, scope),
+      query.since_id === undefined ? undefined : gt(table.id, query.since_id),
+      ...conditions.map(({ condition }) => condition),
+    );
+
+  /** A constant predicate per filter makes a statement worth preparing. */
+  async function findPrepared(ctx: Ctx, query: Query, scope: TenantScope, conditions: Condition[], slice: Slice) {
+    const isPreparable =
+      orderOf(query) === undefined && isOwn(scope) && conditions.every(({ filter }) => filter.isConstant);
+    if (!isPreparable) return undefined;
+    const values = conditions.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
+    const statementKey = [query.include_deleted === true, ...values].join(' ');
+    const condition = (providerId: Tenant['providerId']) =>
+      and(visible({ providerId }, query, scope), ...conditions.map((one) => one.condition));
+    try {
+      return await loadPreparedPage(ctx, { statementKey, since_id: query.since_id, condition }, slice);
+    } catch (error) {
+      // The rows exceed the bound of a statement; their keys do not.
+      if (error instanceof ResultTooLarge) return undefined;
+      throw error;
+    }
+  }
+
+  function findKeys(ctx: Ctx, query: Query, scope: TenantScope, conditions: Condition[], slice: Slice): Promise<Key[]> {
+    const order = orderOf(query) ?? { column: table.id };
+    const condition = where(ctx, query, scope, conditions);
+    const ranges = isOwn(scope) && !hasSelective(filters, query) ? rangesOf(conditions, order) : [];
+    if (ranges.length === 0) {
+      return selectPageKeys(ctx, table, condition, orderBy(table, order), slice).prepare('').execute();
+    }
+    const tenant = visible(ctx, { include_deleted: true }, scope);
+    const after = query.since_id === undefined ? [] : [{ column: table.id, condition: gt(table.id, query.since_id) }];
+    const scoped = [...after, ...ranges].map((one) => ({ ...one, condition: and(tenant, one.condition) }));
+    return findKeysByRange(ctx, table, condition, scoped, order, slice);
+  }
+
+  /** Page `page` (from 1) of `limit` items. */
+  async function findPage(
+    ctx: Ctx,
+    query: Query,
+    { scope, page, limit }: { scope: TenantScope; page: number; limit: number },
+  ): Promise<FoundPage<Row>> {
+    const offset = (page - 1) * limit;
+    const isById = orderOf(query) === undefined;
+    const { pageHints = noPageHints } = ctx;
+    const queryKey = JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined });
+    const hints = pageHints.find(queryKey);
+    const cursor = isById ? nearestCursor(hints, offset) : undefined;
+    let pending: Promise<Condition[]> | undefined;
+    const conditions = () => (pending ??= buildConditions(filters, ctx, query));
+
+    const find = async (): Promise<{ keys: Key[]; rows?: Row[] }> => {
+      const from = cursor ? { ...query, since_id: cursor.id } : query;
+      const oneMore = { limit: limit + 1, offset: offset - (cursor?.count ?? 0) };
+      const rows = await findPrepared(ctx, from, scope, await conditions(), oneMore);
+      return rows ? { keys: rows, rows } : { keys: await findKeys(ctx, from, scope, await conditions(), oneMore) };
+    };
+    const isPastEnd = offset >= (hints?.maxCount ?? Infinity);
+    const { keys, rows } = isPastEnd ? { keys: [] } : await find();
+    const hasMore = keys.length > limit;
+    if (isById && hasMore) rememberCursor(pageHints.open(queryKey), { count: offset + limit, id: keys[limit - 1]!.id });
+    if (!hasMore && offset > 0) setUpperBound(pageHints.open(queryKey), offset + keys.length);
+    const isLast = !hasMore && (keys.length > 0 || offset === 0);
+    return {
+      keys: keys.slice(0, limit),
+      ...(rows && { rows }),
+      hasMore,
+      count: () =>
+        isLast
+          ? offset + keys.length
+          : countOnce(pageHints.open(queryKey), async () =>
+              ctx.db.$count(table, where(ctx, query, scope, await conditions())),
+            ),
+      nextBy: isById && scope.partnerIds.length === 0 ? 'since_id' : 'page',
+    };
+  }
+
+  /** The key of one item in scope, if there is one. */
+  const findOne = (ctx: Ctx, id: number, query: Query, scope: TenantScope): Promise<Key[]> =>
+    selectPageKeys(ctx, table, and(visible(ctx, query, scope), eq(table.id, id)), [asc(table.id)], {
+      limit: 1,
+      offset: 0,
+    }).execute();
+
+  return { findPage, findOne };
+}
+
+const isOwn = ({ own, partnerIds }: TenantScope) => own && partnerIds.length === 0;
+
+const hasSelective = (filters: Filters, query: Query) =>
+  Object.entries(filters).some(([name, filter]) => query[name] !== undefined && filter.isSelective?.(query[name]));
+
+async function buildConditions(filters: Filters, ctx: Ctx, query: Query): Promise<Condition[]> {
+  const conditions: Condition[] = [];
+  const isSelective = hasSelective(filters, query);
+  for (const [name, filter] of Object.entries(filters)) {
+    const value = query[name];
+    const condition = value === undefined ? undefined : await filter.where(value, ctx, query, isSelective);
+    if (condition !== undefined) conditions.push({ name, filter, condition });
+  }
+  return conditions;
+}
+
+/** The bounded columns other than the one that orders the page, whose index finds its range. */
+function rangesOf(conditions: Condition[], order: Order) {
+  const columns = new Set(
+    conditions.flatMap(({ filter: { range } }) => (range && range !== order.column ? range : [])),
+  );
+  return [...columns].map((column) => ({
+    column,
+    condition: and(...conditions.filter(({ filter }) => filter.range === column).map((one) => one.condition)),
+  }));
+}

@@ -1,0 +1,25 @@
+import { mkdirSync } from 'node:fs';
+import { build, buildSync, type BuildOptions, type Plugin } from 'esbuild';
+
+/** Bundles a program of the tests with the parts of src that it imports, and returns the path of the bundle. */
+export async function bundle(entry: string, plugins: Plugin[] = []): Promise<string> {
+  const outfile = pathOf([entry, ...plugins.map(({ name }) => name)]);
+  await build({ ...optionsOf(entry, outfile), plugins });
+  return outfile;
+}
+
+export function bundleSync(entry: string): string {
+  const outfile = pathOf([entry]);
+  buildSync(optionsOf(entry, outfile));
+  return outfile;
+}
+
+function pathOf(parts: string[]) {
+  mkdirSync('test/output', { recursive: true });
+  return `test/output/${parts.join('-').replace(/\W/g, '-')}-${process.pid}.mjs`;
+}
+
+const optionsOf = (entry: string, outfile: string): BuildOptions => ({
+  ...{ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20' },
+  ...{ packages: 'external', logLevel: 'warning' },
+});

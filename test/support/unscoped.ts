@@ -1,0 +1,27 @@
+import { resolve } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { bundle } from './bundle.ts';
+import type { BuildApp } from './world.ts';
+
+/** The conditions of `lists/tenant-predicate.ts` without a tenant. */
+const stub = `
+import { sql } from 'drizzle-orm';
+const always = () => sql\`true\`;
+export { always as equalsTenant, always as equalTenants, always as equalsAnyTenant };
+`;
+
+const withoutTenancy: Plugin = {
+  name: 'without-tenancy',
+  setup({ onLoad }) {
+    onLoad({ filter: /lists\/tenant-predicate\.ts$/ }, () => ({ contents: stub, resolveDir: process.cwd() }));
+  },
+};
+
+/** Bundles a program without tenancy, for negative controls, and returns the path of the bundle. */
+export const bundleWithoutTenancy = (entry: string) => bundle(entry, [withoutTenancy]);
+
+/** `buildApp` without tenancy. */
+export async function buildAppWithoutTenancy() {
+  const module = (await import(resolve(await bundleWithoutTenancy('src/app.ts')))) as { buildApp: BuildApp };
+  return module.buildApp;
+}
