@@ -68,7 +68,8 @@ command(provider, 'create', 'Make a provider with its first key, which is shown 
     run(
       options,
       async ({ config, database }) => {
-        const made = await createTitledProvider(database, options.title, options.parent ?? null);
+        const { title, parent = null } = options;
+        const made = await createTitledProvider(database, title, parent, undefined, config.SUB_SCHOOLS_MAX);
         const text = [
           `Provider ${made.providerId} with the key ${made.apiKey}`,
           'The key is shown only now. Try it:',

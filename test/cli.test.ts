@@ -68,6 +68,24 @@ test('provider create prints id and key once, with a line to paste', async () =>
   );
 });
 
+test('provider create makes at most SUB_SCHOOLS_MAX sub-schools, and none below a sub-school', async () => {
+  const me = await providerIn(world.app, world.database);
+  const create = (parent: number) =>
+    cli(['provider', 'create', '--title', 'Below', '--parent', String(parent), '--json'], {
+      ...env,
+      SUB_SCHOOLS_MAX: '1',
+    });
+  const made = await create(me.id);
+  expect(made.code).toBe(0);
+  expect(await create(me.id)).toMatchObject({ code: 1, stderr: 'error: A school has at most 1 sub-schools\n' });
+  expect(await create(made.json().provider_id)).toMatchObject({
+    code: 1,
+    stderr: 'error: A sub-school cannot have sub-schools\n',
+  });
+  expect((await run('provider', 'close', String(made.json().provider_id))).code).toBe(0);
+  expect((await create(me.id)).code).toBe(0);
+});
+
 test('provider close rejects its keys until provider open', async () => {
   const me = await providerIn(world.app, world.database);
   expect((await run('provider', 'close', String(me.id), '--json')).json()).toEqual({
