@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -133,6 +134,17 @@ test('the document is generated once, however often it is asked for', async () =
     expect([statusCode, headers.location]).toEqual([308, '/openapi.json']);
   }
   expect(generated).toBe(1);
+});
+
+test('the document is compressed once per encoding, however often it is asked for', async () => {
+  const { app: own } = await worldWith({});
+  let compressions = 0;
+  const hook = createHook({ init: (_id, type) => void (compressions += type === 'ZLIB' ? 1 : 0) }).enable();
+  onTestFinished(() => void hook.disable());
+  const ask = (encoding: string) => own.inject({ url: '/openapi.json', headers: { 'accept-encoding': encoding } });
+  await Promise.all(['gzip', 'br', 'gzip', 'br'].map(ask));
+  for (const encoding of ['identity', 'gzip', 'br']) expect((await ask(encoding)).statusCode).toBe(200);
+  expect(compressions).toBe(2);
 });
 
 test('behind a base path redirects, the docs page and the document name it', async () => {
