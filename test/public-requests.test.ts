@@ -187,7 +187,7 @@ test('an address is limited in what needs no key; other addresses, keys and /liv
   const one = '203.0.113.1';
   for (const url of ['/ready', '/openapi.json', '/docs', '/docs/json', '/my/sign-in/x'])
     expect((await from(one, url)).status, url).not.toBe(429);
-  for (const url of ['/ready', '/openapi.json', '/docs', '/docs/static/index.css', '/my/sign-in/x']) {
+  for (const url of ['/ready', '/openapi.json', '/docs', '/docs/static/index.css', '/my/sign-in/x', '/my/nothing']) {
     const { status, headers } = await from(one, url);
     expect([status, Number(headers['retry-after']) > 0], url).toEqual([429, true]);
   }
