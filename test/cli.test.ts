@@ -193,7 +193,10 @@ test.each([
   [['key', 'create', '--provider', '999999'], 'error: Provider 999999 not found'],
   [['key', 'revoke', '999999'], 'error: Key not found'],
   [['partner', 'revoke', '--provider', '999998', '--partner', '999999'], 'error: Partner connection not found'],
-  [['partner', 'approve', '--provider', '999999', '--partner', '999999'], 'error: Field(s) not valid: partner'],
+  [
+    ['partner', 'approve', '--provider', '999999', '--partner', '999999'],
+    'error: A provider cannot be its own partner',
+  ],
   [['course', 'categorize', '--provider', '1', '--course', '999999', '--category', '1'], 'error: Course not found'],
   [['demo'], 'error: The demo data goes into an empty database only; this one has providers'],
 ])('%j fails with 1 and one line', async (args, said) => {

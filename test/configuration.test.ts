@@ -27,6 +27,14 @@ test.each([
   expect(warnings.join()).not.toContain('secret');
 });
 
+test('an error names the unknown variable that may be its cause, without its value', () => {
+  const env = { NODE_ENV: 'production', DATABASE_URLL: 'secret' };
+  expect(() => readConfig(env)).toThrow(
+    /^The environment is not valid: DATABASE_URL is missing; .*\. The variable DATABASE_URLL is not known .*did you mean DATABASE_URL\?$/,
+  );
+  expect(() => readConfig(env)).not.toThrow('secret');
+});
+
 test('variables of other programs are not warned of', () => {
   const others = ['HOME', 'PATH', 'HOSTNAME', 'PORTS', 'PWD', 'MALLOC_ARENA_MAX', 'DATABASE_PORT_5432_TCP_ADDR'];
   const kubernetes = ['DATABASE_SERVICE_HOST', 'SMTP_SERVICE_PORT', 'DATABASE_PORT', 'npm_config_cache'];
