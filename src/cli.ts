@@ -73,7 +73,8 @@ command(provider, 'create', 'Make a provider with its first key, which is shown 
     run(
       options,
       async ({ config, database }) => {
-        const created = await createTitledProvider(database, options.title, options.parent ?? null);
+        const { title, parent = null } = options;
+        const created = await createTitledProvider(database, title, parent, undefined, config.SUB_SCHOOLS_MAX);
         const text = [
           `Provider ${created.providerId} with the key ${created.apiKey}`,
           'The key is shown only now. Try it:',
@@ -146,7 +147,7 @@ command(key, 'list', "A provider's keys, without the keys themselves")
     }),
   );
 
-command(key, 'revoke', 'Make a key wrong from the next request on')
+command(key, 'revoke', 'Revoke a key: from the next request on it gets 401')
   .argument('<id>', 'the id of the key', id)
   .action((keyId: number, options: Options) =>
     run(options, async ({ database }) => {
@@ -157,7 +158,7 @@ command(key, 'revoke', 'Make a key wrong from the next request on')
 
 const partner = program
   .command('partner')
-  .description('Who may list whose public courses; approved for A on B: A lists B');
+  .description('Connections by which a provider A lists the public courses of a provider B');
 const pair = (name: string, description: string) =>
   command(partner, name, description)
     .requiredOption('--provider <id>', 'A: the one that lists', id)
@@ -167,7 +168,7 @@ type Pair = Options & { provider: number; partner: number };
 for (const [name, description, act] of [
   ['request', 'Ask for a connection', requestPartner],
   ['approve', 'Let A list the public items of B', approvePartner],
-  ['revoke', 'End it at once', revokePartner],
+  ['revoke', 'End a connection at once', revokePartner],
 ] as const) {
   pair(name, description).action((options: Pair) =>
     run(options, async ({ database }) => {
@@ -185,7 +186,7 @@ command(partner, 'list', 'All connections').action((options: Options) =>
   }),
 );
 
-const course = program.command('course').description('What staff do with courses');
+const course = program.command('course').description('Changes of courses by the staff');
 command(course, 'categorize', 'Put a course into a category of the catalog')
   .requiredOption('--provider <id>', 'whose course', id)
   .requiredOption('--course <id>', 'the course', id)

@@ -150,14 +150,15 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       ? []
       : ['BOOTSTRAP_API_KEY looks like a generated key but is mistyped']),
   ];
-  if (wrong.length > 0) throw new Error(`The environment is not valid: ${wrong.join('; ')}`);
+  const warnings = warnOfUnknown(env, Object.keys(Environment.properties), variablePrefixes);
+  if (wrong.length > 0) throw new Error([`The environment is not valid: ${wrong.join('; ')}`, ...warnings].join('. '));
   const publicUrl = getBase(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
   const demoData = config.DEMO_DATA ?? (config.DATABASE_URL === undefined && !isProduction(config));
   return {
     ...config,
     HOST: config.HOST ?? (demoData ? '127.0.0.1' : '0.0.0.0'),
     DEMO_DATA: demoData,
-    warnings: warnOfUnknown(env, Object.keys(Environment.properties), variablePrefixes),
+    warnings,
     PUBLIC_URL: publicUrl,
     CATALOG_URL: CATALOG_URL === undefined ? null : getBase(CATALOG_URL),
     MAIL_FROM: MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,

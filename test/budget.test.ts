@@ -115,7 +115,10 @@ test('a date has at most 200 gatherings and 50 instructors, a course at most 100
   const date = { start_at: '2030-01-01', end_at: '2030-01-02' };
   const ids = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
   const send = (fields: object) => me.post(`/v2/courses/${course}/coursedates`, { ...date, ...fields });
-  expect((await send({ gatherings: Array(200).fill(gathering) })).status).toBe(201);
+  const created = await send({ gatherings: Array(200).fill(gathering) });
+  expect(created.status).toBe(201);
+  const { coursedate_id: id } = created.json<{ coursedate_id: number }>();
+  const change = (fields: object) => me.put(`/v2/courses/${course}/coursedates/${id}`, fields);
   for (const [field, fields] of [
     ['gatherings', { gatherings: Array(201).fill(gathering) }],
     ['instructors', { instructors: ids(51) }],
@@ -123,6 +126,7 @@ test('a date has at most 200 gatherings and 50 instructors, a course at most 100
   ] as const) {
     const refused = await send(fields);
     expect([refused.status, refused.json<{ error: string }>().error]).toEqual([400, `Field(s) not valid: ${field}`]);
+    expect((await change(fields)).text).toBe(refused.text);
   }
   for (const field of ['tags', 'labels']) {
     const words = ids(101).map((n) => ({ title: `Word ${n}` }));

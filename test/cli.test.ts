@@ -68,6 +68,24 @@ test('provider create prints id and key once, with a line to paste', async () =>
   );
 });
 
+test('provider create makes at most SUB_SCHOOLS_MAX sub-schools, and none below a sub-school', async () => {
+  const me = await providerIn(world.app, world.database);
+  const create = (parent: number) =>
+    cli(['provider', 'create', '--title', 'Below', '--parent', String(parent), '--json'], {
+      ...env,
+      SUB_SCHOOLS_MAX: '1',
+    });
+  const made = await create(me.id);
+  expect(made.code).toBe(0);
+  expect(await create(me.id)).toMatchObject({ code: 1, stderr: 'error: A school has at most 1 sub-schools\n' });
+  expect(await create(made.json().provider_id)).toMatchObject({
+    code: 1,
+    stderr: 'error: A sub-school cannot have sub-schools\n',
+  });
+  expect((await run('provider', 'close', String(made.json().provider_id))).code).toBe(0);
+  expect((await create(me.id)).code).toBe(0);
+});
+
 test('provider close rejects its keys until provider open', async () => {
   const me = await providerIn(world.app, world.database);
   expect((await run('provider', 'close', String(me.id), '--json')).json()).toEqual({
@@ -175,7 +193,10 @@ test.each([
   [['key', 'create', '--provider', '999999'], 'error: Provider 999999 not found'],
   [['key', 'revoke', '999999'], 'error: Key not found'],
   [['partner', 'revoke', '--provider', '999998', '--partner', '999999'], 'error: Partner connection not found'],
-  [['partner', 'approve', '--provider', '999999', '--partner', '999999'], 'error: Field(s) not valid: partner'],
+  [
+    ['partner', 'approve', '--provider', '999999', '--partner', '999999'],
+    'error: A provider cannot be its own partner',
+  ],
   [['course', 'categorize', '--provider', '1', '--course', '999999', '--category', '1'], 'error: Course not found'],
   [['demo'], 'error: The demo data goes into an empty database only; this one has providers'],
 ])('%j fails with 1 and one line', async (args, said) => {

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
+import { openEmbeddedDatabase } from '../src/embedded-postgres/index.ts';
+import { describeError } from '../src/runtime/describe-error.ts';
+import { waitForDatabase } from '../src/runtime/store.ts';
 import { bookingOf } from './support/booking.ts';
 import { cli, startServer, temporaryFolder, urlOf } from './support/processes.ts';
-import { asAdmin, connectionTo, ownDatabase } from './support/world.ts';
+import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from './support/world.ts';
 
 const url = 'postgres://booking@localhost/booking';
 
@@ -22,6 +25,14 @@ test.each([
   expect(warnings).toEqual([expect.stringContaining(words)]);
   expect(warnings.join()).toContain(name);
   expect(warnings.join()).not.toContain('secret');
+});
+
+test('an error names the unknown variable that may be its cause, without its value', () => {
+  const env = { NODE_ENV: 'production', DATABASE_URLL: 'secret' };
+  expect(() => readConfig(env)).toThrow(
+    /^The environment is not valid: DATABASE_URL is missing; .*\. The variable DATABASE_URLL is not known .*did you mean DATABASE_URL\?$/,
+  );
+  expect(() => readConfig(env)).not.toThrow('secret');
 });
 
 test('variables of other programs are not warned of', () => {
@@ -78,6 +89,36 @@ test('an unknown database ends the start without waiting', async () => {
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('database "no_such_database" does not exist');
   expect(await cli(['provider', 'list'], env)).toMatchObject({ code: 1 });
+});
+
+test('a wrong password ends a start without waiting', async () => {
+  const folder = temporaryFolder();
+  const hba_file = join(folder, 'hba.conf');
+  writeFileSync(hba_file, 'local all booking trust\nlocal all all scram-sha-256\n');
+  const embedded = await openEmbeddedDatabase({ dataDir: join(folder, 'data'), fsync: false, settings: { hba_file } });
+  onTestFinished(() => embedded.stop());
+  const admin = new Client(embedded.connection);
+  await admin.connect();
+  await admin.query(`create role other login password 'right'`);
+  await admin.end();
+  const reach = async (password: string | undefined) => {
+    const database = openTestDatabase('postgres', { connection: { ...embedded.connection, user: 'other', password } });
+    onTestFinished(() => database.close());
+    // A wait of this length would exceed the time of the test.
+    return waitForDatabase(database, 3_000_000).then(() => 'reached', describeError);
+  };
+  expect(await reach('right')).toBe('reached');
+  expect(await reach('wrong')).toBe('the database says: password authentication failed for user "other"');
+  expect(await reach(undefined)).toBe('the database asks for a password; DATABASE_URL has none');
+});
+
+test('the server and commands print the warning of an unknown variable', async () => {
+  const env = { DATABASE_URL: urlOf(await ownDatabase()), DATABASE_URLL: 'secret' };
+  const words = 'The variable DATABASE_URLL is not known and has no effect; did you mean DATABASE_URL?';
+  const server = await startServer(env);
+  expect(server.output()).toContain(words);
+  expect(server.output() + server.errors()).not.toContain('secret');
+  expect(await cli(['provider', 'list'], env)).toMatchObject({ code: 0, stderr: `warning: ${words}\n` });
 });
 
 test('an address that is not of this machine is blamed on HOST', async () => {

@@ -379,6 +379,11 @@ describe('the description of what is sent', () => {
     expect(['nok', 'Nok', 'n'].map((code) => new RegExp(anyCase!.pattern!).test(code))).toEqual([true, true, false]);
   });
 
+  test('the currency of a booking is answered in lower case', () => {
+    const { summary } = answerOf('/v2/booking', 'post', '201').properties as Record<string, Input>;
+    expect(summary!.properties!['currency']).toMatchObject({ description: 'In lower case', examples: ['nok'] });
+  });
+
   test('texts have the lengths and forms that are enforced', () => {
     const school = bodyOf('/v2/schools', 'put');
     for (const name of ['org_nr', 'phone', 'post_address']) expect(school[name]!.minLength, name).toBe(1);

@@ -240,6 +240,34 @@ test.each([
   expect(headers['x-ignored-parameters']).toBe(names);
 });
 
+test('unknown members of lists and objects are named with their path, in each kind of body', async () => {
+  const me = await newProvider();
+  const url = `/v2/courses/${await me.course()}/coursedates`;
+  const whole = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 10:00' };
+  const gatherings = [whole, { ...whole, tema: 'x', theme: 'y', id: 7, created_at: 'x', 'a b': 1 }];
+  const days = { start_at: '2030-06-10', end_at: '2030-06-10', custom_properties: { any: 'x' } };
+  const named = 'gatherings[1].tema';
+  for (const sent of [gatherings, JSON.stringify(gatherings)]) {
+    const { status, headers } = await me.post(url, { ...days, gatherings: sent });
+    expect([status, headers['x-ignored-parameters']]).toEqual([201, named]);
+  }
+  const form = await send(app, {
+    method: 'POST',
+    url,
+    headers: { 'x-api-key': me.apiKey, 'content-type': 'application/x-www-form-urlencoded' },
+    payload:
+      'start_at=2030-06-10&end_at=2030-06-10&gatherings[0][date]=2030-06-10&gatherings[0][time_start]=09:00&gatherings[0][time_end]=10:00&gatherings[0][tema]=x',
+  });
+  expect([form.status, form.headers['x-ignored-parameters']]).toEqual([201, 'gatherings[0].tema']);
+
+  const course = { title: 'Members', tags: [{ title: 'A', titel: 'B' }, 'B'], labels: '[{"titel":' };
+  expect((await me.post('/v2/courses', course)).headers['x-ignored-parameters']).toBe('tags[0].titel');
+  const booking = { config: { reject_passed: 1 }, participants: [{ firstname: 'A', telephone: '1' }] };
+  expect((await me.post('/v2/booking', booking)).headers['x-ignored-parameters']).toBe(
+    'config.reject_passed, participants[0].telephone',
+  );
+});
+
 test('ten ignored fields of a body are named at most, also of a refused one', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, 'x']));
   const { status, headers } = await me.post('/v2/locations', unknown);

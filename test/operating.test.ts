@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { openEmbeddedDatabase } from '../src/embedded-postgres/index.ts';
 import { migrateDatabase } from '../src/database/migrate.ts';
 import { describeError } from '../src/runtime/describe-error.ts';
-import { DatabaseError } from 'pg';
-import { startServer, urlOf } from './support/processes.ts';
+import { Client, DatabaseError } from 'pg';
+import { startServer, temporaryFolder, urlOf } from './support/processes.ts';
 import { asAdmin, openTestDatabase, openWorld, ownDatabase } from './support/world.ts';
 
 const folder = join(import.meta.dirname, '../migrations');
@@ -52,6 +53,32 @@ test('/ready names a read-only database', async () => {
   expect([answer.statusCode, answer.json()]).toEqual([
     503,
     { status: 'not ready', reason: 'the database is read-only' },
+  ]);
+});
+
+test('/ready names a standby', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const open = () => openEmbeddedDatabase({ dataDir, fsync: false, settings: { wal_level: 'replica' } });
+  const primary = await open();
+  const client = new Client(primary.connection);
+  await client.connect();
+  const { rows } = await client.query<{ data_directory: string }>('show data_directory');
+  await client.end();
+  await migrateDatabase(primary.connection);
+  await primary.stop();
+  const { data_directory: home } = rows[0]!;
+  const { uid, gid } = statSync(home);
+  writeFileSync(join(home, 'standby.signal'), '');
+  chownSync(join(home, 'standby.signal'), uid, gid);
+
+  const standby = await open();
+  onTestFinished(() => standby.stop());
+  const world = await openWorld(openTestDatabase('postgres', { connection: standby.connection }));
+  onTestFinished(world.close);
+  const answer = await world.app.inject('/ready');
+  expect([answer.statusCode, answer.json()]).toEqual([
+    503,
+    { status: 'not ready', reason: 'the database is a read-only standby' },
   ]);
 });
 

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -135,6 +136,17 @@ test('the document is generated once, however often it is asked for', async () =
   expect(generated).toBe(1);
 });
 
+test('the document is compressed once per encoding, however often it is asked for', async () => {
+  const { app: own } = await worldWith({});
+  let compressions = 0;
+  const hook = createHook({ init: (_id, type) => void (compressions += type === 'ZLIB' ? 1 : 0) }).enable();
+  onTestFinished(() => void hook.disable());
+  const ask = (encoding: string) => own.inject({ url: '/openapi.json', headers: { 'accept-encoding': encoding } });
+  await Promise.all(['gzip', 'br', 'gzip', 'br'].map(ask));
+  for (const encoding of ['identity', 'gzip', 'br']) expect((await ask(encoding)).statusCode).toBe(200);
+  expect(compressions).toBe(2);
+});
+
 test('behind a base path redirects, the docs page and the document name it', async () => {
   const { app: own } = await worldWith({ settings: { ...settings, publicUrl: 'https://school.example/booking' } });
   expect((await send(own, { url: '/' })).headers['location']).toBe('/booking/docs');
@@ -175,7 +187,7 @@ test('an address is limited in what needs no key; other addresses, keys and /liv
   const one = '203.0.113.1';
   for (const url of ['/ready', '/openapi.json', '/docs', '/docs/json', '/my/sign-in/x'])
     expect((await from(one, url)).status, url).not.toBe(429);
-  for (const url of ['/ready', '/openapi.json', '/docs', '/docs/static/index.css', '/my/sign-in/x']) {
+  for (const url of ['/ready', '/openapi.json', '/docs', '/docs/static/index.css', '/my/sign-in/x', '/my/nothing']) {
     const { status, headers } = await from(one, url);
     expect([status, Number(headers['retry-after']) > 0], url).toEqual([429, true]);
   }

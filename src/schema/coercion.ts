@@ -90,7 +90,7 @@ function objectReader(schema: TSchema): Reader {
 const maxItems = 1_000;
 
 /** A form's `a[0]=x&a[1]=y`, and PHP's JSON of an array with gaps, are objects with numbers for names. */
-function getItems(raw: unknown): unknown[] {
+export function getItems(raw: unknown): unknown[] {
   if (Array.isArray(raw)) return raw;
   if (isFields(raw) && Object.keys(raw).every((name) => /^\d+$/.test(name)))
     return Object.values(raw).flatMap((item) => (isEmptyList(item) ? [item] : item));
@@ -128,6 +128,16 @@ const decoded =
       return unreadable;
     }
   };
+
+/** A value that a client may also send as a JSON text, as it is read; undefined when the text cannot be. */
+export function parsed(schema: TSchema, raw: unknown): unknown {
+  if ((schema as { [Read]?: Reading })[Read] !== 'json') return raw;
+  try {
+    return decoded((value) => value)(raw);
+  } catch {
+    return undefined;
+  }
+}
 
 const readNumber =
   (pattern: RegExp): Reader =>

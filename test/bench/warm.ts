@@ -45,7 +45,9 @@ export async function measureWarm(
       };
       const beside = (question: string) => {
         const others = [`${path}${path.includes('?') ? '&' : '?'}${question}`];
-        return writing(base, apiKey, () => drive({ ...ask, others, othersShare: 0.1 }));
+        // A single round tells only that all works.
+        const least = rounds > 1 ? enough : 0.1;
+        return writing(base, apiKey, () => drive({ ...ask, others, othersShare: 0.1 }), least);
       };
       await settle(ask, { rounds });
       if (rounds > 1) await beside('since_id={n}');
@@ -91,9 +93,11 @@ async function withConstant<T>(body: string, work: (url: string) => Promise<T>):
 }
 
 let [written, done] = [0, 0];
+/** Writes a second, of ten, with which figures count. */
+const enough = 7;
 
 /** Ten writes a second by the same provider while the work runs; most of them have to be done by its end. */
-export async function writing<T>(base: string, apiKey: string, work: () => Promise<T>): Promise<T> {
+export async function writing<T>(base: string, apiKey: string, work: () => Promise<T>, least = enough): Promise<T> {
   const [started, before] = [performance.now(), done];
   const write = () => {
     written += 1;
@@ -110,7 +114,7 @@ export async function writing<T>(base: string, apiKey: string, work: () => Promi
   try {
     const result = await work();
     const perSecond = ((done - before) * 1_000) / (performance.now() - started);
-    if (perSecond < 7) throw new Error(`only ${perSecond.toFixed(1)} writes a second`);
+    if (perSecond < least) throw new Error(`only ${perSecond.toFixed(1)} writes a second`);
     return result;
   } finally {
     clearInterval(timer);

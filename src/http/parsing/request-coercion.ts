@@ -11,7 +11,7 @@ declare module 'fastify' {
     readBody?: ReturnType<typeof createCoercion>;
     readParams?: ReturnType<typeof createCoercion>;
     queryNames?: Set<string>;
-    isBodyField?: (name: string) => boolean;
+    findUnknown?: (body: Record<string, unknown>) => Iterable<string>;
   }
 }
 
@@ -25,7 +25,7 @@ export function coerceRequests(app: FastifyInstance) {
       ...route.config,
       queryNames: new Set(Object.keys(querystring?.properties ?? {})),
       ...(querystring ? { readQuery: createCoercion(querystring) } : {}),
-      ...(body ? { readBody: createCoercion(body), isBodyField: documented.check(route.schema) } : {}),
+      ...(body ? { readBody: createCoercion(body), findUnknown: documented.finder(route.schema) } : {}),
       ...(params ? { readParams: createCoercion(params) } : {}),
     };
   });
@@ -34,14 +34,18 @@ export function coerceRequests(app: FastifyInstance) {
 
   app.addHook('preValidation', async (request, reply) => {
     const { routeOptions } = request;
-    const { readQuery, readBody, readParams, queryNames, isBodyField } = routeOptions.config;
+    const { readQuery, readBody, readParams, queryNames, findUnknown } = routeOptions.config;
     const input = request.query as Record<string, unknown>;
     const body = readBody ? getBody(request) : {};
-    const ignored = [
-      ...Object.keys(input).filter((name) => !queryNames?.has(name)),
-      ...Object.keys(body).filter((name) => isBodyField?.(name) === false),
-    ].filter(isPlainName);
-    if (ignored.length > 0) reply.header('x-ignored-parameters', [...new Set(ignored)].slice(0, 10).join(', '));
+    const ignored = new Set<string>();
+    const unknown = [Object.keys(input).filter((name) => !queryNames?.has(name)), findUnknown?.(body) ?? []];
+    for (const names of unknown) {
+      for (const name of names) {
+        if (ignored.size === maxIgnored) break;
+        if (isPlainName(name)) ignored.add(name);
+      }
+    }
+    if (ignored.size > 0) reply.header('x-ignored-parameters', [...ignored].join(', '));
     const params = (request.params ?? {}) as Record<string, unknown>;
     // An id has one spelling: a cache or a rule on paths must not meet another.
     if (isPadded(routeOptions.schema, params)) throw new Problem('not_found', 'There is nothing at this path');
@@ -50,6 +54,8 @@ export function coerceRequests(app: FastifyInstance) {
     if (readBody) request.body = readBody(body);
   });
 }
+
+const maxIgnored = 10;
 
 /** Only such a name can stand in a header; another one is ignored without a word. */
 const isPlainName = (name: string) => /^[A-Za-z0-9_.[\]-]{1,40}$/.test(name);

@@ -56,7 +56,7 @@ export const BookingAnswer = Type.Object({
     order_id: Type.String(),
     booking_id: Type.String(),
     coursedate_id: Type.String(),
-    currency: Type.String(),
+    currency: Type.String({ description: 'In lower case', examples: ['nok'] }),
     total_excl_vat: Type.Number(),
     total_incl_vat: Type.Number(),
     total_vat: Type.Number(),

@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound, Problem } from '../../core/errors.ts';
+import { notFound, Problem } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
@@ -79,7 +79,7 @@ export const listPartners = (database: Database): Promise<Connection[]> =>
 
 /** Tells the status that now holds; a request never undoes an approval. */
 async function setStatus(database: Database, providerId: number, partnerId: number, status: Connection['status']) {
-  if (providerId === partnerId) throw invalidFields({ notValid: ['partner'] });
+  if (providerId === partnerId) throw new Problem('invalid', 'A provider cannot be its own partner');
   for (const id of [providerId, partnerId]) {
     if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw notFound(`Provider ${id}`);
   }

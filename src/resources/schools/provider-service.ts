@@ -11,12 +11,17 @@ import { apiKeys, providers, providerState } from '../../database/tables/provide
 export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
 
 /** Makes a provider with its first key, which is random unless an operator chose one. The key is shown once. */
-export async function createProvider(database: Database, values: NewProvider, chosenKey?: string) {
+export async function createProvider(
+  database: Database,
+  values: NewProvider,
+  chosenKey?: string,
+  subSchoolsMax?: number,
+) {
   const { parentId = null } = values;
   if (parentId !== null && (await database.db.$count(providers, eq(providers.id, parentId))) === 0) {
     throw notFound('Parent provider');
   }
-  return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey);
+  return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey, subSchoolsMax);
 }
 
 /** A new provider with the caller as its parent, which gains no right to its data by that. */
@@ -84,8 +89,13 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
 }
 
 /** By title alone, as an operator types it. */
-export const createTitledProvider = (database: Database, title: string, parentId: number | null, chosenKey?: string) =>
-  createProvider(database, { title, slug: toSlug(title), parentId }, chosenKey);
+export const createTitledProvider = (
+  database: Database,
+  title: string,
+  parentId: number | null,
+  chosenKey?: string,
+  subSchoolsMax?: number,
+) => createProvider(database, { title, slug: toSlug(title), parentId }, chosenKey, subSchoolsMax);
 
 export const listProviders = (database: Database) =>
   database.db
