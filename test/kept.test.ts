@@ -372,6 +372,7 @@ test('another build has other ETags', async () => {
     return headers['etag'];
   };
   try {
+    for (const beside of ['migrations', 'package.json']) cpSync(beside, join(folder, beside), { recursive: true });
     for (const copy of ['one', 'same', 'other']) {
       cpSync(join(folder, 'dist/app.mjs'), join(folder, copy, 'parts/app.mjs'));
       writeFileSync(join(folder, copy, 'main.js'), copy === 'other' ? '// Another build.' : '');

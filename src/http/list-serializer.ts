@@ -2,22 +2,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/response-budget.ts';
 import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type Write } from './sliced-serializer.ts';
 
-/** Writes a list with the event loop free in between, as far as the answer's budget reaches. */
+/** Serializes a list with pauses for the event loop, up to the response budget. */
 export type ListSerializer = {
   /** The bytes of the first items that fit, and their number. Large items are serialized in slices. */
   items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
-  /** The whole answer around so many of its items. */
+  /** The response with these serialized items. */
   around(data: unknown, written: Buffer[]): Buffer;
 };
 
-/** The writers of lists by what Fastify takes as their serializer. */
+/** List serializers by the serializer function that Fastify holds. */
 const listWriters = new WeakMap<object, ListSerializer>();
 export const getListSerializer = (serializer: unknown) => listWriters.get(serializer as object);
 
 type ItemWriter = (item: unknown) => Promise<Buffer>;
 const itemWriters = new WeakMap<object, ItemWriter>();
 
-/** A preSerialization hook: serializes a large item in slices, with the event loop free in between. */
+/** A preSerialization hook: serializes a large item in slices, with pauses for the event loop. */
 export async function serializeLargeItems(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const serialize = itemWriters.get(reply.getSerializationFunction(String(reply.statusCode)) ?? {});
   if (!serialize || !isLarge(payload)) return payload;
@@ -28,7 +28,7 @@ export async function serializeLargeItems(_request: FastifyRequest, reply: Fasti
 
 const unbounded = { bytes: Infinity, embedded: Infinity };
 
-/** Writes what a response schema describes; a list also in pieces. The answer to a write is not bounded: it is committed. */
+/** Compiles the serializer of a response schema. The response to a write has no bound: the write is committed. */
 export function compileSerializer(schema: object, { isRead = true } = {}): Write {
   const { items: listed, properties, required = [] } = schema as Schema;
   const { items: enveloped, ...members } = properties ?? {};

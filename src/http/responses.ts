@@ -1,16 +1,15 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../schema/types.ts';
-import type { Page } from '../lists/define-list.ts';
+import type { Page } from '../lists/list-types.ts';
 import { exactDateTime } from '../lib/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
 import { getListSerializer } from './list-serializer.ts';
 
-/** How the main interface puts things: schema and function side by side, so they cannot drift apart. */
 const ProblemBody = Type.Object({ error: Type.String() });
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
 
-/** What the booking endpoints answer instead: every fault with its code. */
+/** Errors of the booking endpoints: every error with its code. */
 const FaultsBody = Type.Object({
   successful: Type.Boolean({ examples: [false] }),
   errors: Type.Array(
@@ -37,7 +36,7 @@ const Pagination = Type.Object({
 export const Envelope = <S extends TSchema>(item: S) =>
   Type.Object({ pagination: Pagination, items: Type.Array(item) });
 
-/** Either of the two, told apart by type alone: a union would make the serializer validate every item. */
+/** A list or its envelope, distinguished by type: a union would make the serializer validate every item. */
 export const ListOrEnvelope = <S extends TSchema>(item: S) => {
   const envelope = Envelope(item);
   return Type.Unsafe<Static<S>[] | Static<typeof envelope>>({
@@ -48,7 +47,7 @@ export const ListOrEnvelope = <S extends TSchema>(item: S) => {
   });
 };
 
-/** Answers a page as bare items, with `Link: <…>; rel="next"` while there is more, and where a sync goes on from. */
+/** Sends a page as a list, with `Link: <…>; rel="next"` while there are more items, and the sync cursor. */
 export async function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): Promise<T[]> {
   setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
@@ -57,7 +56,7 @@ export async function sendItems<T>(request: FastifyRequest, reply: FastifyReply,
   return send(reply, writer.around([], written)) as T[];
 }
 
-/** Answers a page in the envelope; it was counted for that. */
+/** Sends a page with its total in the envelope. */
 export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
   setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
@@ -69,7 +68,7 @@ export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyRep
   return send(reply, writer.around(envelope, written)) as typeof envelope;
 }
 
-/** Serializes as many items of a page as fit into an answer; a page by number ends where a smaller page size can continue. */
+/** Serializes the items that fit into a response; a page by number ends where a smaller page size can continue. */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
   const writer = getListSerializer(reply.getSerializationFunction('200'))!;
   const mayHoldLarge = page.embeddedBytes > largeFrom;
@@ -84,13 +83,13 @@ async function fit<T>(reply: FastifyReply, page: Page<T>) {
   return { writer, written, fitting: { ...fitting, items: page.items.slice(0, count), ids: page.ids.slice(0, count) } };
 }
 
-/** A page that embeds less is serialized without a look at the size of each item. */
+/** Below this many bytes no item is checked for being large. */
 const largeFrom = 1_000_000;
 
-/** Typed as what was written out. */
+/** Typed as the serialized value. */
 function send(reply: FastifyReply, bytes: Buffer): unknown {
   reply.type('application/json; charset=utf-8');
-  // A short text leaves in one piece with its headers.
+  // A short text leaves in one write with its headers.
   return bytes.length < 8_192 ? bytes.toString() : bytes;
 }
 
@@ -98,8 +97,8 @@ const setTruncatedHeader = (reply: FastifyReply, { items }: Page<unknown>) =>
   reply.header('x-page-truncated', `items=${items.length}`);
 
 /**
- * Where a page by number ends early: after the most of its first `fitting` items that are a whole number of smaller pages from the
- * start of the list, of half of them at least.
+ * The end of a truncated page by number: after as many of its first `fitting` items as make a whole number of smaller
+ * pages from the start of the list, at least half of them.
  */
 export function splitEnvelope({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, fitting: number) {
   const before = (page - 1) * limit;
@@ -134,7 +133,7 @@ function toEnvelope<T>(found: Page<T>, total: number) {
   return { pagination, items };
 }
 
-/** Only the path and the question are the client's; where we are reached is ours to say. */
+/** The host is that of PUBLIC_URL, never the client's. */
 function nextPage(request: FastifyRequest, page: Page<unknown>) {
   if (page.nextBy === 'page') return nextByPage(request, page);
   return addressWith(request, { since_id: page.ids.at(-1) });

@@ -11,13 +11,13 @@ export type Schema = {
 };
 export type Write = (data: unknown) => string;
 
-/** So many characters are encoded at once: V8 keeps longer texts apart, and collects them late. */
+/** Characters encoded at once: V8 keeps longer texts in the large object space, which it collects late. */
 const sliceSize = 32_768;
 
-/** After so long the event loop serves others. */
+/** The event loop is free after so many milliseconds. */
 const pauseAfterMs = 25;
 
-/** Outputs take turns of it between two pauses, so all share this; what V8 frees late is then what is sent and little more. */
+/** Shared by all outputs, which use it between two pauses: V8 would free a buffer of each late. */
 const shared = Buffer.allocUnsafeSlow(1_048_576);
 
 /** Collects texts as bytes; the caller awaits `pause` when `isDue` is true. */
@@ -56,7 +56,7 @@ export function newOutput() {
   };
 }
 
-/** Serializers made when needed: a good part of what is held in memory would be what this process may never need. */
+/** Compiled on first use: most serializers are never needed by a process, and their code takes memory. */
 const serializers = new WeakMap<object, Write>();
 export function serializerOf(schema: object): Write {
   return (data) => {
@@ -97,7 +97,7 @@ export async function serializeInSlices(schema: object, value: unknown, bounds: 
   return { bytes: output.end(), size };
 }
 
-/** The text that `serializerOf` makes, large members in several slices. */
+/** The text of `serializerOf`, with large members in several slices. */
 function* slicesOf(schema: Schema, value: unknown, size: Bounds): Generator<string> {
   const type = [schema.type].flat().filter((one) => one !== 'null');
   const isOne = type.length === 1 && typeof value === 'object' && value !== null;
@@ -121,7 +121,7 @@ const isPlain = (schema: Schema) =>
   (schema.additionalProperties ?? false) === false &&
   !['patternProperties', 'anyOf', 'oneOf', 'allOf', 'if', '$ref'].some((keyword) => keyword in schema);
 
-/** In the order of the serializer's own: required ones first. */
+/** In the order of fast-json-stringify: required members first. */
 function* membersOf({ properties = {}, required = [] }: Schema, value: Record<string, unknown>, size: Bounds) {
   const isRequired = (name: string) => Number(required.includes(name));
   const names = Object.keys(properties).sort((a, b) => isRequired(b) - isRequired(a));
@@ -145,7 +145,7 @@ function* membersOf({ properties = {}, required = [] }: Schema, value: Record<st
 
 const memberSchemas = new WeakMap<object, Map<string, object>>();
 
-/** An object of this member alone, the same one each time. */
+/** A schema with this member alone, cached. */
 function memberSchema(schema: object, name: string, isRequired: boolean) {
   const known = memberSchemas.get(schema) ?? new Map<string, object>();
   memberSchemas.set(schema, known);

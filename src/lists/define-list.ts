@@ -1,44 +1,12 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Budget, Ctx } from '../core/context.ts';
 import type { Filters } from './filters.ts';
-import { itemParameters, limitOf, listParameters, type ItemQuery, type ListQuery, type Paging } from './list-query.ts';
+import { itemParameters, limitOf, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
+import type { ListSpec, Page } from './list-types.ts';
 import { toKeySet, type Key } from './loaders.ts';
-import { createPageFinder, type FoundPage, type PageSource } from './paging/find-page.ts';
+import { createPageFinder } from './paging/find-page.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
-import type { Serializer } from './serializer.ts';
 import { ownScope, type TenantScope } from './tenant-scope.ts';
-
-export type Page<T> = {
-  items: T[];
-  /** Ids of the items, in their order. */
-  ids: number[];
-  /** True if the page ends before its limit because of the response budget. */
-  isTruncated: boolean;
-  /** Bytes read from the database for the items. */
-  embeddedBytes: number;
-  page: number;
-  limit: number;
-  hasMore: boolean;
-  /** Parameter of the next page; `since_id` stays right while rows are added. */
-  nextBy: FoundPage<unknown>['nextBy'];
-  /** Sync cursor: the version before this page was read. */
-  syncedThrough: string;
-  /** Number of items on all pages, with `withTotal`. */
-  total?: number;
-};
-
-type ListSpec<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F> = Omit<
-  PageSource<Row>,
-  'filters' | 'order'
-> & {
-  serializer: Serializer<Row, V>;
-  filters: F;
-  /** Filters that the service sets; the query string has none of them. */
-  pathFilters?: P;
-  requiredFilters?: R[];
-  paging?: Paging;
-  order?(query: ListQuery<F>): ReturnType<NonNullable<PageSource<Row>['order']>>;
-};
 
 /**
  * Declares a list: the validated query, the SQL, the response schema and the OpenAPI parameters follow from it. One

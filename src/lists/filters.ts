@@ -4,21 +4,21 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import { Moment, NowOrMoment } from '../schema/types.ts';
 
-/** A query parameter: what it may hold, and what it then asks of the database; undefined asks nothing. */
+/** A query parameter and the condition that a value makes; undefined makes none. */
 export type Filter<S extends TSchema = TSchema> = {
   schema: S;
-  /** `query` holds the other parameters, for one that modifies this; `isNarrowed` tells that one of them is narrow. */
+  /** `query` has the other parameters; `hasSelective` is true if one of them is selective. */
   where(
     value: Static<S>,
     ctx: Ctx,
     query: Record<string, unknown>,
     hasSelective: boolean,
   ): SQL | undefined | Promise<SQL>;
-  /** Has a few values, of which each asks the same of the database whoever asks: so it is planned once for each. */
+  /** A constant predicate for each of a few values, the same for every tenant: a prepared statement for each. */
   isConstant?: true;
-  /** Whether a value names what only few rows belong to, by an index of their own: they are found by that, whatever else is asked. */
+  /** True for a value that few rows match, by an index of their own. */
   isSelective?(value: Static<S>): boolean;
-  /** The column that it bounds. */
+  /** The column that a range filter bounds. */
   range?: PgColumn;
 };
 
@@ -27,19 +27,19 @@ export type Filters = Record<string, Filter<any>>;
 
 export const filter = <S extends TSchema>(schema: S, where: Filter<S>['where']): Filter<S> => ({ schema, where });
 
-/** A filter by what only few rows belong to, such as a course date by its course; for all values unless told. */
+/** A filter that few rows match, such as course dates by their course; for all values unless `isSelective` is given. */
 export const selectiveFilter = <S extends TSchema>(
   schema: S,
   where: Filter<S>['where'],
   isSelective: (value: Static<S>) => boolean = () => true,
 ): Filter<S> => ({ ...filter(schema, where), isSelective });
 
-/** A parameter that asks nothing of the database by itself: the service, a loader or another filter reads it. */
+/** A parameter without a condition of its own, which a service, a loader or another filter reads. */
 export const parameter = <S extends TSchema>(schema: S) => filter(schema, () => undefined);
 
 const written = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
 
-/** `<name>_min` keeps what is at or after the instant, `<name>_max` what is strictly before it: windows tile. */
+/** `<name>_min` is inclusive and `<name>_max` exclusive, so that windows tile. */
 export const dateRange = <N extends string>(name: N, column: PgColumn) =>
   range(
     name,
@@ -49,7 +49,7 @@ export const dateRange = <N extends string>(name: N, column: PgColumn) =>
     (value) => sql`${column} < ${value}::timestamptz`,
   );
 
-/** The same for what lies in the future too: either bound may also be `now`, the moment of asking. */
+/** `dateRange` whose bounds may also be `now`. */
 export const momentRange = <N extends string>(name: N, column: PgColumn) => {
   const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
   return range(

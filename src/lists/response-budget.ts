@@ -2,10 +2,10 @@ import type { Budget } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import { maxResultBound, ResultTooLarge } from '../database/result-bounds.ts';
 
-/** The most that one answer holds. */
+/** Bound of one response: items embedded at any depth, and bytes. */
 export const answerBudget = { embedded: maxResultBound.rows, bytes: maxResultBound.bytes };
 
-/** Counts what the statements of one answer read, so that no more is loaded than it may hold. */
+/** Counts the rows and bytes that the statements of one response read; throws ResultTooLarge beyond the bound. */
 export function newBudget(): Budget {
   let { embedded, bytes } = answerBudget;
   const isSpent = () => embedded < 0 || bytes < 0;
@@ -27,7 +27,7 @@ const budgetAfterWrite: Budget = {
   isAfterWrite: true,
 };
 
-/** How many items lie in the lists of a value, at any depth. */
+/** Number of list items in a value, at any depth. */
 export function embeddedIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = Array.isArray(value) ? value.length : 0;
@@ -45,7 +45,7 @@ export const itemTooLarge = (id?: number) =>
 export const listTooLarge = () =>
   new Problem('invalid', 'The list is larger than an answer may be (16 MB, 50,000 items with all embedded ones).');
 
-/** Loads a list without pages. */
+/** Loads a list without pages; throws 400 if it exceeds the budget. */
 export async function loadWhole<T>(load: (budget: Budget) => Promise<T>): Promise<T> {
   try {
     return await load(newBudget());
@@ -66,7 +66,7 @@ export async function loadOne<T>(
   }
 }
 
-/** Loads as many of the first items as fit into an answer, halving their number until they do. */
+/** Loads as many of the first items as fit into a response, halving their number until they do. */
 export async function loadFitting<K extends { id: number }, T>(
   keys: K[],
   load: (budget: Budget, keys: K[]) => Promise<T>,

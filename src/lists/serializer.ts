@@ -14,28 +14,26 @@ import {
   type Query,
 } from './relations.ts';
 
-/** How rows of a resource become what the world sees, in a list, alone, or embedded in another resource. */
+/** Turns rows of a resource into response items: in a list, alone, or embedded in another resource. */
 export type Serializer<Row, V extends TObject = TObject> = {
-  /** The item with all that may be embedded in it. */
+  /** The item with every include. */
   schema: V;
-  /** The paths that `include[]` takes. */
+  /** Paths that `include[]` accepts. */
   names: string[];
-  /** The items of the rows, in their order: one query for each relation, whatever the number of rows. */
+  /** Items of the rows, in their order, with one query for each relation. */
   embed(ctx: Ctx, rows: Row[], query: Query, requested: string[]): Promise<Static<V>[]>;
 };
 
-/** So many items are made in a few milliseconds; then others have their turn. */
+/** So many items are built in a few milliseconds; then the event loop is free. */
 const itemsAtOnce = 2_000;
 
-/** Declares a shape; called as `shapeOf<Row>()({ … })`, so that the row's type is said once and the rest inferred. */
+/** Called as `defineSerializer<Row>()({ … })`: the row's type is given, the others are inferred. */
 export const defineSerializer =
   <Row extends Key>() =>
   <V extends TObject, L extends Relations<Row>>(spec: {
     responseSchema: V;
-    /** What every item needs from other tables. */
     relations: L;
     toResponse(row: Row, relations: Loaded<L>, ctx: Ctx): Static<V>;
-    /** What is embedded on request, by name. */
     includes: Includes<Row>;
   }): Serializer<Row, V> => {
     const { relations, includes } = spec;
@@ -50,7 +48,7 @@ export const defineSerializer =
       const always = Object.entries(relations).map(
         async ([name, load]) => [name, await load(ctx, rows, query)] as const,
       );
-      const onRequest = [...byTop(requested)].map(
+      const onRequest = [...groupByFirst(requested)].map(
         async ([name, nested]) => [name, await includes[name]!.load(ctx, rows, query, nested)] as const,
       );
       const [loaded, included] = await Promise.all([Promise.all(always), Promise.all(onRequest)]);
@@ -73,7 +71,7 @@ export const defineSerializer =
     }
 
     return {
-      schema: Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as unknown as V,
+      schema: Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as TObject as V,
       names,
       embed,
     };
@@ -81,8 +79,8 @@ export const defineSerializer =
 
 const unsetIncludes = ({ schema }: Include<never>) => (schema['type'] === 'array' ? [] : null);
 
-/** A nested path implies its parents: `course.products` asks for `course` with `products` in it. */
-function byTop(requested: string[]) {
+/** Groups paths by their first part: `course.products` includes `course` with `products` in it. */
+function groupByFirst(requested: string[]) {
   const tops = new Map<string, string[]>();
   for (const path of new Set(requested)) {
     const [top = '', ...rest] = path.split('.');
@@ -93,7 +91,7 @@ function byTop(requested: string[]) {
   return tops;
 }
 
-/** Makes of includes members that are always there, and cannot be asked for by themselves. */
+/** Makes includes required members, which `include[]` no longer accepts by themselves. */
 export const withRequiredIncludes = <Row, V extends TObject>(
   members: string[],
   serializer: Serializer<Row, V>,
@@ -105,9 +103,9 @@ export const withRequiredIncludes = <Row, V extends TObject>(
 
 type Fetch<Found> = (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>;
 
-/** Embeds the one item of another resource that a row names; null without one. */
+/** Embeds the item of another resource that a row references; null without one. */
 export const includeOne = <Row extends Key, Found extends Key>(
-  named: (row: Row) => number | null,
+  reference: (row: Row) => number | null,
   fetch: Fetch<Found>,
   serializer: Serializer<Found>,
   forPartners: ForPartners,
@@ -116,14 +114,14 @@ export const includeOne = <Row extends Key, Found extends Key>(
   forPartners,
   names: serializer.names,
   async load(ctx, rows, query, nested) {
-    const found = await fetchNamed(ctx, rows, named, fetch);
+    const found = await fetchNamed(ctx, rows, reference, fetch);
     const items = await serializer.embed(ctx, found, query, nested);
     const byId = new Map(found.map((one, n) => [one.id, items[n]]));
-    return (row) => byId.get(named(row) ?? 0) ?? null;
+    return (row) => byId.get(reference(row) ?? 0) ?? null;
   },
 });
 
-/** Embeds the items of another resource that name the row as their owner. */
+/** Embeds the items of another resource that have the row as `ownerId`. */
 export const includeMany = <Found extends Key & { ownerId: number }>(
   fetch: Fetch<Found>,
   serializer: Serializer<Found>,

@@ -72,12 +72,11 @@ export function preparingClient(options: PrepareOptions): typeof Client {
     const name = prepare && statement.rowMode === 'array' ? getName(statement.text) : undefined;
     return { ...statement, name };
   };
-  const send = Client.prototype.query as unknown as Query;
   class PreparingClient extends Client {}
   // Assigned, since the driver types its query as a dozen overloads.
   PreparingClient.prototype.query = function query(this: Client, statement: Statement, ...rest: unknown[]) {
     corkWrites((this as unknown as { connection: { stream: Writable } }).connection.stream);
-    const result = send.call(this, named(statement), ...rest);
+    const result = (Client.prototype.query as unknown as Query).call(this, named(statement), ...rest);
     if (result instanceof Promise) result.catch((error: unknown) => countFault(this, error));
     return result;
   } as unknown as Client['query'];

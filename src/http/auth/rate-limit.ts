@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 
-/** How many requests of one provider are answered at once, and how many more each second. */
+/** Token bucket of one school: its size, and the tokens added per second. */
 export type Rate = { perSecond: number; burst: number };
-/** The bucket of a school and its sub-schools, which the interfaces share. */
+/** The bucket of a school and its sub-schools, for both interfaces. */
 export type RateBuckets = (fairnessKey: number) => TokenBucket;
 
-/** Full at first. The least lately used one is forgotten when there are too many; it is full again by then, as a rule. */
+/** Buckets start full. Beyond 10,000 the least recently used one is evicted; it is usually full again by then. */
 export function createRateBuckets({ perSecond, burst }: Rate): RateBuckets {
   const buckets = new LRUCache<number, TokenBucket>({ max: 10_000 });
   return (fairnessKey) => {
@@ -22,10 +22,10 @@ export function createRateBuckets({ perSecond, burst }: Rate): RateBuckets {
   };
 }
 
-/** The share of a token that an answer 304 gives back. */
+/** Share of a token that a 304 response refunds. */
 const notModifiedRefund = 0.75;
 
-/** Each request takes a token from its provider's bucket, and is answered 429 where there is none. */
+/** Each request takes a token of its school's bucket; without one it gets 429. */
 export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', async (request) => {
     const ctx = contextIn(request);
@@ -50,10 +50,7 @@ export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
 /** Undefined without a valid key. */
 const contextIn = (request: Partial<FastifyRequest>): Ctx | undefined => request.ctx;
 
-/**
- * What the bucket holds and when it is full again, in seconds: as the IETF's draft on RateLimit fields has it (up to its
- * sixth version, which is what clients read), and under the older names. Who keeps to the policy is never refused.
- */
+/** RateLimit headers of the IETF draft (version 6, which clients read) and their older X- names; times in seconds. */
 function getHeaders({ content, bucketSize, tokensPerInterval }: TokenBucket) {
   const remaining = Math.floor(content);
   const reset = Math.ceil((bucketSize - content) / tokensPerInterval);

@@ -1,0 +1,41 @@
+import type { TObject } from '@sinclair/typebox';
+import type { Filters } from './filters.ts';
+import type { ListQuery, Paging } from './list-query.ts';
+import type { Key } from './loaders.ts';
+import type { FoundPage, PageSource } from './paging/find-page.ts';
+import type { Serializer } from './serializer.ts';
+
+export type Page<T> = {
+  items: T[];
+  /** Ids of the items, in their order. */
+  ids: number[];
+  /** True if the page ends before its limit because of the response budget. */
+  isTruncated: boolean;
+  /** Bytes read from the database for the items. */
+  embeddedBytes: number;
+  page: number;
+  limit: number;
+  hasMore: boolean;
+  /** Parameter of the next page; `since_id` stays right while rows are added. */
+  nextBy: FoundPage<unknown>['nextBy'];
+  /** Sync cursor: the version before this page was read. */
+  syncedThrough: string;
+  /** Number of items on all pages, with `withTotal`. */
+  total?: number;
+};
+
+export type ListSpec<
+  Row extends Key,
+  V extends TObject,
+  F extends Filters,
+  P extends Filters,
+  R extends keyof F,
+> = Omit<PageSource<Row>, 'filters' | 'order'> & {
+  serializer: Serializer<Row, V>;
+  filters: F;
+  /** Filters that the service sets; the query string has none of them. */
+  pathFilters?: P;
+  requiredFilters?: R[];
+  paging?: Paging;
+  order?(query: ListQuery<F>): ReturnType<NonNullable<PageSource<Row>['order']>>;
+};
