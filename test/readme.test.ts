@@ -6,49 +6,43 @@ import { sharedWorld } from './support/world.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 
-/** The configuration table, from the schema that checks the environment. */
-const table = () => {
-  const rows = Object.entries(Environment.properties).map(([name, property]) => {
-    const { default: fallback, description } = property as { default?: string | number | boolean; description: string };
-    return `| \`${name}\` | ${fallback === undefined ? '' : `\`${String(fallback)}\``} | ${description} |`;
-  });
-  return ['| Variable | Default | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
-};
-const squeezed = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---');
+/** The page with its wrapped lines joined. */
+const unwrapped = (text: string) => text.replaceAll(/\s+/g, ' ');
 
-test('the README has every environment variable, as the configuration checks it', () => {
-  expect(squeezed(readme)).toContain(squeezed(table()));
+test('docs/configuration.md lists every environment variable, as the configuration checks it', () => {
+  const page = unwrapped(readFileSync('docs/configuration.md', 'utf8'));
+  const entries = Object.entries(Environment.properties).map(([name, property]) => {
+    const { default: fallback, description } = property as { default?: string | number | boolean; description: string };
+    return `- \`${name}\`${fallback === undefined ? '' : ` (\`${String(fallback)}\`)`}: ${description}`;
+  });
+  expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);
 });
 
 test('the README names every folder of src', () => {
-  for (const folder of [
-    'commands',
-    'process',
-    'exchange',
-    'resources',
-    'pages',
-    'mail',
-    'demo',
-    'doctor',
-    'http',
-    'lists',
-    'core',
-    'reference',
-    'database',
-  ]) {
-    expect(readme).toContain(`  ${folder}/`);
-  }
+  const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(folders.map(({ name }) => name).filter((name) => !readme.includes(`  ${name}/ `))).toEqual([]);
 });
 
-test('the README says what the rooms without routes are for', () => {
-  const rooms = readdirSync('src/resources').filter((room) => !existsSync(`src/resources/${room}/routes.ts`));
-  expect(rooms.filter((room) => !readme.includes(`\`${room}\``))).toEqual([]);
+test('docs/architecture.md names every room', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+  expect(readdirSync('src/resources').filter((room) => !page.includes(`\`${room}\``))).toEqual([]);
 });
 
-test('the README gives a reason for every library that runs', () => {
+test.each(['architecture', 'consistency', 'performance-design'])(
+  'docs/%s.md names only files and folders that exist',
+  (name) => {
+    const page = readFileSync(`docs/${name}.md`, 'utf8');
+    const paths = [...page.matchAll(/`([a-z][\w-]*\/[\w/.-]*|(?:app|main|config|cli)\.ts)`/g)].map(([, path]) => path!);
+    expect(paths.length).toBeGreaterThan(0);
+    const isGenerated = (path: string) => path.startsWith('test/output/');
+    const missing = paths.filter((path) => !isGenerated(path) && !existsSync(`src/${path}`) && !existsSync(path));
+    expect(missing).toEqual([]);
+  },
+);
+
+test('docs/libraries.md gives a reason for every library that runs', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
-  const table = readme.slice(readme.indexOf('| Library '));
-  const listed = [...table.matchAll(/^\| ([^|]+)\|/gm)].flatMap(([, names = '']) => names.trim().split(', '));
+  const listed = [...readFileSync('docs/libraries.md', 'utf8').matchAll(/\*\*(\S+)\*\*/g)].map(([, name]) => name);
   expect(Object.keys(dependencies).filter((name) => !listed.includes(name))).toEqual([]);
 });
 
@@ -63,43 +57,24 @@ test('nothing that runs needs an install script but the embedded database, which
   );
 });
 
-const guide = readFileSync('docs/interface.md', 'utf8');
-
-test('the guide names every path of the reference once', async () => {
+test('docs/endpoints.md lists every path of the OpenAPI document once', async () => {
   const { app } = await sharedWorld();
   const paths = (app.swagger() as { paths: Record<string, object> }).paths;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const table = guide.slice(0, guide.indexOf('The examples need'));
-  const named = [...table.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, cell]) =>
-    [...cell!.matchAll(/`(?:([A-Z]+) )?(\/.*?)`/g)].map(([, method = 'GET', path]) => `${method} ${path!}`),
+  const page = readFileSync('docs/endpoints.md', 'utf8');
+  const named = [...page.matchAll(/^- ((?:`[^`]*`(?:, )?)+): /gm)].flatMap(([, names]) =>
+    [...names!.matchAll(/`(?:([A-Z]+) )?(\/.*?)`/g)].map(([, method = 'GET', path]) => `${method} ${path!}`),
   );
-  // The reference does not hold itself.
+  // The OpenAPI document does not contain these.
   const others = ['GET /', 'GET /docs', 'GET /openapi.json'];
-  const words = operations.map((one) => one.replaceAll(/\{(course_)?(\w+)\}/g, ':$2'));
-  expect([...named].sort()).toEqual([...words, ...others].sort());
+  const documented = operations.map((one) => one.replaceAll(/\{(course_)?(\w+)\}/g, ':$2'));
+  expect([...named].sort()).toEqual([...documented, ...others].sort());
 });
 
-test('the guide says nothing twice, and leads nowhere that is not there', () => {
-  const text = guide.replaceAll(/^```[^]*?^```$/gm, '');
-  const beginnings = text
-    .split('\n')
-    .filter((line) => line.length > 60 && !/^\|[ -|]*\|$/.test(line))
-    .map((line) => line.replaceAll(/ +/g, ' ').slice(0, 40));
-  expect(beginnings.filter((one, n) => beginnings.indexOf(one) < n)).toEqual([]);
-  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
-  expect(headings.filter((one, n) => headings.indexOf(one) < n)).toEqual([]);
-  const links = [...text.matchAll(/\]\(#([^)]*)\)/g)].map(([, link]) => link!);
-  expect(links.filter((link) => !headings.includes(link))).toEqual([]);
-});
-
-test('the documentation of imports lists every kind and field, as lines are checked', () => {
-  const rows = importFields.map(([name, fields]) => `| ${name} | ${fields} |`);
-  expect(squeezed(readFileSync('docs/import.md', 'utf8'))).toContain(squeezed(rows.join('\n')));
+test('docs/import.md lists every kind and field, as lines are checked', () => {
+  const page = unwrapped(readFileSync('docs/import.md', 'utf8'));
+  const entries = importFields.map(([name, fields]) => `- **${name}**: ${fields}`);
+  expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);
 });

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { projectRoot } from './project-root.ts';
 
-/** Hash of the running code, so that a response of one build is never taken for that of another. */
-export const buildHash = hashFolder(join(import.meta.dirname, '..'));
+/** Hash of the running code, `src` or `dist`, so that a response of one build is never taken for that of another. */
+export const buildHash = hashFolder(join(projectRoot, relative(projectRoot, import.meta.dirname).split(sep)[0]!));
 
 function hashFolder(folder: string) {
   const all = createHash('sha256');

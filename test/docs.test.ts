@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+
+const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const contents = new Map(pages.map((page) => [page, readFileSync(page, 'utf8')]));
+const withoutCode = (text: string) => text.replaceAll(/^```[^]*?^```$/gm, '');
+
+/** Anchors as GitHub derives them from headings. */
+const anchorsOf = (page: string) =>
+  [...withoutCode(contents.get(page)!).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test.each(pages)('%s has no line over 120 characters', (page) => {
+  const long = contents
+    .get(page)!
+    .split('\n')
+    // A line of an import cannot be broken.
+    .filter((line) => line.length > 120 && !line.startsWith('{"kind":'));
+  expect(long).toEqual([]);
+});
+
+test.each(pages)('every relative link of %s leads to a page and a heading', (page) => {
+  const links = [...withoutCode(contents.get(page)!).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !/^https?:/.test(link));
+  const broken = links.filter((link) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    if (anchor === undefined) return !existsSync(target);
+    return !contents.has(target) || !anchorsOf(target).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test.each(pages)('the headings of %s are unique', (page) => {
+  const anchors = anchorsOf(page);
+  expect(anchors.filter((one, n) => anchors.indexOf(one) < n && page !== 'docs/CHANGELOG.md')).toEqual([]);
+});
+
+test('docs/README.md lists every page', () => {
+  const index = contents.get('docs/README.md')!;
+  const missing = readdirSync('docs').filter((name) => name !== 'README.md' && !index.includes(`](${name})`));
+  expect(missing).toEqual([]);
+});
+
+test('each page of docs begins with its kind', () => {
+  const kinds = /^# .+\n\n(Tutorial|How-to guide|Reference|Explanation|Index)\b/;
+  expect(pages.filter((page) => page !== 'README.md' && !kinds.test(contents.get(page)!))).toEqual([]);
+});
+
+test('the README has fewer than 200 lines', () => {
+  expect(contents.get('README.md')!.split('\n').length).toBeLessThan(200);
+});
+
+test('the pages of docs repeat no paragraph', () => {
+  const beginnings = pages.flatMap((page) =>
+    withoutCode(contents.get(page)!)
+      .split('\n')
+      .filter((line) => line.length > 60 && !/^\|[ -|]*\|$/.test(line))
+      .map((line) => line.replaceAll(/ +/g, ' ').slice(0, 60)),
+  );
+  expect(beginnings.filter((one, n) => beginnings.indexOf(one) < n)).toEqual([]);
+});
