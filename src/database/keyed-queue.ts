@@ -1,123 +1,120 @@
-/** Thrown when a piece of work found no place in the queue, waited in it longer than it may, or gave up. */
+/** Thrown if the queue is full, the wait exceeds its limit, or the entry is cancelled. */
 export class QueueTimeoutError extends Error {}
 
-type Waiting = { keys: number[]; fairnessKey: number | undefined; start: () => void };
+type Entry = { keys: number[]; fairnessKey: number | undefined; start: () => void };
+
+/** `onWait` is called if the work has to wait, with a function that cancels it. */
+type QueueOptions = { fairnessKey?: number | undefined; onWait?: (cancel: () => void) => void };
 
 /**
- * Of the work with a `fairnessKey`, that of the key with the least running work goes first, then of the key that was
- * served longest ago. `onWait` gets the function that takes the work out of the queue.
- */
-type QueueOptions = { fairnessKey?: number | undefined; onWait?: (giveUp: () => void) => void };
-
-/**
- * Lets work in one at a time per key and `slots` at a time altogether, first come first served. Work without keys waits
- * for a slot alone. Writers have their providers as keys, and come through here before they take a database connection:
- * otherwise one provider's slow writer would hold all of them.
+ * A queue that runs one piece of work per key and `slots` altogether; at most `waiting` entries wait, for `waitMs` each.
+ * First in, first out without fairness keys; with them, the fairness key with the fewest running entries is next, then
+ * the least recently served one. Writes queue by provider before they take a connection, or one provider could hold all.
  */
 export function createKeyedQueue(limits: { slots: number; waiting: number; waitMs: number }) {
-  const busy = new Set<number>();
-  const waiting = new Set<Waiting>();
-  const running = new Set<Waiting>();
-  /** The last turn of each fairness key, as long as any work runs. */
-  const lastTurns = new Map<number, number>();
-  let turns = 0;
+  const busyKeys = new Set<number>();
+  const waiting = new Set<Entry>();
+  const running = new Set<Entry>();
+  /** Start number of each fairness key's latest entry; cleared when the queue is idle. */
+  const lastStarts = new Map<number, number>();
+  let starts = 0;
 
-  const free = ({ keys }: Waiting) => running.size < limits.slots && !keys.some((key) => busy.has(key));
+  const canStart = ({ keys }: Entry) => running.size < limits.slots && !keys.some((key) => busyKeys.has(key));
 
-  function admit() {
-    for (let piece = next(); piece; piece = next()) {
-      waiting.delete(piece);
-      enter(piece);
+  function startNext() {
+    for (let entry = findNext(); entry; entry = findNext()) {
+      waiting.delete(entry);
+      start(entry);
     }
   }
 
-  /** In order: who waits longer keeps its keys from those behind, or work that has two might never get both. */
-  function next() {
+  /** A blocked entry reserves its keys, or an entry with two keys could starve. */
+  function findNext() {
     if (running.size >= limits.slots) return undefined;
-    const claimed = new Set<number>();
-    let found: { piece: Waiting; atWork: number; lastTurn: number } | undefined;
-    for (const piece of waiting) {
-      if (free(piece) && !piece.keys.some((key) => claimed.has(key))) {
-        if (piece.fairnessKey === undefined) return piece;
-        const [atWork, lastTurn] = [getCount(running, piece.fairnessKey), lastTurns.get(piece.fairnessKey) ?? 0];
-        const isBefore = found && (atWork - found.atWork || lastTurn - found.lastTurn) < 0;
-        if (!found || isBefore) found = { piece, atWork, lastTurn };
+    const reserved = new Set<number>();
+    let best: { entry: Entry; active: number; lastStart: number } | undefined;
+    for (const entry of waiting) {
+      if (canStart(entry) && !entry.keys.some((key) => reserved.has(key))) {
+        if (entry.fairnessKey === undefined) return entry;
+        const [active, lastStart] = [countOf(running, entry.fairnessKey), lastStarts.get(entry.fairnessKey) ?? 0];
+        const isFairer = best && (active - best.active || lastStart - best.lastStart) < 0;
+        if (!best || isFairer) best = { entry, active, lastStart };
       } else {
-        for (const key of piece.keys) claimed.add(key);
+        for (const key of entry.keys) reserved.add(key);
       }
     }
-    return found?.piece;
+    return best?.entry;
   }
 
-  function getCount(pieces: Set<Waiting>, fairnessKey: number) {
+  function countOf(entries: Set<Entry>, fairnessKey: number) {
     let count = 0;
-    for (const piece of pieces) if (piece.fairnessKey === fairnessKey) count += 1;
+    for (const entry of entries) if (entry.fairnessKey === fairnessKey) count += 1;
     return count;
   }
 
-  /** A full queue still takes the work of a key with less than an equal share, so that no key can fill it against others. */
-  function isFull({ fairnessKey }: Waiting) {
+  /** A full queue still accepts fairness keys that have less than an equal share of it. */
+  function isFull({ fairnessKey }: Entry) {
     if (waiting.size < limits.waiting) return false;
     if (fairnessKey === undefined) return true;
-    const keys = new Set([...waiting].map((piece) => piece.fairnessKey)).add(fairnessKey);
-    return getCount(waiting, fairnessKey) >= Math.max(1, Math.floor(limits.waiting / keys.size));
+    const fairnessKeys = new Set([...waiting].map((entry) => entry.fairnessKey)).add(fairnessKey);
+    return countOf(waiting, fairnessKey) >= Math.max(1, Math.floor(limits.waiting / fairnessKeys.size));
   }
 
-  const isClaimed = (keys: number[]) => [...waiting].some((piece) => piece.keys.some((key) => keys.includes(key)));
+  const isReserved = (keys: number[]) => [...waiting].some((entry) => entry.keys.some((key) => keys.includes(key)));
 
-  function enter(piece: Waiting) {
-    running.add(piece);
-    if (piece.fairnessKey !== undefined) lastTurns.set(piece.fairnessKey, (turns += 1));
-    for (const key of piece.keys) busy.add(key);
-    piece.start();
+  function start(entry: Entry) {
+    running.add(entry);
+    if (entry.fairnessKey !== undefined) lastStarts.set(entry.fairnessKey, (starts += 1));
+    for (const key of entry.keys) busyKeys.add(key);
+    entry.start();
   }
 
-  function leave(piece: Waiting) {
-    running.delete(piece);
-    for (const key of piece.keys) busy.delete(key);
-    admit();
-    if (running.size === 0) lastTurns.clear();
+  function finish(entry: Entry) {
+    running.delete(entry);
+    for (const key of entry.keys) busyKeys.delete(key);
+    startNext();
+    if (running.size === 0) lastStarts.clear();
   }
 
-  function arrive(piece: Waiting, onWait: QueueOptions['onWait']) {
+  function waitForStart(entry: Entry, onWait: QueueOptions['onWait']) {
     return new Promise<void>((resolve, reject) => {
-      piece.start = resolve;
-      if (free(piece) && !isClaimed(piece.keys)) {
-        enter(piece);
+      entry.start = resolve;
+      if (canStart(entry) && !isReserved(entry.keys)) {
+        start(entry);
         return;
       }
-      if (isFull(piece)) {
+      if (isFull(entry)) {
         reject(new QueueTimeoutError('the queue is full'));
         return;
       }
 
-      const goWithout = (why: string) => {
+      const remove = (reason: string) => {
         clearTimeout(timer);
-        if (!waiting.delete(piece)) return;
-        reject(new QueueTimeoutError(why));
-        admit();
+        if (!waiting.delete(entry)) return;
+        reject(new QueueTimeoutError(reason));
+        startNext();
       };
-      const timer = setTimeout(goWithout, limits.waitMs, 'waited too long for a turn');
-      piece.start = () => {
+      const timer = setTimeout(remove, limits.waitMs, 'waited too long for a turn');
+      entry.start = () => {
         clearTimeout(timer);
         resolve();
       };
-      waiting.add(piece);
-      onWait?.(() => goWithout('gave up'));
+      waiting.add(entry);
+      onWait?.(() => remove('gave up'));
     });
   }
 
-  return async function queued<T>(
+  return async function enqueue<T>(
     keys: number[],
     work: () => Promise<T>,
     { fairnessKey, onWait }: QueueOptions = {},
   ): Promise<T> {
-    const piece: Waiting = { keys, fairnessKey, start: () => undefined };
-    await arrive(piece, onWait);
+    const entry: Entry = { keys, fairnessKey, start: () => undefined };
+    await waitForStart(entry, onWait);
     try {
       return await work();
     } finally {
-      leave(piece);
+      finish(entry);
     }
   };
 }
