@@ -7,23 +7,23 @@ import type { Fields } from './record-type.ts';
 export type Line = { number: number } & ({ fields: Fields } | { problem: string; expected?: string });
 
 /** As long as a request's body may be. */
-const longest = 1_048_576;
+const maxLineBytes = 1_048_576;
 
 /** The lines of a file of JSON objects, one a line; empty lines are passed over. Memory holds one line at a time. */
 export async function* jsonLines(path: string): AsyncGenerator<Line> {
   let number = 0;
   for await (const line of getLines(path)) {
     number += 1;
-    if (line === undefined) yield { number, problem: `The line is longer than ${longest} bytes` };
-    else if (/\S/.test(line.toString('latin1'))) yield { number, ...readJson(line) };
+    if (line === undefined) yield { number, problem: `The line is longer than ${maxLineBytes} bytes` };
+    else if (/\S/.test(line.toString('latin1'))) yield { number, ...parseLine(line) };
   }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-const form = 'one object a line such as {"kind":"tag","ref":"t1","title":"Evening"}';
+const expectedForm = 'one object a line such as {"kind":"tag","ref":"t1","title":"Evening"}';
 
-function readJson(line: Buffer): { fields: Fields } | { problem: string; expected?: string } {
+function parseLine(line: Buffer): { fields: Fields } | { problem: string; expected?: string } {
   let text: string;
   try {
     text = decoder.decode(line).trim();
@@ -36,7 +36,7 @@ function readJson(line: Buffer): { fields: Fields } | { problem: string; expecte
   } catch {
     // Told below.
   }
-  return { problem: 'The line is not a JSON object', expected: form };
+  return { problem: 'The line is not a JSON object', expected: expectedForm };
 }
 
 /** Undefined stands for a line that is too long; its bytes are let go. */
@@ -45,11 +45,11 @@ async function* getLines(path: string): AsyncGenerator<Buffer | undefined> {
   let length = 0;
   const take = (part: Buffer) => {
     length += part.length;
-    if (length <= longest) parts.push(part);
+    if (length <= maxLineBytes) parts.push(part);
     else parts = [];
   };
   const line = () => {
-    const whole = length <= longest ? Buffer.concat(parts) : undefined;
+    const whole = length <= maxLineBytes ? Buffer.concat(parts) : undefined;
     [parts, length] = [[], 0];
     return whole;
   };

@@ -62,16 +62,16 @@ export type SingleRecordType = {
   /** Refuses what only the database knows, before anything is written. */
   verify?: (database: Database, fields: Fields) => Promise<void>;
   /** Makes the item, or finds the one that is there already; answers its id. */
-  make: (database: Database, ctx: Ctx, fields: Fields) => Promise<number>;
+  create: (database: Database, ctx: Ctx, fields: Fields) => Promise<number>;
   /** All lines that an export of the provider writes. */
-  lines: (database: Database, providerId: number) => Promise<Fields[]>;
+  export: (database: Database, providerId: number) => Promise<Fields[]>;
 };
 
 export type RecordType = BulkRecordType | SingleRecordType;
 export const isBulk = (kind: RecordType): kind is BulkRecordType => 'table' in kind;
 
 export const Ref = Type.String({ minLength: 1, maxLength: 255 });
-export const refs = Type.Array(Ref, { maxItems: 1_000 });
+export const RefList = Type.Array(Ref, { maxItems: 1_000 });
 
 export const field = (column: PgColumn, schema: TSchema): Field => ({ column, schema });
 /** Fields of an interface's body, each by the column that holds it. */
@@ -112,11 +112,11 @@ export type StagedRow = {
 /** What a line of a kind may hold. */
 export function lineSchema(kind: RecordType): TObject {
   return isBulk(kind)
-    ? Type.Object({ ref: Ref, ...propertiesOf(kind) })
+    ? Type.Object({ ref: Ref, ...itemProperties(kind) })
     : Type.Object({ ref: Ref, ...kind.schema.properties });
 }
 
-function propertiesOf({ fields, accepts = {}, parts = {} }: Item): Record<string, TSchema> {
+function itemProperties({ fields, accepts = {}, parts = {} }: Item): Record<string, TSchema> {
   return {
     ...accepts,
     ...Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])),
@@ -125,10 +125,10 @@ function propertiesOf({ fields, accepts = {}, parts = {} }: Item): Record<string
 }
 
 function partSchema(part: Part): TSchema {
-  if (part.form === 'links') return part.maxItems === undefined ? refs : { ...refs, maxItems: part.maxItems };
+  if (part.form === 'links') return part.maxItems === undefined ? RefList : { ...RefList, maxItems: part.maxItems };
   const object = Type.Object({
     ...('kind' in part && part.kind !== undefined ? { ref: Type.Optional(Ref) } : {}),
-    ...propertiesOf(part.item),
+    ...itemProperties(part.item),
   });
   if (part.form === 'by-key')
     return Type.Unsafe({ type: 'object', propertyNames: { enum: part.keys }, additionalProperties: object });
@@ -136,18 +136,22 @@ function partSchema(part: Part): TSchema {
 }
 
 /** The rows of a line that has been checked, its own first. */
-export async function rowsOf(kind: BulkRecordType, line: Fields, importContext: ImportContext): Promise<StagedRow[]> {
+export async function toStagedRows(
+  kind: BulkRecordType,
+  line: Fields,
+  importContext: ImportContext,
+): Promise<StagedRow[]> {
   const own = { ref_kind: kind.kind, ref: line['ref'] as string };
-  return itemRows(kind, line, importContext, own, {}, {});
+  return toItemRows(kind, line, importContext, own, {}, {});
 }
 
-type Own = { ref_kind: string; ref: string };
+type OwnRef = { ref_kind: string; ref: string };
 
-async function itemRows(
+async function toItemRows(
   item: Item,
   fields: Fields,
   importContext: ImportContext,
-  own: Own | undefined,
+  own: OwnRef | undefined,
   given: Pick<StagedRow, 'refs'> | Record<string, never>,
   owner: Fields,
 ): Promise<StagedRow[]> {
@@ -156,23 +160,23 @@ async function itemRows(
   for (const [name, column] of Object.entries(item.derived ?? {})) row.data[getName(column)] = derived[name];
   for (const [name, { column, to }] of Object.entries(item.fields)) {
     const value = fields[name];
-    const given = value ?? (item.computed?.[getName(column)] === undefined ? defaultOf(column) : null);
+    const given = value ?? (item.computed?.[getName(column)] === undefined ? columnDefault(column) : null);
     if (to === undefined) row.data[getName(column)] = given;
     else if (value !== undefined && value !== null) row.refs[getName(column)] = [to, value as string];
     else row.data[getName(column)] = null;
   }
   const parts = Object.entries(item.parts ?? {}).map(([name, part]) =>
-    fields[name] === undefined ? Promise.resolve([]) : partRows(name, part, fields, importContext, own!),
+    fields[name] === undefined ? Promise.resolve([]) : toPartRows(name, part, fields, importContext, own!),
   );
   return [row, ...(await Promise.all(parts)).flat()];
 }
 
-async function partRows(
+async function toPartRows(
   name: string,
   part: Part,
   owner: Fields,
   importContext: ImportContext,
-  own: Own,
+  own: OwnRef,
 ): Promise<StagedRow[]> {
   const ownerRef = { [getName(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
   if (part.form === 'links') {
@@ -181,11 +185,11 @@ async function partRows(
     const linked = [...new Set(owner[name] as string[])];
     return linked.map((ref) => ({ table, data: {}, refs: { ...ownerRef, [other]: [part.to, ref] } }));
   }
-  const rows = itemsOf(part, owner[name]).map(([key, fields], n) => {
+  const rows = partItems(part, owner[name]).map(([key, fields], n) => {
     const named = 'kind' in part && part.kind !== undefined;
     const ref = named ? ((fields['ref'] as string | undefined) ?? `${own.ref}/${name}/${n + 1}`) : '';
     const itemOwn = named ? { ref_kind: part.kind!, ref } : undefined;
-    const created = itemRows(part.item, fields, importContext, itemOwn, { refs: ownerRef }, owner);
+    const created = toItemRows(part.item, fields, importContext, itemOwn, { refs: ownerRef }, owner);
     return created.then((all) => {
       if (part.form === 'by-key') all[0]!.data[getName(part.key)] = key;
       return all;
@@ -194,14 +198,14 @@ async function partRows(
   return (await Promise.all(rows)).flat();
 }
 
-function itemsOf(part: Part, value: unknown): [key: string, fields: Fields][] {
+function partItems(part: Part, value: unknown): [key: string, fields: Fields][] {
   if (part.form === 'list') return (value as Fields[]).map((fields) => ['', fields]);
   if (part.form === 'one') return [['', value as Fields]];
   return Object.entries(value as Record<string, Fields>);
 }
 
 /** The table's own default, since a row that waits holds a value for every column. */
-function defaultOf(column: PgColumn) {
+function columnDefault(column: PgColumn) {
   const value = column.default;
   return ['string', 'number', 'boolean'].includes(typeof value) ? value : null;
 }

@@ -96,7 +96,7 @@ export const order: BulkRecordType = {
     const lines = (fields['lines'] ?? []) as Fields[];
     if (new Set(lines.map((one) => one['product_id'])).size < lines.length)
       throw invalidFields({ notValid: ['lines'] });
-    const totals = agreedTotals(lines.map(toAgreed));
+    const totals = agreedTotals(lines.map(toAgreedLine));
     return {
       total_before_discounts: totals.totalBeforeDiscounts,
       total_discounts: totals.totalDiscounts,
@@ -105,7 +105,7 @@ export const order: BulkRecordType = {
   },
 };
 
-const toAgreed = (fields: Fields): AgreedLine => ({
+const toAgreedLine = (fields: Fields): AgreedLine => ({
   quantity: fields['quantity'] as number,
   priceAtOrder: fields['price_at_order_per_item_vat_excluded'] as string,
   discountCalculatedAtOrder: (fields['discount_calculated_at_order'] as string | undefined) ?? '0',
@@ -123,7 +123,7 @@ const attendance: Item = {
 };
 
 /** What both name waits as well, or is written both: a line of an order is written together with its booking. */
-const linesOfItsOrder = `
+const linesOfOtherOrders = `
   select l.line from import_rows l join import_rows p on p.line = l.line and p.part = 0
   left join import_rows b on b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
   left join import_rows o on o.ref_kind = 'order_line' and o.ref = l.refs->'order_line_id'->>1
@@ -135,7 +135,7 @@ const linesOfItsOrder = `
     and b.bad is not true and o.bad is not true
     and (b.refs->'order_id' is distinct from o.refs->'order_id' or bk.order_id is distinct from ol.order_id)`;
 
-const gatheringsOfItsDate = `
+const gatheringsOfOtherDates = `
   select a.line from import_rows a join import_rows p on p.line = a.line and p.part = 0
   left join import_rows g on g.ref_kind = 'gathering' and g.ref = a.refs->'gathering_id'->>1
   left join import_refs gi on gi.provider_id = $1 and gi.kind = 'gathering' and gi.ref = a.refs->'gathering_id'->>1
@@ -158,8 +158,8 @@ export const participant: BulkRecordType = {
   kind: 'participant',
   table: participants,
   checks: [
-    { field: 'order_lines', text: linesOfItsOrder },
-    { field: 'attendance', text: gatheringsOfItsDate },
+    { field: 'order_lines', text: linesOfOtherOrders },
+    { field: 'attendance', text: gatheringsOfOtherDates },
     { field: 'status_updated_at', text: statusInTheFuture },
   ],
   fields: {

@@ -20,13 +20,13 @@ export const place: SingleRecordType = {
     parent_id: Optional(Ref),
   }),
   references: { parent_id: 'place' },
-  make: (database, _, fields) => {
+  create: (database, _, fields) => {
     const { title, country, parent_id: parentId = null } = fields as Place;
     return findOrAddPlace(database, { title, country, parentId });
   },
-  lines: (database, providerId) => {
+  export: (database, providerId) => {
     const named = ['locations', 'course_dates'].map((table) => `select place_id from ${table} where provider_id = $1`);
-    return withAncestors(database, 'places', named.join(' union '), providerId);
+    return loadWithAncestors(database, 'places', named.join(' union '), providerId);
   },
 };
 type Place = { title: string; country: string; parent_id?: number };
@@ -40,13 +40,13 @@ export const category: SingleRecordType = {
     parent_id: Optional(Ref),
   }),
   references: { parent_id: 'category' },
-  make: async (database, _, fields) => {
+  create: async (database, _, fields) => {
     const { title, slug = toSlug(title), parent_id: parentId = null } = fields as Category;
     const [found] = await database.db.select({ id: categories.id }).from(categories).where(eq(categories.slug, slug));
     return found?.id ?? addCategory(database, { title, slug, parentId });
   },
-  lines: (database, providerId) =>
-    withAncestors(
+  export: (database, providerId) =>
+    loadWithAncestors(
       database,
       'categories',
       'select category_id from course_categories where provider_id = $1',
@@ -56,7 +56,12 @@ export const category: SingleRecordType = {
 type Category = { title: string; slug?: string; parent_id?: number };
 
 /** The rows of a shared tree that the provider's rows name, and all above them, parents first. */
-async function withAncestors({ pool }: Database, table: 'places' | 'categories', named: string, providerId: number) {
+async function loadWithAncestors(
+  { pool }: Database,
+  table: 'places' | 'categories',
+  named: string,
+  providerId: number,
+) {
   const { rows } = await pool.query<{ row: Fields }>(
     `with recursive tree as (
        select t.* from ${table} t where t.id in (${named})
