@@ -55,11 +55,11 @@ const gathering: Item = {
   },
 };
 
-/** What is not given is copied from the location, as it is when a date is made. */
+/** Missing capacities are copied from the location, as at creation by the interface. */
 const capacityOrLocationDefault = (column: string) =>
   `coalesce(v.${column}, (select l.${column} from locations l where l.provider_id = v.provider_id and l.id = v.location_id), 0)`;
 
-/** A date belongs under one of the same course, which belongs under none itself. */
+/** Lines whose parent is of another course, or has a parent itself. */
 const wrongParents = `
   select r.line from import_rows r
   join import_rows p on p.ref_kind = 'coursedate' and p.ref = r.refs->'parent_id'->>1 and p.bad is not true
@@ -72,7 +72,7 @@ const wrongParents = `
   left join import_refs c on c.provider_id = $1 and c.kind = 'course' and c.ref = r.refs->'course_id'->>1
   where r.kind = 'coursedate' and r.part = 0 and (d.parent_id is not null or d.course_id is distinct from c.item_id)`;
 
-/** The database knows how clocks change: an hour that is skipped may turn an end into a time before the start. */
+/** Compared in the database: with a daylight saving change, an end may come before its start. */
 const endsBeforeStart = `
   with own as materialized
     (select line, data from import_rows where kind = 'coursedate' and part = 0 and bad is not true and $1::bigint > 0)
@@ -153,7 +153,7 @@ export const coursedate: BulkRecordType = {
     if (notValid.length > 0) throw invalidFields({ notValid });
     return { zone: timezone ?? serviceZone };
   },
-  // A new date moves its course, which tells when something of it was last changed.
+  // A course's updated_at covers its dates.
   touches: (providerId, now, ids) => sql`
     update courses set updated_at = ${now}, related_items_updated_at = ${now} where provider_id = ${providerId} and id = any(array(
       select (select course_id from course_dates d where d.provider_id = ${providerId} and d.id = made.id) from (${ids}) made

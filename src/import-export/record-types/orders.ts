@@ -16,7 +16,7 @@ const { Optional } = Type;
 const { properties } = BookingBody;
 const line = Optional(Line());
 
-/** Who booked, on which date; participants name it. */
+/** Participants refer to it. */
 const booking: Item = {
   table: bookings,
   fields: {
@@ -60,7 +60,7 @@ export const order: BulkRecordType = {
     idCampaign: refersTo('campaign', orders.campaignId),
     seller_id: refersTo('admin_user', orders.sellerId),
     title: field(orders.title, Title()),
-    // Two days and the title of a place.
+    // Room for two dates and the title of a place.
     title_detailed: field(orders.titleDetailed, Optional(Line({ maxLength: 300 }))),
     currency: field(orders.currency, Optional(UpperCode(currencyCodes, { default: 'NOK' }))),
     is_paid: field(orders.isPaid, Optional(Flag())),
@@ -85,7 +85,7 @@ export const order: BulkRecordType = {
     total_discounts: orders.totalDiscounts,
     total_vat: orders.totalVat,
   },
-  // A file cannot know the number that ends a title.
+  // The title ends with the order's id, which a file cannot contain.
   computed: { title: "v.title || ' #' || v.id" },
   exported: { title: "regexp_replace(t.title, ' #' || t.id || '$', '')" },
   parts: {
@@ -112,7 +112,7 @@ const toAgreedLine = (fields: Fields): AgreedLine => ({
   vatPercentage: (fields['vat_percentage'] as string | undefined) ?? '0',
 });
 
-/** A participant at one gathering of the course date. */
+/** A participant's attendance of a session of the course date. */
 const attendance: Item = {
   table: attendances,
   fields: {
@@ -122,7 +122,7 @@ const attendance: Item = {
   },
 };
 
-/** What both name waits as well, or is written both: a line of an order is written together with its booking. */
+/** Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line. */
 const linesOfOtherOrders = `
   select l.line from import_rows l join import_rows p on p.line = l.line and p.part = 0
   left join import_rows b on b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
@@ -147,13 +147,13 @@ const gatheringsOfOtherDates = `
       or t.course_date_id is distinct from di.item_id and g.line is null
     )`;
 
-/** Who is next is told by this moment, so one that is still to come would keep its participant from moving up. */
+/** Waiting lists are ordered by this time; a future one would block its participant's promotion. */
 const statusInTheFuture = `
   with own as materialized
     (select line, data from import_rows where kind = 'participant' and part = 0 and bad is not true and $1::bigint > 0)
   select line from own where (data->>'status_updated_at')::timestamptz > now()`;
 
-/** Takes the status that the line gives it, whatever the capacities: they are for bookings. */
+/** The line's status applies regardless of capacities. */
 export const participant: BulkRecordType = {
   kind: 'participant',
   table: participants,
@@ -194,7 +194,7 @@ export const participant: BulkRecordType = {
     },
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
   },
-  // An order shows who it is for.
+  // An order shows its participants.
   touches: (providerId, now, ids) => sql`
     update orders set updated_at = ${now} where provider_id = ${providerId} and updated_at < ${now} and id = any(array(
       select (select order_id from bookings b where b.provider_id = ${providerId} and b.id = (

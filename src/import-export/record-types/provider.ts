@@ -19,7 +19,7 @@ import { RefList, type Fields, type SingleRecordType } from '../record-type.ts';
 
 const { Optional } = Type;
 
-/** Rows of a query about one provider, as `to_jsonb` writes them. */
+/** Rows of a query whose `$1` is the provider, as JSON objects. */
 async function loadRows({ pool }: Database, query: string, providerId: number): Promise<Fields[]> {
   const { rows } = await pool.query<{ row: Fields }>(`select to_jsonb(t) as row from (${query}) t`, [providerId]);
   return rows.map(({ row }) => row);
@@ -41,7 +41,7 @@ export const school: SingleRecordType = {
     ),
 };
 
-/** Tags and labels: a line finds the one of its title, or makes it. */
+/** A line finds the tag or label of its title, or creates it. */
 const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleRecordType => ({
   kind,
   schema: Type.Object({ title: Title() }),
@@ -57,7 +57,7 @@ const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labe
 export const tag = titleRecordType('tag', tags);
 export const label = titleRecordType('label', labels);
 
-/** A line finds the role of its title, or makes it. */
+/** A line finds the role of its title, or creates it. */
 export const role: SingleRecordType = {
   kind: 'role',
   schema: Type.Object({ title: Title(), description: Optional(Note()) }),
@@ -83,7 +83,7 @@ const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; des
     return (await tx.insert(roles).values(values).returning({ id: roles.id }))[0]!.id;
   });
 
-/** A person who works for the provider; one whose e-mail is known already is attached. No invitation is sent. */
+/** A line adds an existing account, by e-mail address, to the provider, or creates one. Sends no invitation. */
 export const adminUser: SingleRecordType = {
   kind: 'admin_user',
   schema: Type.Object({
@@ -118,7 +118,7 @@ export const adminUser: SingleRecordType = {
 
 const statusActions = { requested: requestPartner, approved: approvePartner, revoked: revokePartner };
 
-/** A connection of the provider to another one, by the id of that one: the provider lists its public items once approved. */
+/** A connection to another provider, by its id: once approved, the provider lists its public items. */
 export const partner: SingleRecordType = {
   kind: 'partner',
   schema: Type.Object({ partner_id: Id, status: OneOf(['requested', 'approved', 'revoked']) }),
