@@ -1,6 +1,6 @@
 import { lines, type Line } from './lines.ts';
 
-/** A company: its address serves for post and visits, and its invoices go by e-mail unless it says otherwise. */
+/** A company with one address for post and visits; invoices go by e-mail by default. */
 const company = (ref: string, title: string, orgnr: string, address: string, place: string, sellerId: string) => ({
   ref,
   title,

@@ -20,17 +20,27 @@ export type Run = {
 type More = Partial<Format> & { fields?: Fields };
 
 /** All runs, from half a year ago to half a year ahead, with 120 orders for 300 participants. */
-export function runsOn(calendar: Calendar): Run[] {
-  const onDay = (ref: string, course: string, start: string, orders: string, more: More = {}): Run => {
-    const { fields = {}, ...unusual } = more;
-    return { ref, course, start, orders, unusual, fields };
-  };
-  /** A run `week` weeks from now, on a weekday from 1 for Monday. */
-  const run = (course: string, week: number, day: number, orders = '', more?: More) =>
-    onDay(`${course}/${week}`, course, calendar.weekday(week, day), orders, more);
-  const { clockChange } = calendar;
+export const runsOn = (calendar: Calendar): Run[] => [
+  ...pastRuns(calendar),
+  ...currentRuns(calendar),
+  ...upcomingRuns(calendar),
+  ...groupedRuns(calendar),
+];
 
-  const past = [
+function onDay(ref: string, course: string, start: string, orders: string, more: More = {}): Run {
+  const { fields = {}, ...unusual } = more;
+  return { ref, course, start, orders, unusual, fields };
+}
+
+/** Returns a function for a run `week` weeks from now, on a weekday from 1 for Monday. */
+const runIn =
+  ({ weekday }: Calendar) =>
+  (course: string, week: number, day: number, orders = '', more?: More) =>
+    onDay(`${course}/${week}`, course, weekday(week, day), orders, more);
+
+function pastRuns(calendar: Calendar): Run[] {
+  const run = runIn(calendar);
+  return [
     run('LED-110', -25, 2, 'ss sss', { fields: { deadline_at: calendar.weekday(-26, 5) } }),
     run('HMS-101', -23, 2, 's ssss'),
     run('OKO-140', -22, 1, 'sss'),
@@ -67,17 +77,24 @@ export function runsOn(calendar: Calendar): Run[] {
     run('IT-305', -2, 3, 'ssn'),
     run('MAT-115', -1, 6, 'ss s'),
   ];
+}
 
-  /** In progress. */
-  const running = [
+/** Runs in progress. */
+function currentRuns(calendar: Calendar): Run[] {
+  const run = runIn(calendar);
+  return [
     run('BED-3312', -9, 1, 'sssssss'),
     run('SPR-B12', -6, 4, 'ss'),
     run('LED-301', -4, 3, 'ss'),
     run('SPR-A1', -3, 2, 's s'),
     run('HEL-108', -2, 1, 's ss'),
   ];
+}
 
-  const upcoming = [
+function upcomingRuns(calendar: Calendar): Run[] {
+  const run = runIn(calendar);
+  const { clockChange } = calendar;
+  return [
     run('FRI-301', 1, 6, 's ss s ss ss', { fields: { capacity_max: 6, capacity_wait: 2 } }),
     run('HMS-101', 1, 4, 'ssss ss sss ssu', { fields: { capacity_wait: 0 } }),
     // The next one is open for booking.
@@ -127,19 +144,19 @@ export function runsOn(calendar: Calendar): Run[] {
       fields: { title: clockChange.isSpring ? 'Nattfoto: timen som ble borte' : 'Nattfoto: timen som kom to ganger' },
     }),
   ];
+}
 
-  /** A day in two groups, chosen by the participant's trigger value. */
+/** A day in two groups, chosen by the participant's trigger value. */
+function groupedRuns(calendar: Calendar): Run[] {
   const day = calendar.weekday(15, 2);
   const group = (trigger: string, from: string, to: string, orders: string) =>
     onDay(`redningsdagen/${trigger}`, 'HMS-101', day, orders, {
       ...{ from, to },
       fields: { parent_id: 'redningsdagen', trigger_value: trigger, capacity_max: 6, capacity_wait: 2 },
     });
-  const grouped = [
+  return [
     onDay('redningsdagen', 'HMS-101', day, '', { fields: { title: 'Redningsdagen: førstehjelp i to grupper' } }),
     group('formiddag', '08:30', '11:30', 'ss ssss s'),
     group('ettermiddag', '12:00', '15:00', 's ss'),
   ];
-
-  return [...past, ...running, ...upcoming, ...grouped];
 }
