@@ -40,9 +40,9 @@ export type DatabaseOptions = {
 export type Database = UnitOfWork & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
-  /** The same database with an audit log for its writes. */
+  /** Returns this database with an audit log for its writes. */
   withAudit(auditContext: AuditContext): Database;
-  /** The same database with another fairness key for its writes in the queue. */
+  /** Returns this database with another fairness key for its writes in the queue. */
   queuedAs(fairnessKey: number): Database;
   /** Runs all writes of `work` in one transaction of at most a minute; only one process does so at a time. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;

@@ -2,7 +2,7 @@ import type { MailData } from './compose.ts';
 import { toHtml, toText, type Letter } from './letter.tsx';
 import type { Message } from './transport.ts';
 
-/** The same for all attempts, so that recipients can detect duplicates, and unique across databases. */
+/** Equal for all attempts, so that recipients can detect duplicates, and unique across databases. */
 export const mailName = ({ createdAt, id }: MailData) => `${createdAt}-${id}`;
 
 /** Sent from the service's address in the school's name; replies go to the school. */

@@ -98,7 +98,7 @@ const AdminPasswordStored = ({ view }: { view: FastifyRequest['view'] }) => (
   <Notice view={view} title={view.texts.passwordStored} lines={[view.texts.adminStored]} />
 );
 
-/** The same page for used, expired and unknown tokens. */
+/** One page for used, expired and unknown tokens, so that it reveals nothing. */
 function sendLinkGone(purpose: Purpose, { view }: FastifyRequest, reply: FastifyReply) {
   const { linkGone, linkGoneWhy, signInAgain, invitationAgain } = view.texts;
   const whatToDo = purpose === 'sign_in' ? signInAgain : invitationAgain;
