@@ -3,32 +3,32 @@ import type { Database } from '../database/client.ts';
 import { execute, type Queryable } from '../database/statements.ts';
 import { clearEntries, listEntries } from './sql.ts';
 
-/** Who changed what: ids alone, and a route or a command as `action`. */
+/** Ids only; `action` is a route or the name of a command. */
 export type AuditEntry = {
   entry_id: number;
   at: string;
-  /** Null for what all providers share. */
+  /** Null for shared data. */
   provider_id: number | null;
   actor: string;
   actor_id: number | null;
   action: string;
-  /** What the route names, then what was made or changed. */
+  /** Items named by the route, then others that were created or changed. */
   item_ids: number[];
 };
 
 export type AuditSelection = { providerId: number | null; since: string | null; limit: number };
 
-const getLog = ({ pool }: Database): Queryable => ({ $client: pool });
+const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
-/** The newest entries first; `since` is read in the service's time zone. */
+/** Newest first; a `since` without offset is in the service's time zone. */
 export async function auditEntries(database: Database, { providerId, since, limit }: AuditSelection) {
-  const rows = await execute<AuditEntry>(getLog(database), listEntries, [providerId, since, limit]);
+  const rows = await execute<AuditEntry>(toQueryable(database), listEntries, [providerId, since, limit]);
   return rows.map((row) => ({ ...row, at: dateTimeOrNull(row.at)! }));
 }
 
-const clearedAtOnce = 1_000;
+const batchSize = 1_000;
 
-/** Deletes what is a year old. */
+/** Deletes entries that are older than a year. */
 export async function clearAuditLog(database: Database) {
-  while ((await execute(getLog(database), clearEntries, [clearedAtOnce])).length === clearedAtOnce);
+  while ((await execute(toQueryable(database), clearEntries, [batchSize])).length === batchSize);
 }

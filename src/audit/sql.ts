@@ -1,4 +1,4 @@
-/** The newest first. */
+/** Newest first. */
 export const listEntries = {
   name: 'list_audit_entries',
   text: `select id as entry_id, at::text, provider_id, actor, actor_id, action, to_json(item_ids) as item_ids
@@ -7,7 +7,7 @@ export const listEntries = {
     order by id desc limit $3`,
 };
 
-/** Of the oldest some, those that are a year old. Only the oldest are looked at, so that it costs little when none is. */
+/** Deletes those of the oldest `$1` entries that are older than a year, so it is cheap if there are none. */
 export const clearEntries = {
   name: 'clear_audit_entries',
   text: `delete from audit_entries where id in (

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 
-/** A stored clock that is ahead of the database's; the one that all providers share has no provider. */
+/** A stored clock that is ahead of the database's by `seconds`; null is the clock of shared data. */
 export type ClockAhead = { provider_id: number | null; seconds: number };
 
 export type ClocksAhead = { count: number; seconds: number };
 
-/** The clocks that are more than a minute ahead, the furthest first. */
+/** Clocks that are more than a minute ahead, the furthest first. */
 export async function clocksAhead(pool: Pick<Pool, 'query'>, providerId?: number): Promise<ClockAhead[]> {
   const { rows } = await pool.query<ClockAhead>(
     `select provider_id, floor(extract(epoch from changed_at - now()))::float8 as seconds
@@ -18,7 +18,7 @@ export async function clocksAhead(pool: Pick<Pool, 'query'>, providerId?: number
   return rows;
 }
 
-/** How many clocks are more than a minute ahead, and the furthest in seconds; one row, however many providers there are. */
+/** Number of clocks that are more than a minute ahead, and the seconds of the furthest. */
 export async function summarizeClocksAhead(pool: Pick<Pool, 'query'>): Promise<ClocksAhead> {
   const { rows } = await pool.query<ClocksAhead>(
     `select count(*)::int as count, coalesce(floor(extract(epoch from max(changed_at) - now())), 0)::float8 as seconds
@@ -28,7 +28,7 @@ export async function summarizeClocksAhead(pool: Pick<Pool, 'query'>): Promise<C
   return rows[0]!;
 }
 
-/** One line, or undefined when no clock is ahead. It names no provider: `/ready` shows it to everybody. */
+/** A one-line warning, or undefined if no clock is ahead. Names no provider, since `/ready` is public. */
 export function clockWarning({ count, seconds }: ClocksAhead) {
   if (count === 0) return undefined;
   const clocks = count === 1 ? '1 stored clock is' : `${count} stored clocks are`;

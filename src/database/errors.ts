@@ -2,7 +2,7 @@ import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { DatabaseError } from 'pg';
 import { QueueTimeoutError } from './keyed-queue.ts';
 
-/** What a database error means for the one who asked, by SQLSTATE class; the driver's own words stay inside. */
+/** Kind of a database error, by SQLSTATE class. */
 export type Failure =
   | { kind: 'input' }
   | { kind: 'rule'; constraint: string }
@@ -10,7 +10,7 @@ export type Failure =
   | { kind: 'unavailable' }
   | { kind: 'fault' };
 
-// The last six: the database does not exist, is not migrated yet, lets nobody in, or the role lacks a grant.
+// From 3D000 on: no such database, not migrated yet, no access, or a missing grant.
 const unavailableCodes = new Set([
   '57014',
   '25006',
@@ -23,7 +23,7 @@ const unavailableCodes = new Set([
   '28000',
   '42501',
 ]);
-/** A prepared statement exists already, or does not exist: a pooler gave the session to another connection. */
+/** Duplicate or unknown prepared statement: a pooler switched sessions between connections. */
 const preparingCodes = new Set(['42P05', '26000']);
 const retryCodes = new Set(['40001', '40P01', '55P03', ...preparingCodes]);
 const socketCodes = new Set([
@@ -40,7 +40,7 @@ const socketCodes = new Set([
   'ECONNABORTED',
 ]);
 
-/** The server refused the name of a prepared statement, before it executed anything. */
+/** The server rejected a prepared statement's name; nothing was executed. */
 export function isPreparingFault(error: unknown) {
   const cause = getRootCause(error);
   return cause instanceof DatabaseError && preparingCodes.has(cause.code ?? '');
@@ -49,21 +49,21 @@ export function isPreparingFault(error: unknown) {
 const certificateCodes =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_|ERR_SSL_|ERR_OSSL_)/;
 
-/** Node does not accept the database's certificate, or cannot use the client's. */
+/** Node rejects the database's certificate, or cannot use the client's. */
 export const isCertificateFault = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && certificateCodes.test(getErrorCode(error));
 
-/** Undefined when the error did not come from the database. */
+/** Classifies an error; undefined if it does not come from the database. */
 export function getFailure(error: unknown): Failure | undefined {
   const cause = getRootCause(error);
   if (cause instanceof QueueTimeoutError) return { kind: 'unavailable' };
-  if (cause instanceof DatabaseError) return ofState(cause.code ?? '', cause.constraint ?? '');
+  if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', cause.constraint ?? '');
   if (!(cause instanceof Error)) return undefined;
-  // A certificate's file that is missing has the code of a missing socket.
+  // ENOENT of `open` is a missing certificate file, not a missing socket.
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
   if (socketCodes.has(code) && syscall !== 'open') return { kind: 'unavailable' };
   if (isCertificateFault(cause)) return { kind: 'unavailable' };
-  // The driver has no codes for these: a connection that broke, or none free in time.
+  // The driver's own errors have no code: lost connections and timeouts.
   if (
     /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after|The server does not support SSL|There was an error establishing an SSL)/.test(
       cause.message,
@@ -74,7 +74,7 @@ export function getFailure(error: unknown): Failure | undefined {
   return cause === error ? undefined : { kind: 'fault' };
 }
 
-function ofState(code: string, constraint: string): Failure {
+function fromSqlState(code: string, constraint: string): Failure {
   if (code === '23505' || code === '23503' || code === '23514') return { kind: 'rule', constraint };
   if (retryCodes.has(code)) return { kind: 'retry' };
   if (unavailableCodes.has(code)) return { kind: 'unavailable' };
@@ -88,7 +88,7 @@ function ofState(code: string, constraint: string): Failure {
   return byClass[code.slice(0, 2)] ?? { kind: 'fault' };
 }
 
-/** What may be logged: never the detail, which holds row values, and never the statement's parameters. */
+/** The loggable part of an error: without `detail` and parameters, which hold row values. */
 export function describe(error: unknown) {
   const cause = getRootCause(error);
   if (!(cause instanceof DatabaseError)) return cause;
@@ -104,10 +104,10 @@ export function describe(error: unknown) {
   };
 }
 
-/** SQLSTATE or Node's code; empty without either. */
+/** SQLSTATE or Node's error code, or an empty string. */
 export const getErrorCode = (error: unknown) => (getRootCause(error) as { code?: string } | undefined)?.code ?? '';
 
-/** The ORM wraps the driver's error in one that holds the SQL and its parameters. */
+/** Unwraps Drizzle's error, which holds the SQL and its parameters. */
 export function getRootCause(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;
 }

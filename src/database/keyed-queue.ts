@@ -1,123 +1,138 @@
-/** Thrown when a piece of work found no place in the queue, waited in it longer than it may, or gave up. */
+/** Thrown if the queue is full, the wait exceeds its limit, or the entry is cancelled. */
 export class QueueTimeoutError extends Error {}
 
-type Waiting = { keys: number[]; fairnessKey: number | undefined; start: () => void };
+type Entry = { keys: number[]; fairnessKey: number | undefined; start: () => void };
 
-/**
- * Of the work with a `fairnessKey`, that of the key with the least running work goes first, then of the key that was
- * served longest ago. `onWait` gets the function that takes the work out of the queue.
- */
-type QueueOptions = { fairnessKey?: number | undefined; onWait?: (giveUp: () => void) => void };
+/** `onWait` is called if the work has to wait, with a function that cancels it. */
+type QueueOptions = { fairnessKey?: number | undefined; onWait?: (cancel: () => void) => void };
 
-/**
- * Lets work in one at a time per key and `slots` at a time altogether, first come first served. Work without keys waits
- * for a slot alone. Writers have their providers as keys, and come through here before they take a database connection:
- * otherwise one provider's slow writer would hold all of them.
- */
-export function createKeyedQueue(limits: { slots: number; waiting: number; waitMs: number }) {
-  const busy = new Set<number>();
-  const waiting = new Set<Waiting>();
-  const running = new Set<Waiting>();
-  /** The last turn of each fairness key, as long as any work runs. */
-  const lastTurns = new Map<number, number>();
-  let turns = 0;
+type Limits = { slots: number; waiting: number; waitMs: number };
 
-  const free = ({ keys }: Waiting) => running.size < limits.slots && !keys.some((key) => busy.has(key));
+class KeyedQueue {
+  readonly #limits: Limits;
+  readonly #busyKeys = new Set<number>();
+  readonly #waiting = new Set<Entry>();
+  readonly #running = new Set<Entry>();
+  /** Start number of each fairness key's latest entry; cleared when the queue is idle. */
+  readonly #lastStarts = new Map<number, number>();
+  #starts = 0;
 
-  function admit() {
-    for (let piece = next(); piece; piece = next()) {
-      waiting.delete(piece);
-      enter(piece);
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  #canStart({ keys }: Entry) {
+    return this.#running.size < this.#limits.slots && !keys.some((key) => this.#busyKeys.has(key));
+  }
+
+  #startNext() {
+    for (let entry = this.#findNext(); entry; entry = this.#findNext()) {
+      this.#waiting.delete(entry);
+      this.#start(entry);
     }
   }
 
-  /** In order: who waits longer keeps its keys from those behind, or work that has two might never get both. */
-  function next() {
-    if (running.size >= limits.slots) return undefined;
-    const claimed = new Set<number>();
-    let found: { piece: Waiting; atWork: number; lastTurn: number } | undefined;
-    for (const piece of waiting) {
-      if (free(piece) && !piece.keys.some((key) => claimed.has(key))) {
-        if (piece.fairnessKey === undefined) return piece;
-        const [atWork, lastTurn] = [getCount(running, piece.fairnessKey), lastTurns.get(piece.fairnessKey) ?? 0];
-        const isBefore = found && (atWork - found.atWork || lastTurn - found.lastTurn) < 0;
-        if (!found || isBefore) found = { piece, atWork, lastTurn };
+  /** A blocked entry reserves its keys, or an entry with two keys could starve. */
+  #findNext() {
+    if (this.#running.size >= this.#limits.slots) return undefined;
+    const reserved = new Set<number>();
+    let best: { entry: Entry; active: number; lastStart: number } | undefined;
+    for (const entry of this.#waiting) {
+      if (this.#canStart(entry) && !entry.keys.some((key) => reserved.has(key))) {
+        if (entry.fairnessKey === undefined) return entry;
+        const [active, lastStart] = [
+          this.#countOf(this.#running, entry.fairnessKey),
+          this.#lastStarts.get(entry.fairnessKey) ?? 0,
+        ];
+        const isFairer = best && (active - best.active || lastStart - best.lastStart) < 0;
+        if (!best || isFairer) best = { entry, active, lastStart };
       } else {
-        for (const key of piece.keys) claimed.add(key);
+        for (const key of entry.keys) reserved.add(key);
       }
     }
-    return found?.piece;
+    return best?.entry;
   }
 
-  function getCount(pieces: Set<Waiting>, fairnessKey: number) {
+  #countOf(entries: Set<Entry>, fairnessKey: number) {
     let count = 0;
-    for (const piece of pieces) if (piece.fairnessKey === fairnessKey) count += 1;
+    for (const entry of entries) if (entry.fairnessKey === fairnessKey) count += 1;
     return count;
   }
 
-  /** A full queue still takes the work of a key with less than an equal share, so that no key can fill it against others. */
-  function isFull({ fairnessKey }: Waiting) {
-    if (waiting.size < limits.waiting) return false;
+  /** A full queue still accepts fairness keys that have less than an equal share of it. */
+  #isFull({ fairnessKey }: Entry) {
+    if (this.#waiting.size < this.#limits.waiting) return false;
     if (fairnessKey === undefined) return true;
-    const keys = new Set([...waiting].map((piece) => piece.fairnessKey)).add(fairnessKey);
-    return getCount(waiting, fairnessKey) >= Math.max(1, Math.floor(limits.waiting / keys.size));
+    const fairnessKeys = new Set([...this.#waiting].map((entry) => entry.fairnessKey)).add(fairnessKey);
+    return (
+      this.#countOf(this.#waiting, fairnessKey) >= Math.max(1, Math.floor(this.#limits.waiting / fairnessKeys.size))
+    );
   }
 
-  const isClaimed = (keys: number[]) => [...waiting].some((piece) => piece.keys.some((key) => keys.includes(key)));
-
-  function enter(piece: Waiting) {
-    running.add(piece);
-    if (piece.fairnessKey !== undefined) lastTurns.set(piece.fairnessKey, (turns += 1));
-    for (const key of piece.keys) busy.add(key);
-    piece.start();
+  #isReserved(keys: number[]) {
+    return [...this.#waiting].some((entry) => entry.keys.some((key) => keys.includes(key)));
   }
 
-  function leave(piece: Waiting) {
-    running.delete(piece);
-    for (const key of piece.keys) busy.delete(key);
-    admit();
-    if (running.size === 0) lastTurns.clear();
+  #start(entry: Entry) {
+    this.#running.add(entry);
+    if (entry.fairnessKey !== undefined) this.#lastStarts.set(entry.fairnessKey, (this.#starts += 1));
+    for (const key of entry.keys) this.#busyKeys.add(key);
+    entry.start();
   }
 
-  function arrive(piece: Waiting, onWait: QueueOptions['onWait']) {
+  #finish(entry: Entry) {
+    this.#running.delete(entry);
+    for (const key of entry.keys) this.#busyKeys.delete(key);
+    this.#startNext();
+    if (this.#running.size === 0) this.#lastStarts.clear();
+  }
+
+  #waitForStart(entry: Entry, onWait: QueueOptions['onWait']) {
     return new Promise<void>((resolve, reject) => {
-      piece.start = resolve;
-      if (free(piece) && !isClaimed(piece.keys)) {
-        enter(piece);
+      entry.start = resolve;
+      if (this.#canStart(entry) && !this.#isReserved(entry.keys)) {
+        this.#start(entry);
         return;
       }
-      if (isFull(piece)) {
+      if (this.#isFull(entry)) {
         reject(new QueueTimeoutError('the queue is full'));
         return;
       }
 
-      const goWithout = (why: string) => {
+      const remove = (reason: string) => {
         clearTimeout(timer);
-        if (!waiting.delete(piece)) return;
-        reject(new QueueTimeoutError(why));
-        admit();
+        if (!this.#waiting.delete(entry)) return;
+        reject(new QueueTimeoutError(reason));
+        this.#startNext();
       };
-      const timer = setTimeout(goWithout, limits.waitMs, 'waited too long for a turn');
-      piece.start = () => {
+      const timer = setTimeout(remove, this.#limits.waitMs, 'waited too long for a turn');
+      entry.start = () => {
         clearTimeout(timer);
         resolve();
       };
-      waiting.add(piece);
-      onWait?.(() => goWithout('gave up'));
+      this.#waiting.add(entry);
+      onWait?.(() => remove('gave up'));
     });
   }
 
-  return async function queued<T>(
-    keys: number[],
-    work: () => Promise<T>,
-    { fairnessKey, onWait }: QueueOptions = {},
-  ): Promise<T> {
-    const piece: Waiting = { keys, fairnessKey, start: () => undefined };
-    await arrive(piece, onWait);
+  async enqueue<T>(keys: number[], work: () => Promise<T>, { fairnessKey, onWait }: QueueOptions = {}): Promise<T> {
+    const entry: Entry = { keys, fairnessKey, start: () => undefined };
+    await this.#waitForStart(entry, onWait);
     try {
       return await work();
     } finally {
-      leave(piece);
+      this.#finish(entry);
     }
-  };
+  }
+}
+
+/**
+ * A queue that runs one piece of work per key and `slots` altogether; at most `waiting` entries wait, for `waitMs` each.
+ * First in, first out without fairness keys; with them, the fairness key with the fewest running entries is next, then
+ * the least recently served one. Writes queue by provider before they take a connection, or one provider could hold all.
+ */
+export function createKeyedQueue(limits: Limits) {
+  const queue = new KeyedQueue(limits);
+  return <T>(keys: number[], work: () => Promise<T>, options?: QueueOptions): Promise<T> =>
+    queue.enqueue(keys, work, options);
 }

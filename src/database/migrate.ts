@@ -7,13 +7,10 @@ import { Client, type ClientConfig } from 'pg';
 
 const migrationsFolder = join(projectRoot, 'migrations');
 
-/** Any number unique to this service: replicas that start at once queue up behind it. */
-const lockKey = 7_291_543_018;
+/** Advisory lock for replicas that start at once; any number unique to this service. */
+const migrationLockKey = 7_291_543_018;
 
-/**
- * Brings the database up to this build's tables; applies nothing when it is there already.
- * The ORM's migrator takes no lock of its own, so this takes one, on a connection that ends with it.
- */
+/** Applies missing migrations and returns their number. Drizzle's migrator takes no lock, so this does, for its session. */
 export async function migrateDatabase(connection: ClientConfig) {
   const client = new Client({
     ...connection,
@@ -23,26 +20,25 @@ export async function migrateDatabase(connection: ClientConfig) {
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // The migrator creates its schema even when nothing is to be applied, which takes more rights.
+    // The migrator would create its schema even without migrations to apply, which needs more rights.
     if (await isMigrated(client)) return { applied: 0 };
-    await client.query('select pg_advisory_lock($1)', [lockKey]);
-    const before = await appliedMigrations(client);
+    await client.query('select pg_advisory_lock($1)', [migrationLockKey]);
+    const before = await countApplied(client);
     await migrate(drizzle({ client }), { migrationsFolder });
-    return { applied: (await appliedMigrations(client)) - before };
+    return { applied: (await countApplied(client)) - before };
   } finally {
     await client.end();
   }
 }
 
-/** How many migrations this build brings. */
-const expected = readMigrationFiles({ migrationsFolder }).length;
+const expectedCount = readMigrationFiles({ migrationsFolder }).length;
 
 type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
 
-/** Whether the database has every migration of this build; more (a newer build's) is fine. */
-export const isMigrated = async (database: Queryable) => (await appliedMigrations(database)) >= expected;
+/** True if all migrations of this build are applied; more, from a newer build, are fine. */
+export const isMigrated = async (database: Queryable) => (await countApplied(database)) >= expectedCount;
 
-async function appliedMigrations(database: Queryable) {
+async function countApplied(database: Queryable) {
   const { rows } = await database.query("select to_regclass('drizzle.__drizzle_migrations') is not null as there");
   if (!(rows[0] as { there: boolean }).there) return 0;
   const applied = await database.query('select count(*)::int as count from drizzle.__drizzle_migrations');

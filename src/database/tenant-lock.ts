@@ -1,23 +1,25 @@
 import type { PoolClient } from 'pg';
 
-/** Takes a lock as the first statement of a transaction, and tells the clock that the transaction's rows are stamped with. */
+/** Takes a lock as the transaction's first statement; returns the transaction's timestamp. */
 export type Lock = (client: PoolClient) => Promise<string>;
 
-type Instant = { at: string };
-/** Of a row of `api_keys`, as SQL: whether it opens its provider. */
+type Timestamp = { at: string };
+
+/** SQL condition: the `api_keys` row with this alias is neither revoked nor expired. */
 export const opensSql = (key: string) =>
   `${key}.revoked_at is null and (${key}.expires_at is null or ${key}.expires_at > now())`;
 
-const later = "greatest(clock_timestamp(), changed_at + interval '1 microsecond')";
+/** The clock never repeats or goes back, even if the system's does. */
+const nextTimestamp = "greatest(clock_timestamp(), changed_at + interval '1 microsecond')";
 
 /**
- * The rows of `provider_state`, in ascending order whatever order they are named in, all set to one instant.
- * A statement of its own: folded into a writing one, ids would not follow commit order.
+ * Locks `provider_state` rows in ascending order, which avoids deadlocks, and sets all to one timestamp.
+ * A separate statement: combined with an insert, ids would not follow commit order.
  */
 export const lockProviders =
   (providerIds: number[]): Lock =>
   async (client) => {
-    const { rows } = await client.query<Instant>(
+    const { rows } = await client.query<Timestamp>(
       providerIds.length === 1 ? lockOne(providerIds) : lockSeveral(providerIds),
     );
     if (rows.length !== providerIds.length) throw new Error('a provider without its row in provider_state');
@@ -26,7 +28,7 @@ export const lockProviders =
 
 const lockOne = (values: number[]) => ({
   name: 'lock_provider',
-  text: `update provider_state set changed_at = ${later} where provider_id = $1 returning changed_at::text as at`,
+  text: `update provider_state set changed_at = ${nextTimestamp} where provider_id = $1 returning changed_at::text as at`,
   values,
 });
 
@@ -40,17 +42,17 @@ const lockSeveral = (providerIds: number[]) => ({
   values: [providerIds],
 });
 
-/** The one row for what all providers share. */
+/** Locks the single row of `service_state`, for data that all providers share. */
 export const lockShared: Lock = async (client) => {
-  const { rows } = await client.query<Instant>(
-    `update service_state set changed_at = ${later} returning changed_at::text as at`,
+  const { rows } = await client.query<Timestamp>(
+    `update service_state set changed_at = ${nextTimestamp} returning changed_at::text as at`,
   );
   if (!rows[0]) throw new Error('service_state has no row');
   return rows[0].at;
 };
 
-/** For a provider that does not exist yet (inserting its row is its lock), and for the negative control of race tests. */
+/** Timestamp only: for a new provider without a parent, and for the negative controls of the race tests. */
 export const noLock: Lock = async (client) => {
-  const { rows } = await client.query<Instant>(`select clock_timestamp()::text as at`);
+  const { rows } = await client.query<Timestamp>(`select clock_timestamp()::text as at`);
   return rows[0]!.at;
 };

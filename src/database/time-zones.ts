@@ -1,29 +1,29 @@
 import { sql } from 'drizzle-orm';
 import type { Reader } from './client.ts';
 
-/** Files beside the zones that some systems ship in other forms, or as one's own. */
-const noZones = '^(posix/|right/|(localtime|posixrules|Factory)$)';
+/** Entries of the zoneinfo folder that are not IANA names. */
+const notIana = '^(posix/|right/|(localtime|posixrules|Factory)$)';
 
-/** The server reads them from files, which takes long, and they change with its version alone. */
-const known = new WeakMap<Reader, Set<string>>();
+/** Cached: the server reads the zones from files, which is slow. */
+const cache = new WeakMap<Reader, Set<string>>();
 
-/** The zones that PostgreSQL, which does all arithmetic with them, knows by the names that IANA gives them. */
-export async function listTimeZones({ db }: { db: Reader }): Promise<Set<string>> {
-  const zones = known.get(db) ?? (await fetchZones(db));
-  known.set(db, zones);
+/** The IANA time zone names that PostgreSQL supports. */
+export async function loadTimeZones({ db }: { db: Reader }): Promise<Set<string>> {
+  const zones = cache.get(db) ?? (await queryTimeZones(db));
+  cache.set(db, zones);
   return zones;
 }
 
-export const isZone = async (database: { db: Reader }, name: string) => (await listTimeZones(database)).has(name);
+const isTimeZone = async (database: { db: Reader }, name: string) => (await loadTimeZones(database)).has(name);
 
-/** A field that holds a name of no zone; what the schema refuses is left to it. */
+/** `['timezone']` if the zone is unknown, else empty; other types than text are reported by the schema. */
 export const zoneFaults = async (database: { db: Reader }, zone: unknown) =>
-  typeof zone === 'string' && zone !== '' && !(await isZone(database, zone)) ? ['timezone'] : [];
+  typeof zone === 'string' && zone !== '' && !(await isTimeZone(database, zone)) ? ['timezone'] : [];
 
-async function fetchZones(db: Reader) {
+async function queryTimeZones(db: Reader) {
   const zones = await db
     .select({ name: sql<string>`name` })
     .from(sql`pg_timezone_names`)
-    .where(sql`name !~ ${noZones}`);
+    .where(sql`name !~ ${notIana}`);
   return new Set(zones.map(({ name }) => name));
 }

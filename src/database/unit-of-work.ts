@@ -1,192 +1,150 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
-import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
-import type { Audit, AffectedItems } from './audit-log.ts';
-import { getFailure, isPreparingFault } from './errors.ts';
-import { lockProviders, lockShared, noLock, type Lock } from './tenant-lock.ts';
-import { QueueTimeoutError, createKeyedQueue } from './keyed-queue.ts';
+import type { AffectedItems, AuditLog } from './audit-log.ts';
+import { getFailure } from './errors.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
 import { queryBuilder } from './query-builder/index.ts';
 import { settleInOrder } from './statements.ts';
+import { lockProviders, lockShared, noLock, type Lock } from './tenant-lock.ts';
+import { commit, rollback, runTransaction } from './transaction.ts';
 
-/** A transaction that holds its lock. */
-export type Tx = NodePgDatabase & { $client: PoolClient; note: AffectedItems };
-/** `at` is the lock's clock: the created_at, updated_at and deleted_at of every row that the work writes. */
+/*
+ * Steps of every write:
+ * 1. Queue: at most one write per provider, and `slots` writes altogether, hold a database connection.
+ * 2. `begin`, then the lock of the provider's row, which returns the transaction's timestamp.
+ * 3. The caller's work, with the transaction and that timestamp.
+ * 4. The audit entry and `commit`; `rollback` if the work failed or called `rollbackNoChange`.
+ * Steps 2 to 4 are retried after a serialization failure, a deadlock, a lock timeout or a lost prepared statement.
+ */
+
+/** An open transaction that holds its lock. */
+export type Tx = NodePgDatabase & { $client: PoolClient; affected: AffectedItems };
+/** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. May run again. */
 type Work<T> = (tx: Tx, now: string) => Promise<T>;
 
-/** Runs work in a transaction that has taken the provider's lock as its first statement. */
+/** Writes rows of one provider. */
 export type Write = <T>(work: Work<T>) => Promise<T>;
-/** The same for work that makes a provider, whose id it answers. */
-export type WriteNewProvider = (work: NewWork) => Promise<number>;
-type NewWork = (tx: Tx, now: string) => Promise<number>;
+/** Writes a new provider; the work returns its id. */
+export type WriteNewProvider = (work: Work<number>) => Promise<number>;
 
-/** The ways to write; there is no other. */
+/** The only ways to write. */
 export type UnitOfWork = {
-  /** Rows of the given providers. */
+  /** Writes rows of these providers. */
   write<T>(providerIds: number[], work: Work<T>): Promise<T>;
-  /** What all providers share. */
+  /** Writes data that all providers share. */
   writeShared<T>(work: Work<T>): Promise<T>;
-  /** A provider that does not exist yet; inserting its `provider_state` first is its lock, after its parent's row. */
-  writeNewProvider(parentId: number | null, work: NewWork): Promise<number>;
+  /** Locks the parent's row; the work must insert the new `provider_state` first, which is the new provider's lock. */
+  writeNewProvider(parentId: number | null, work: Work<number>): Promise<number>;
 };
 
-/** Switched off by the negative control of race tests alone. */
+/** Both are false only in the negative controls of the race tests. */
 export type Locking = { lock: boolean; queue: boolean };
 
-/** One query builder for each connection: it finds out the names of a table's columns once. */
-const builders = new WeakMap<PoolClient, NodePgDatabase>();
+/** `providerIds` get an audit entry; null stands for shared data. */
+type TaskResult<T> = { result: T; providerIds: (number | null)[] };
+type TransactionTask<T> = {
+  queueKeys: number[];
+  lock: Lock;
+  work: (tx: Tx, now: string) => Promise<TaskResult<T>>;
+};
+type RunTask = <T>(task: TransactionTask<T>) => Promise<T>;
 
-function bindTo(client: PoolClient): Tx {
-  const builder = builders.get(client) ?? queryBuilder.on(client);
-  builders.set(client, builder);
-  const bound = Object.create(builder) as NodePgDatabase;
-  return Object.assign(bound, { $client: client, note: { changed: true, itemIds: [] } });
-}
-const parentLock = (parentId: number | null) => (parentId === null ? noLock : lockProviders([parentId]));
+const sharedQueueKey = 0;
 
-/** In whose turn and under which lock something is done. */
-type QueueTurn = { keys: number[]; lock: Lock };
-/** What was done, and in whose audit log it is told. */
-type TransactionResult<T> = { result: T; providerIds: (number | null)[] };
-type TransactionTask<T> = QueueTurn & { work: (tx: Tx, now: string) => Promise<TransactionResult<T>> };
-type RunTransaction = <T>(task: TransactionTask<T>) => Promise<T>;
-
-const concerning =
-  <T>(providerIds: (number | null)[], work: Work<T>) =>
-  async (tx: Tx, now: string): Promise<TransactionResult<T>> => ({ result: await work(tx, now), providerIds });
-
-const unitOfWorkBy = (runTransaction: RunTransaction): UnitOfWork => ({
+const toUnitOfWork = (run: RunTask): UnitOfWork => ({
   write(providerIds, work) {
     const ids = [...new Set(providerIds)];
-    return runTransaction({ keys: ids, lock: lockProviders(ids), work: concerning(ids, work) });
+    return run({ queueKeys: ids, lock: lockProviders(ids), work: auditedFor(ids, work) });
   },
   writeShared(work) {
-    return runTransaction({ keys: [0], lock: lockShared, work: concerning([null], work) });
+    return run({ queueKeys: [sharedQueueKey], lock: lockShared, work: auditedFor([null], work) });
   },
   writeNewProvider(parentId, work) {
     const parents = parentId === null ? [] : [parentId];
-    const making = async (tx: Tx, now: string) => {
-      const created = await work(tx, now);
-      return { result: created, providerIds: [...parents, created] };
-    };
-    return runTransaction({ keys: parents, lock: parentLock(parentId), work: making });
+    return run({
+      queueKeys: parents,
+      lock: parentId === null ? noLock : lockProviders(parents),
+      async work(tx, now) {
+        const newId = await work(tx, now);
+        return { result: newId, providerIds: [...parents, newId] };
+      },
+    });
   },
 });
 
-async function runTask<T>(client: PoolClient, { lock, work }: TransactionTask<T>) {
-  const tx = bindTo(client);
-  const at = await lock(client);
-  const { result, providerIds } = await work(tx, at);
-  return { result, change: { providerIds, at, ...tx.note } };
-}
+const auditedFor =
+  <T>(providerIds: (number | null)[], work: Work<T>) =>
+  async (tx: Tx, now: string): Promise<TaskResult<T>> => ({ result: await work(tx, now), providerIds });
 
 /**
- * `waitMs` bounds a writer's whole wait: in the queue, for the lock, and over retries. `workMs` later its transaction is
- * ended, however many statements it takes: with a slow way to the database they add up, and others wait for the lock.
- * Returns the writers, whose changes go to the audit log that is given. They wait in turn with other fairness keys; without
- * one, the first provider is the key.
+ * Returns a function that creates the unit of work of an audit log. `waitMs` bounds the queue, the lock and all retries
+ * together; a transaction that is still open `workMs` later is aborted. `fairnessKey` defaults to the first provider.
  */
 export function createUnitOfWork(
   pool: Pool,
   { waitMs, workMs, slots, locking }: { waitMs: number; workMs: number; slots: number; locking: Locking },
 ) {
-  const queued = createKeyedQueue({ slots, waiting: 1_000, waitMs });
+  const enqueue = createKeyedQueue({ slots, waiting: 1_000, waitMs });
 
-  const unlocked = <T extends QueueTurn>(turn: T): T => (locking.lock ? turn : { ...turn, lock: noLock });
-
-  /** Serialization failures, deadlocks, lock time-outs and lost prepared statements are tried again while the time lasts. */
-  async function withRetry<T>(
-    keys: number[],
-    fairnessKey: number | undefined,
-    once: (times: Times) => Promise<T>,
-  ): Promise<T> {
-    const until = performance.now() + waitMs;
-    const attempt = async (): Promise<T> => {
-      for (;;) {
-        try {
-          return await once({ until, end: until + workMs });
-        } catch (error) {
-          if (getFailure(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
-          await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
-        }
-      }
-    };
-    return locking.queue ? queued(keys, attempt, { fairnessKey }) : attempt();
-  }
-
-  async function runTransaction<T>(task: TransactionTask<T>, times: Times, audit?: Audit): Promise<T> {
-    const { result, change } = await transaction(
+  async function tryTask<T>(task: TransactionTask<T>, lockUntil: number, auditLog?: AuditLog): Promise<T> {
+    const { result, change } = await runTransaction(
       pool,
-      times,
-      (client) => runTask(client, unlocked(task)),
-      // The commit goes right behind the entry, and where one fails, nothing is committed.
+      { lockUntil, abortAt: lockUntil + workMs },
+      (client) => runTask(client, locking.lock ? task : { ...task, lock: noLock }),
+      // Pipelined: if the entry fails, the commit behind it rolls back.
       (client, { change }) =>
-        change.changed ? settleInOrder([audit?.record(client, change), commit(client)]) : client.query('rollback'),
+        change.changed ? settleInOrder([auditLog?.record(client, change), commit(client)]) : rollback(client),
     );
-    audit?.onCommit(change);
+    auditLog?.onCommit(change);
     return result;
   }
 
-  return (audit?: Audit, fairnessKey?: number) =>
-    unitOfWorkBy((task) =>
-      withRetry(task.keys, fairnessKey ?? task.keys[0], (times) => runTransaction(task, times, audit)),
-    );
+  return (auditLog?: AuditLog, fairnessKey?: number): UnitOfWork =>
+    toUnitOfWork((task) => {
+      const lockUntil = performance.now() + waitMs;
+      const run = () => withRetry(lockUntil, () => tryTask(task, lockUntil, auditLog));
+      if (!locking.queue) return run();
+      return enqueue(task.queueKeys, run, { fairnessKey: fairnessKey ?? task.queueKeys[0] });
+    });
+}
+
+/** Repeats transient failures, after a pause of 5 to 20 ms, until a time as of `performance.now()`. */
+async function withRetry<T>(until: number, attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (getFailure(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
+    }
+  }
 }
 
 /**
- * The same ways to write inside one transaction on one connection, so that all of it is there or nothing. Work that turns
- * out to change nothing leaves no entry, but is not undone alone: its provider's clock has moved.
+ * The same writes inside a transaction that is already open: neither queued nor retried, and committed with it. A write
+ * without a change leaves no audit entry, but its lock has still moved the provider's clock.
  */
-export const nestedUnitOfWork = (client: PoolClient, audit?: Audit): UnitOfWork =>
-  unitOfWorkBy(async (task) => {
+export const nestedUnitOfWork = (client: PoolClient, auditLog?: AuditLog): UnitOfWork =>
+  toUnitOfWork(async (task) => {
     const { result, change } = await runTask(client, task);
-    await audit?.record(client, change);
-    audit?.onCommit(change);
+    await auditLog?.record(client, change);
+    auditLog?.onCommit(change);
     return result;
   });
 
-const commit = (client: PoolClient): Promise<unknown> => client.query('commit');
+async function runTask<T>(client: PoolClient, { lock, work }: TransactionTask<T>) {
+  const tx = toTx(client);
+  const now = await lock(client);
+  const { result, providerIds } = await work(tx, now);
+  return { result, change: { providerIds, at: now, ...tx.affected } };
+}
 
-/** As performance.now(): until when locks are waited for, and when it is cut off, where it is. */
-type Times = { until: number; end?: number };
+/** One query builder per connection: it looks up each table's columns once. */
+const builders = new WeakMap<PoolClient, NodePgDatabase>();
 
-/** At once, whatever it waits for; the driver's own way waits for answers. The driver has had these since its beginning. */
-const cutOff = (client: PoolClient) =>
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
-
-/**
- * Begin, the work, and its conclusion, which is to commit unless given. A connection that cannot even roll back is thrown
- * away.
- */
-export async function transaction<T>(
-  pool: Pool,
-  { until, end }: Times,
-  work: (client: PoolClient) => Promise<T>,
-  conclude: (client: PoolClient, result: T) => Promise<unknown> = commit,
-): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  let late: QueueTimeoutError | undefined;
-  const giveUp = () => {
-    late = new QueueTimeoutError('the transaction took too long');
-    cutOff(client);
-  };
-  const timer = end === undefined ? undefined : setTimeout(giveUp, end - performance.now());
-  try {
-    const wait = Math.max(1, Math.round(until - performance.now()));
-    const begun = client.query(`begin isolation level read committed; set local lock_timeout = ${wait}`);
-    // The lock is sent right behind it: a begin fails with its connection.
-    const [, result] = await Promise.all([begun, work(client)]);
-    await conclude(client, result);
-    return result;
-  } catch (thrown) {
-    const error = late ?? thrown;
-    if (isPreparingFault(error)) broken = error as Error;
-    // A connection that is gone, or does not answer, would only be waited for once more.
-    if (getFailure(error)?.kind === 'unavailable') broken = error as Error;
-    else await client.query('rollback').catch((failed: unknown) => (broken = failed as Error));
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    client.release(broken);
-  }
+function toTx(client: PoolClient): Tx {
+  const builder = builders.get(client) ?? queryBuilder.on(client);
+  builders.set(client, builder);
+  const tx = Object.create(builder) as NodePgDatabase;
+  return Object.assign(tx, { $client: client, affected: { changed: true, itemIds: [] } });
 }

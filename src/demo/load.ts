@@ -15,9 +15,8 @@ import { demoSchool, partners, pendingPartner, subSchool } from './content/schoo
 import type { DemoProvider, DemoSchool } from './content/types.ts';
 
 /**
- * Fills an empty database with a school and all it has, its partners and a sub-school, as imports; all of it or
- * nothing. The demo school is the first provider; its key is asked for once it is sure to be made, and returned. Null
- * when the database has providers already. Course dates lie around `today`, which is the database's day unless given.
+ * Imports a demo school, its partners and a sub-school in one transaction. Returns the school's API key, or null if the
+ * database already has providers. Course dates lie around `today`, by default the database's current date.
  */
 export function loadDemo(
   database: Database,
@@ -25,33 +24,33 @@ export function loadDemo(
   newKey: () => string,
   today?: string,
 ): Promise<string | null> {
-  return database.atomically(async (within) => {
-    if (!(await hasNoProviders(within))) return null;
-    const make = (school: DemoSchool, lines: Line[], parentId: number | null = null, key?: string) =>
-      makeProvider(within, settings, school, lines, parentId, key);
-    const makeOther = ({ school, courses }: DemoProvider, parentId?: number, more: Line[] = []) =>
-      make(school, [...categoryLinesFor(courses), ...courseLines(courses), ...more], parentId);
+  return database.atomically(async (txDatabase) => {
+    if (!(await hasNoProviders(txDatabase))) return null;
+    const create = (school: DemoSchool, lines: Line[], parentId: number | null = null, key?: string) =>
+      createDemoProvider(txDatabase, settings, school, lines, parentId, key);
+    const createOther = ({ school, courses }: DemoProvider, parentId?: number, more: Line[] = []) =>
+      create(school, [...categoryLinesFor(courses), ...courseLines(courses), ...more], parentId);
 
     const apiKey = newKey();
-    const calendar = calendarOn(today ?? (await getDay(within)));
-    const demo = await make(demoSchool, demoSchoolLines(calendar), null, apiKey);
+    const calendar = calendarOn(today ?? (await loadToday(txDatabase)));
+    const demo = await create(demoSchool, demoSchoolLines(calendar), null, apiKey);
     for (const partner of partners) {
       const dates = partnerDateLines(calendar, partner.courses);
-      await approvePartner(within, demo, await makeOther(partner, undefined, dates));
+      await approvePartner(txDatabase, demo, await createOther(partner, undefined, dates));
     }
-    await requestPartner(within, demo, await makeOther(pendingPartner));
-    await makeOther(subSchool, demo);
+    await requestPartner(txDatabase, demo, await createOther(pendingPartner));
+    await createOther(subSchool, demo);
     return apiKey;
   });
 }
 
-/** The day it is in the service's time zone. */
-async function getDay({ pool }: Database) {
+/** The current date in the service's time zone. */
+async function loadToday({ pool }: Database) {
   const { rows } = await pool.query<{ day: string }>('select current_date::text as day');
   return rows[0]!.day;
 }
 
-async function makeProvider(
+async function createDemoProvider(
   database: Database,
   settings: Settings,
   school: DemoSchool,
@@ -60,11 +59,11 @@ async function makeProvider(
   apiKey?: string,
 ) {
   const { providerId } = await createProvider(database, { ...toColumns(school), parentId }, apiKey);
-  await fill(database, settings, providerId, lines);
+  await importDemoLines(database, settings, providerId, lines);
   return providerId;
 }
 
-async function fill(database: Database, settings: Settings, providerId: number, lines: Line[]) {
+async function importDemoLines(database: Database, settings: Settings, providerId: number, lines: Line[]) {
   const numbered = lines.map((fields, n) => ({ number: n + 1, fields }));
   await importLines(database, settings, providerId, numbered, {
     onBadLine: ({ line, reason }) => {
@@ -72,7 +71,7 @@ async function fill(database: Database, settings: Settings, providerId: number, 
       throw new Error(`The demo's ${kind} ${ref}: ${reason}`);
     },
   });
-  // A file that is imported later has refs of its own, which may be equal.
+  // A later import may use the same refs.
   const ctx = await createContext(database, settings, providerId);
   await ctx.write((tx) => tx.delete(importRefs).where(tenantWhere(ctx, importRefs)));
 }

@@ -3,16 +3,16 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { courseDates } from '../database/tables/coursedates.ts';
 import { participants } from '../database/tables/participants.ts';
 import { seat } from '../reference/statuses.ts';
-import { onPage, type Check } from './check.ts';
+import { matchesPage, type Check } from './check.ts';
 
 const withStatus = (status: number) => sql<string>`count(*) filter (where ${participants.statusId} = ${status})::text`;
-const asText = (counter: PgColumn) => sql<string>`${counter}::text`;
+const toText = (counter: PgColumn) => sql<string>`${counter}::text`;
 
 const stored = {
-  num_confirmed: asText(courseDates.numConfirmed),
-  num_overbooked: asText(courseDates.numOverbooked),
-  num_unconfirmed: asText(courseDates.numUnconfirmed),
-  num_waiting: asText(courseDates.numWaiting),
+  num_confirmed: toText(courseDates.numConfirmed),
+  num_overbooked: toText(courseDates.numOverbooked),
+  num_unconfirmed: toText(courseDates.numUnconfirmed),
+  num_waiting: toText(courseDates.numWaiting),
 };
 const counted = {
   num_confirmed: withStatus(seat.confirmed),
@@ -21,15 +21,15 @@ const counted = {
   num_waiting: withStatus(seat.waiting),
 };
 
-/** The seat counters of course dates, from their participants. */
-export const seats: Check = {
+/** Seat counters of course dates, recounted from participants. */
+export const seatCheck: Check = {
   items: 'course_dates',
   table: courseDates,
   recount: async (db, page) =>
     db
       .select({ providerId: courseDates.providerId, id: courseDates.id, stored, counted })
       .from(courseDates)
-      .innerJoin(page, onPage(courseDates, page))
+      .innerJoin(page, matchesPage(courseDates, page))
       .leftJoin(
         participants,
         and(eq(participants.providerId, courseDates.providerId), eq(participants.courseDateId, courseDates.id)),

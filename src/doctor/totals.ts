@@ -2,13 +2,13 @@ import { and, asc, eq } from 'drizzle-orm';
 import { orderLines, orders } from '../database/tables/orders.ts';
 import { grouped } from '../lists/relations.ts';
 import { agreedTotals } from '../resources/booking/price-service.ts';
-import { onPage, type Check, type Figures } from './check.ts';
+import { matchesPage, type Check, type Counters } from './check.ts';
 
 const { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 const { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage } = orderLines;
 
-/** The totals of orders, from their lines as they were agreed. */
-export const totals: Check = {
+/** Totals of orders, recounted from their lines. */
+export const totalsCheck: Check = {
   items: 'orders',
   table: orders,
   async recount(db, page) {
@@ -18,7 +18,7 @@ export const totals: Check = {
         line: { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage },
       })
       .from(orders)
-      .innerJoin(page, onPage(orders, page))
+      .innerJoin(page, matchesPage(orders, page))
       .leftJoin(orderLines, and(eq(orderLines.providerId, providerId), eq(orderLines.orderId, id)))
       .orderBy(asc(providerId), asc(id));
     const byOrder = grouped(
@@ -30,12 +30,12 @@ export const totals: Check = {
       const { order } = found[0]!;
       const lines = found.flatMap(({ line }) => (line === null ? [] : [line]));
       const { providerId, id } = order;
-      return { providerId, id, stored: toFigures(order), counted: toFigures(agreedTotals(lines)) };
+      return { providerId, id, stored: toCounters(order), counted: toCounters(agreedTotals(lines)) };
     });
   },
 };
 
-const toFigures = (order: ReturnType<typeof agreedTotals>): Figures => ({
+const toCounters = (order: ReturnType<typeof agreedTotals>): Counters => ({
   total_before_discounts: order.totalBeforeDiscounts,
   total_discounts: order.totalDiscounts,
   total_vat: order.totalVat,

@@ -1,14 +1,14 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { vouchers } from '../database/tables/campaigns.ts';
 import { voucherRedemptions } from '../database/tables/redemptions.ts';
-import { onPage, type Check } from './check.ts';
+import { matchesPage, type Check } from './check.ts';
 
-const taken = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
-/** One that orders took more of than it held is spent: no balance is below 0. */
-const left = sql<string>`greatest(0.00, ${vouchers.amount} - ${vouchers.spentBefore} - ${taken})::text`;
+const redeemed = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
+/** At least 0, even if orders redeemed more than the amount. */
+const expectedBalance = sql<string>`greatest(0.00, ${vouchers.amount} - ${vouchers.spentBefore} - ${redeemed})::text`;
 
-/** What is left of vouchers, from what was spent before they came here and what orders took of them. */
-export const balances: Check = {
+/** Balances of vouchers, recounted from redemptions. */
+export const balanceCheck: Check = {
   items: 'vouchers',
   table: vouchers,
   recount: async (db, page) =>
@@ -17,10 +17,10 @@ export const balances: Check = {
         providerId: vouchers.providerId,
         id: vouchers.id,
         stored: { balance: sql<string>`${vouchers.balance}::text` },
-        counted: { balance: left },
+        counted: { balance: expectedBalance },
       })
       .from(vouchers)
-      .innerJoin(page, onPage(vouchers, page))
+      .innerJoin(page, matchesPage(vouchers, page))
       .leftJoin(
         voucherRedemptions,
         and(eq(voucherRedemptions.providerId, vouchers.providerId), eq(voucherRedemptions.voucherId, vouchers.id)),

@@ -1,35 +1,35 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { getErrorCode, randomName, statIfThere } from './files.ts';
-import type { Place } from './data-folder.ts';
+import { getErrorCode, randomName, statIfExists } from './files.ts';
+import type { DataFolder } from './data-folder.ts';
 import { run } from './processes.ts';
 
-/** PostgreSQL's programs, and the version they are of. */
-export type Program = { postgres: string; initdb: string; major: string };
+/** Paths of PostgreSQL's programs, and their major version. */
+export type Binaries = { postgres: string; initdb: string; major: string };
 
-/** The programs of the npm package, or a copy of them where the user who runs the database cannot get at the package. */
-export async function findProgram(place: Place): Promise<Program> {
+/** Finds the programs of the npm package; copies them if the database's user cannot access the package. */
+export async function findProgram(place: DataFolder): Promise<Binaries> {
   const native = await findPackage();
-  let tried: Program | { failure: string } = { failure: 'its folder is read-only, or has a sign such as "' };
-  if (isPlain(native) && makeLinks(native)) tried = await tryProgram(native, place);
-  if ('major' in tried) return tried;
+  let result: Binaries | { failure: string } = { failure: 'its folder is read-only, or has a sign such as "' };
+  if (isShellSafe(native) && createSymlinks(native)) result = await tryProgram(native, place);
+  if ('major' in result) return result;
 
   const { version } = JSON.parse(fs.readFileSync(path.join(native, '../package.json'), 'utf8')) as { version: string };
-  for (const copy of copiesOf(version)) {
-    tried = await tryCopy(native, copy, place);
-    if ('major' in tried) return tried;
+  for (const copy of copyPaths(version)) {
+    result = await tryCopy(native, copy, place);
+    if ('major' in result) return result;
   }
-  throw new Error(`The PostgreSQL of the npm package does not run here (${tried.failure}): set DATABASE_URL.`);
+  throw new Error(`The PostgreSQL of the npm package does not run here (${result.failure}): set DATABASE_URL.`);
 }
 
-/** initdb writes the paths of its programs between double quotes into shell commands. */
-const isPlain = (folder: string) => !/["$`\\\n]/.test(folder);
+/** initdb puts its programs' paths into double-quoted shell commands. */
+const isShellSafe = (folder: string) => !/["$`\\\n]/.test(folder);
 
-/** One copy for all databases that this user starts. */
-const copiesOf = (version: string) =>
+/** Shared by all databases of this user. */
+const copyPaths = (version: string) =>
   [...new Set([os.tmpdir(), '/tmp'])]
-    .filter(isPlain)
+    .filter(isShellSafe)
     .map((parent) => path.join(parent, `course-booking-program-${version}-${process.getuid?.()}`));
 
 async function findPackage() {
@@ -44,13 +44,13 @@ async function findPackage() {
   }
 }
 
-/** An npm package holds no symbolic links, and the script that makes them does not run under --ignore-scripts. */
-function makeLinks(native: string) {
+/** npm packages contain no symbolic links, and the install script that creates them does not run with --ignore-scripts. */
+function createSymlinks(native: string) {
   const list = fs.readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const link = path.join(native, path.relative('native', target));
     try {
-      if (!statIfThere(link)) fs.symlinkSync(path.basename(source), link);
+      if (!statIfExists(link)) fs.symlinkSync(path.basename(source), link);
     } catch (error) {
       if (getErrorCode(error) !== 'EEXIST') return false;
     }
@@ -58,7 +58,7 @@ function makeLinks(native: string) {
   return true;
 }
 
-async function tryProgram(folder: string, { owner }: Place): Promise<Program | { failure: string }> {
+async function tryProgram(folder: string, { owner }: DataFolder): Promise<Binaries | { failure: string }> {
   const postgres = path.join(folder, 'bin/postgres');
   const { output, failure } = await run(owner, postgres, ['-V']);
   const major = /(\d+)(\.\d+)?$/.exec(output)?.[1];
@@ -66,47 +66,47 @@ async function tryProgram(folder: string, { owner }: Place): Promise<Program | {
   return { postgres, initdb: path.join(folder, 'bin/initdb'), major };
 }
 
-async function tryCopy(native: string, copy: string, place: Place): Promise<Program | { failure: string }> {
+async function tryCopy(native: string, copy: string, place: DataFolder): Promise<Binaries | { failure: string }> {
   const { failure } = await run(place.owner, '/bin/sh', ['-c', 'cd "$1"', 'sh', path.dirname(copy)]);
   if (failure !== undefined) return { failure };
-  if (statIfThere(copy) === undefined || (isOwn(copy) && !isWhole(native, copy))) {
+  if (statIfExists(copy) === undefined || (isTrusted(copy) && !isComplete(native, copy))) {
     const error = await copyProgram(native, copy);
     if (error !== undefined) return { failure: error };
   }
-  if (!isOwn(copy)) return { failure: `${copy} belongs to another user, or others may write to it; remove it` };
+  if (!isTrusted(copy)) return { failure: `${copy} belongs to another user, or others may write to it; remove it` };
   return tryProgram(copy, place);
 }
 
-/** Programs that another user can replace would run with the rights of the database. */
-function isOwn(copy: string) {
-  const found = statIfThere(copy);
+/** False if another user could replace the programs. */
+function isTrusted(copy: string) {
+  const found = statIfExists(copy);
   return found?.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
 }
 
-const isUsed = (file: string) => !file.endsWith('.a');
+const isNeeded = (file: string) => !file.endsWith('.a');
 
-/** Services that clean /tmp remove single old files. */
-function isWhole(native: string, copy: string) {
-  if (!statIfThere(copy)) return false;
-  const files = fs.readdirSync(native, { recursive: true, encoding: 'utf8' }).filter(isUsed);
-  return files.every((file) => statIfThere(path.join(copy, file)));
+/** Services that clean up /tmp delete single old files. */
+function isComplete(native: string, copy: string) {
+  if (!statIfExists(copy)) return false;
+  const files = fs.readdirSync(native, { recursive: true, encoding: 'utf8' }).filter(isNeeded);
+  return files.every((file) => statIfExists(path.join(copy, file)));
 }
 
-/** Returns the reason when it fails. Several processes may copy at once. */
+/** Returns an error message, or undefined. Safe for concurrent processes. */
 async function copyProgram(native: string, copy: string) {
-  const whole = `${copy}.${randomName()}`;
+  const temporary = `${copy}.${randomName()}`;
   try {
-    fs.mkdirSync(whole, { mode: 0o700 });
-    await fs.promises.cp(native, whole, { recursive: true, verbatimSymlinks: true, filter: isUsed });
-    makeLinks(whole);
-    await run(undefined, 'chmod', ['-R', 'a+rX,go-w', whole]);
-    if (statIfThere(copy) && !isWhole(native, copy)) fs.renameSync(copy, `${whole}.old`);
-    await fs.promises.rename(whole, copy);
+    fs.mkdirSync(temporary, { mode: 0o700 });
+    await fs.promises.cp(native, temporary, { recursive: true, verbatimSymlinks: true, filter: isNeeded });
+    createSymlinks(temporary);
+    await run(undefined, 'chmod', ['-R', 'a+rX,go-w', temporary]);
+    if (statIfExists(copy) && !isComplete(native, copy)) fs.renameSync(copy, `${temporary}.old`);
+    await fs.promises.rename(temporary, copy);
   } catch (error) {
-    // Another process was first.
-    if (!isWhole(native, copy)) return `its programs cannot be copied to ${copy}: ${getErrorCode(error)}`;
+    // Fails if another process was first.
+    if (!isComplete(native, copy)) return `its programs cannot be copied to ${copy}: ${getErrorCode(error)}`;
   } finally {
-    for (const rest of [whole, `${whole}.old`]) await fs.promises.rm(rest, { recursive: true, force: true });
+    for (const rest of [temporary, `${temporary}.old`]) await fs.promises.rm(rest, { recursive: true, force: true });
   }
   return undefined;
 }

@@ -2,67 +2,67 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { getErrorCode, randomName, readIfThere, statIfThere, writeOnce } from './files.ts';
+import { getErrorCode, randomName, readIfExists, statIfExists, createFile } from './files.ts';
 import { run, type Owner } from './processes.ts';
 
-/** Where the database's files are, and as which user it runs. */
-export type Place = { home: string; data: string; socket: string; log: string; owner: Owner; notes: string[] };
+/** Paths of the database's files, and the user it runs as. */
+export type DataFolder = { home: string; data: string; socket: string; log: string; owner: Owner; notes: string[] };
 
 /**
- * The files are in DATA_DIR/postgres. PostgreSQL refuses to run as root: started by root, it runs as another user, and
- * where that one cannot enter DATA_DIR the files go to a folder of their own, which DATA_DIR/database-location names.
+ * Locates or creates the files in DATA_DIR/postgres. PostgreSQL does not run as root: started by root, it runs as another
+ * user, and if that one cannot enter DATA_DIR, the files go to another folder, whose path is in DATA_DIR/database-location.
  */
-export async function findPlace(dataDir: string): Promise<Place> {
-  const folder = makeFolder(dataDir);
+export async function findPlace(dataDir: string): Promise<DataFolder> {
+  const folder = createFolder(dataDir);
   const note = path.join(folder, 'database-location');
-  const elsewhere = readIfThere(note);
-  if (elsewhere !== undefined) return describe(ownFolder(elsewhere, note), noteFor(elsewhere, folder));
+  const otherHome = readIfExists(note);
+  if (otherHome !== undefined) return toDataFolder(checkFolder(otherHome, note), locationNote(otherHome, folder));
 
   const home = path.join(folder, 'postgres');
   if (process.getuid?.() !== 0) {
-    makeFolder(home, 0o700);
-    return describe(ownFolder(home), []);
+    createFolder(home, 0o700);
+    return toDataFolder(checkFolder(home), []);
   }
-  const found = statIfThere(home);
-  if (found && found.uid !== 0) return describe(ownFolder(home), []);
+  const found = statIfExists(home);
+  if (found && found.uid !== 0) return toDataFolder(checkFolder(home), []);
 
-  const owner = await otherUser();
+  const owner = await findUnprivilegedUser();
   const { failure } = await run(owner, '/bin/sh', ['-c', 'cd "$1"', 'sh', folder]);
-  if (failure === undefined) return describe(await handOver(home, owner), []);
+  if (failure === undefined) return toDataFolder(await changeOwner(home, owner), []);
   if (fs.existsSync(path.join(home, 'data'))) {
     throw new Error(`The database's files are in ${home}, but the user it runs as cannot enter: ${failure}`);
   }
-  const away = await makeElsewhere(folder, note, owner);
-  return describe(ownFolder(away, note), noteFor(away, folder));
+  const away = await createOutside(folder, note, owner);
+  return toDataFolder(checkFolder(away, note), locationNote(away, folder));
 }
 
-/** Whether a database was made under DATA_DIR before; what hinders the look is for `findPlace` to explain. */
-export function isMade(dataDir: string) {
+/** True if DATA_DIR already has a database, or cannot be read, which `findPlace` reports. */
+export function isInitialized(dataDir: string) {
   try {
-    const traces = ['postgres/data', 'database-location'];
-    return traces.some((trace) => statIfThere(path.join(dataDir, trace)) !== undefined);
+    const paths = ['postgres/data', 'database-location'];
+    return paths.some((name) => statIfExists(path.join(dataDir, name)) !== undefined);
   } catch {
     return true;
   }
 }
 
-const noteFor = (home: string, dataDir: string) => [
+const locationNote = (home: string, dataDir: string) => [
   `The database's files are in ${home}: PostgreSQL does not run as root, and the user it runs as cannot enter ${dataDir}.`,
 ];
 
-function describe(home: { path: string; uid: number; gid: number }, notes: string[]): Place {
+function toDataFolder(home: { path: string; uid: number; gid: number }, notes: string[]): DataFolder {
   const owner = process.getuid?.() === 0 ? { uid: home.uid, gid: home.gid } : undefined;
   return {
     home: home.path,
     data: path.join(home.path, 'data'),
-    socket: socketFolder(home.path, home.uid),
+    socket: socketPath(home.path, home.uid),
     log: path.join(home.path, 'postgres.log'),
     owner,
     notes,
   };
 }
 
-function makeFolder(folder: string, mode = 0o755) {
+function createFolder(folder: string, mode = 0o755) {
   try {
     fs.mkdirSync(folder, { recursive: true, mode });
     return fs.realpathSync(folder);
@@ -73,9 +73,9 @@ function makeFolder(folder: string, mode = 0o755) {
   }
 }
 
-/** The folder as it is on the disk, whoever made it; root runs the database as its owner. */
-function ownFolder(home: string, note?: string) {
-  const found = statIfThere(home);
+/** Checks an existing folder and returns its owner, as whom root runs the database. */
+function checkFolder(home: string, note?: string) {
+  const found = statIfExists(home);
   if (!found?.isDirectory()) {
     throw new Error(
       note
@@ -92,16 +92,16 @@ function ownFolder(home: string, note?: string) {
   return { path: home, uid: found.uid, gid: found.gid };
 }
 
-/** As root: the folder, and what a copy made by root left in it, becomes the other user's. */
-async function handOver(home: string, { uid, gid }: { uid: number; gid: number }) {
-  makeFolder(home, 0o700);
+/** As root: recursively, since a copy made by root may have left files in it. */
+async function changeOwner(home: string, { uid, gid }: { uid: number; gid: number }) {
+  createFolder(home, 0o700);
   const { failure } = await run(undefined, 'chown', ['-R', `${uid}:${gid}`, home]);
   if (failure !== undefined)
     throw new Error(`The database's folder cannot be handed to the user it runs as: ${failure}`);
   return { path: home, uid, gid };
 }
 
-async function otherUser() {
+async function findUnprivilegedUser() {
   for (const name of ['postgres', '_postgres', 'nobody']) {
     const [uid, gid] = await Promise.all([run(undefined, 'id', ['-u', name]), run(undefined, 'id', ['-g', name])]);
     if (uid.failure === undefined && gid.failure === undefined) {
@@ -111,8 +111,8 @@ async function otherUser() {
   throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody: set DATABASE_URL.');
 }
 
-/** A new name every time: who deletes DATA_DIR wants an empty database, not the one of before. */
-async function makeElsewhere(dataDir: string, note: string, owner: { uid: number; gid: number }) {
+/** Random name: after DATA_DIR was deleted, a new start must not find the old database. */
+async function createOutside(dataDir: string, note: string, owner: { uid: number; gid: number }) {
   const name = `${hash(dataDir)}-${randomName()}`;
   for (const parent of ['/var/lib', os.tmpdir()]) {
     const home = path.join(parent, 'course-booking-service', name);
@@ -126,9 +126,9 @@ async function makeElsewhere(dataDir: string, note: string, owner: { uid: number
       continue;
     }
     const { failure } = await run(owner, '/bin/sh', ['-c', 'cd "$1"', 'sh', home]);
-    if (failure === undefined && writeOnce(note, `${home}\n`)) return home;
+    if (failure === undefined && createFile(note, `${home}\n`)) return home;
     fs.rmdirSync(home);
-    const others = readIfThere(note);
+    const others = readIfExists(note);
     if (others !== undefined) return others;
   }
   throw new Error(
@@ -138,25 +138,25 @@ async function makeElsewhere(dataDir: string, note: string, owner: { uid: number
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** A socket's path ends at 107 bytes (103 on macOS). Always /tmp: two processes may have two TMPDIRs. */
-function socketFolder(home: string, uid: number) {
-  const near = path.join(home, 'socket');
-  const most = process.platform === 'darwin' ? 103 : 107;
-  const fits = Buffer.byteLength(path.join(near, '.s.PGSQL.5432')) <= most;
-  return fits ? near : `/tmp/course-booking-${hash(home)}-${uid}`;
+/** A socket's path has at most 107 bytes (103 on macOS). Not TMPDIR, which may differ between processes. */
+function socketPath(home: string, uid: number) {
+  const preferred = path.join(home, 'socket');
+  const maxBytes = process.platform === 'darwin' ? 103 : 107;
+  const fits = Buffer.byteLength(path.join(preferred, '.s.PGSQL.5432')) <= maxBytes;
+  return fits ? preferred : `/tmp/course-booking-${hash(home)}-${uid}`;
 }
 
-/** Makes what the start needs inside, as the user who will use it: this is the proof that it can. */
-export async function prepare({ home, socket, owner }: Place) {
+/** Creates pipe and subfolders as the database's user, which also checks its permissions. */
+export async function prepareFolder({ home, socket, owner }: DataFolder) {
   const script =
     'umask 077; cd "$1" && mkdir -p seen && { [ -p users ] || mkfifo users; } && { [ -d "$2" ] || mkdir "$2"; }';
   const { failure } = await run(owner, '/bin/sh', ['-c', script, 'sh', home, socket]);
   if (failure !== undefined) throw new Error(`The database's folder ${home} cannot be used: ${failure}`);
 }
 
-/** /tmp is shared: somebody else could have made the folder first and answer in the database's place. */
-export function checkSocketFolder({ home, socket }: Place) {
-  const found = statIfThere(socket);
+/** In /tmp another user could have created the folder first, to impersonate the database. */
+export function checkSocketFolder({ home, socket }: DataFolder) {
+  const found = statIfExists(socket);
   const mine = found?.isDirectory() && found.uid === fs.lstatSync(home).uid && (found.mode & 0o077) === 0;
   if (!mine)
     throw new Error(

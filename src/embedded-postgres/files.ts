@@ -5,10 +5,10 @@ export const randomName = () => randomBytes(8).toString('hex');
 
 export const getErrorCode = (error: unknown) => (error as NodeJS.ErrnoException).code ?? '';
 
-export const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+export const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** The file's text without its last line's end; undefined when there is no such file. */
-export function readIfThere(file: string) {
+/** The file's text without trailing white space; undefined if it does not exist. */
+export function readIfExists(file: string) {
   try {
     return fs.readFileSync(file, 'utf8').trimEnd();
   } catch (error) {
@@ -17,19 +17,19 @@ export function readIfThere(file: string) {
   }
 }
 
-export const statIfThere = (file: string) => fs.lstatSync(file, { throwIfNoEntry: false });
+export const statIfExists = (file: string) => fs.lstatSync(file, { throwIfNoEntry: false });
 
-/** Writes a file that must not exist yet; it appears with its whole text or not at all. False when it is there already. */
-export function writeOnce(file: string, text: string) {
-  const whole = `${file}.${randomName()}`;
-  fs.writeFileSync(whole, text, { flag: 'wx', mode: 0o600 });
+/** Creates a file atomically; false if it exists. */
+export function createFile(file: string, text: string) {
+  const temporary = `${file}.${randomName()}`;
+  fs.writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
   try {
-    fs.linkSync(whole, file);
+    fs.linkSync(temporary, file);
     return true;
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    fs.unlinkSync(whole);
+    fs.unlinkSync(temporary);
   }
 }

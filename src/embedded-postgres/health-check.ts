@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { Client } from 'pg';
-import { getErrorCode, pause } from './files.ts';
-import type { Place } from './data-folder.ts';
+import { getErrorCode, sleep } from './files.ts';
+import type { DataFolder } from './data-folder.ts';
 
-/** What the connection needs; the port and the encryption are named because PGPORT and PGSSLMODE would change them. */
-export const getConnection = ({ socket }: Place) => ({
+/** Port and encryption are explicit, since PGPORT and PGSSLMODE would override the defaults. */
+export const toConnection = ({ socket }: DataFolder) => ({
   host: socket,
   port: 5432,
   user: 'booking',
@@ -12,9 +12,9 @@ export const getConnection = ({ socket }: Place) => ({
   ssl: false,
 });
 
-type Connection = ReturnType<typeof getConnection>;
+type Connection = ReturnType<typeof toConnection>;
 
-async function ask(connection: Connection, statement: string) {
+async function tryStatement(connection: Connection, statement: string) {
   const client = new Client({ ...connection, connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   try {
@@ -28,35 +28,37 @@ async function ask(connection: Connection, statement: string) {
   }
 }
 
-/** Waits until the server answers and has our database; false when `running` says that nobody will start it any more. */
-export async function waitForAnswer(place: Place, running: () => boolean) {
-  const connection = getConnection(place);
+/** Waits until the server accepts queries, and creates our database; false once `isStarting` returns false. */
+export async function waitUntilReady(place: DataFolder, isStarting: () => boolean) {
+  const connection = toConnection(place);
   let end = performance.now() + 30_000;
   for (;;) {
-    const code = await ask(connection, 'select 1');
+    const code = await tryStatement(connection, 'select 1');
     if (code === '') return true;
     if (code === '3D000')
-      await ask({ ...connection, database: 'postgres' }, 'create database booking template template0');
-    // Starting up: a recovery takes as long as it takes.
+      await tryStatement({ ...connection, database: 'postgres' }, 'create database booking template template0');
+    // Starting up: crash recovery has no time limit.
     if (code === '57P03') end = performance.now() + 30_000;
-    if (!running()) return false;
-    if (performance.now() > end) throw new Error(getFailure(place));
-    await pause(10);
+    if (!isStarting()) return false;
+    if (performance.now() > end) throw new Error(describeStartFailure(place));
+    await sleep(10);
   }
 }
 
-/** Said to a client that asked too early, not why the server does not start. */
-const answered = /starting up|shutting down|"booking" does not exist/;
+/** Responses to early connections, not causes of a failed start. */
+const expectedErrors = /starting up|shutting down|"booking" does not exist/;
 
-/** One sentence on a start that failed, with the server's own last word. */
-export function getFailure({ home, log }: Place) {
+/** One sentence on a failed start, with the last error of the server's log. */
+export function describeStartFailure({ home, log }: DataFolder) {
   let cause = '';
   try {
     const last = fs.readFileSync(log, 'utf8').split('--- start').at(-1)!;
-    const causes = last.split('\n').filter((line) => /FATAL|PANIC|error:|^initdb:/.test(line) && !answered.test(line));
+    const causes = last
+      .split('\n')
+      .filter((line) => /FATAL|PANIC|error:|^initdb:/.test(line) && !expectedErrors.test(line));
     cause = causes.at(-1) ?? '';
   } catch {
-    // Without a log there is no cause to name.
+    // No log, no cause.
   }
   const { bavail, bsize } = fs.statfsSync(home);
   const full = bavail * bsize < 64 * 2 ** 20 ? 'its disk is nearly full. ' : '';

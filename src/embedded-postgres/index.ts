@@ -1,70 +1,70 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { getConnection, getFailure, waitForAnswer } from './health-check.ts';
+import { toConnection, describeStartFailure, waitUntilReady } from './health-check.ts';
 import { withLock } from './lock.ts';
-import { checkSocketFolder, findPlace, isMade, type Place } from './data-folder.ts';
-import { isAlive, until } from './processes.ts';
-import { greet, hasUsers, join } from './client-pipes.ts';
-import { startWatchdog, toWatchdogOptions, type Tuning } from './watchdog.ts';
+import { checkSocketFolder, findPlace, isInitialized, type DataFolder } from './data-folder.ts';
+import { isAlive, waitUntil } from './processes.ts';
+import { ping, hasUsers, registerUser } from './client-pipes.ts';
+import { startWatchdog, findWatchdogPid, type ServerOptions } from './watchdog.ts';
 
-export { isMade };
+export { isInitialized as isMade };
 
 export type EmbeddedDatabase = {
-  connection: ReturnType<typeof getConnection>;
-  /** Lines to show to a person at the start. */
+  connection: ReturnType<typeof toConnection>;
+  /** Messages for the console at start. */
   notes: string[];
-  /** Lets go; when we were the last user, resolves only after the database has stopped. */
+  /** Disconnects; for the last user it resolves only after the database has stopped. */
   stop(): Promise<void>;
 };
 
 /**
- * A PostgreSQL of our own under DATA_DIR, shared by our processes: the first one starts it, and it is stopped when the
- * last one ends, in whatever way. A small shell process, the watchdog, sees to both; see `watchdog.ts` and `users.ts`.
+ * Opens the embedded PostgreSQL under DATA_DIR, which our processes share: the first one starts it, and a watchdog process
+ * stops it once the last one has ended, even by SIGKILL. See `watchdog.ts` and `client-pipes.ts`.
  */
 export async function openEmbeddedDatabase({
   dataDir,
   ...tuning
-}: { dataDir: string } & Tuning): Promise<EmbeddedDatabase> {
+}: { dataDir: string } & ServerOptions): Promise<EmbeddedDatabase> {
   if (!['linux', 'darwin'].includes(process.platform)) {
     throw new Error(`The built-in database runs on Linux and macOS, not on ${process.platform}: set DATABASE_URL.`);
   }
   const place = await findPlace(path.resolve(dataDir));
-  let pipe = await use(place, tuning);
+  let pipe = await connectOrStart(place, tuning);
 
-  // The watchdog restarts the server; this, should the watchdog itself have been killed, the watchdog.
-  let mending: Promise<unknown> | undefined;
-  let next = 0;
+  // The watchdog restarts the server; this timer restarts a killed watchdog.
+  let recovery: Promise<unknown> | undefined;
+  let nextAttempt = 0;
   const heartbeat = setInterval(() => {
-    if (mending || isHeard(pipe) || performance.now() < next || !fs.existsSync(place.data)) return;
-    next = performance.now() + 10_000;
-    mending = use(place, tuning)
-      .then((again) => {
+    if (recovery || isWatchdogAlive(pipe) || performance.now() < nextAttempt || !fs.existsSync(place.data)) return;
+    nextAttempt = performance.now() + 10_000;
+    recovery = connectOrStart(place, tuning)
+      .then((newPipe) => {
         fs.closeSync(pipe);
-        pipe = again;
+        pipe = newPipe;
       })
       .catch(() => undefined)
-      .finally(() => (mending = undefined));
+      .finally(() => (recovery = undefined));
   }, 1000).unref();
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     clearInterval(heartbeat);
-    await mending;
-    await letGo(place, pipe);
+    await recovery;
+    await disconnect(place, pipe);
   };
-  return { connection: getConnection(place), notes: place.notes, stop: () => (stopped ??= stop()) };
+  return { connection: toConnection(place), notes: place.notes, stop: () => (stopped ??= stop()) };
 }
 
-/** Becomes a user, starting the database if need be; the open pipe, when the database answers. */
-async function use(place: Place, tuning: Tuning) {
+/** Registers as a user, starting the database if necessary. Returns the open pipe once the database is ready. */
+async function connectOrStart(place: DataFolder, tuning: ServerOptions) {
   const end = performance.now() + 60_000;
   for (;;) {
-    const { pipe, started } = await joinOrStart(place, tuning, end);
+    const { pipe, started } = await registerOrStart(place, tuning, end);
     try {
       checkSocketFolder(place);
-      if (await waitForAnswer(place, () => greet(pipe))) return pipe;
-      // One that others had started may just have been killed.
-      if (started || performance.now() > end) throw new Error(getFailure(place));
+      if (await waitUntilReady(place, () => ping(pipe))) return pipe;
+      // A database that another process started may just have been killed.
+      if (started || performance.now() > end) throw new Error(describeStartFailure(place));
       fs.closeSync(pipe);
     } catch (error) {
       fs.closeSync(pipe);
@@ -73,39 +73,39 @@ async function use(place: Place, tuning: Tuning) {
   }
 }
 
-function isHeard(pipe: number) {
+function isWatchdogAlive(pipe: number) {
   try {
-    return greet(pipe);
+    return ping(pipe);
   } catch {
     return false;
   }
 }
 
-async function joinOrStart(place: Place, tuning: Tuning, end: number) {
+async function registerOrStart(place: DataFolder, tuning: ServerOptions, end: number) {
   for (;;) {
-    const pipe = await join(place.home, 30_000);
+    const pipe = await registerUser(place.home, 30_000);
     if (pipe !== undefined) return { pipe, started: false };
-    const own = await withLock(path.join(place.home, 'start.lock'), async () => {
-      // Somebody else may have started it while we came by the lock.
-      const others = await join(place.home, 30_000);
-      if (others !== undefined) return { pipe: others, started: false };
-      const existing = await startWatchdog(place, tuning);
+    const result = await withLock(path.join(place.home, 'start.lock'), async () => {
+      // Another process may have started it in the meantime.
+      const pipeOfOther = await registerUser(place.home, 30_000);
+      if (pipeOfOther !== undefined) return { pipe: pipeOfOther, started: false };
+      const startPipe = await startWatchdog(place, tuning);
       try {
-        const joined = await join(place.home, 10_000);
-        if (joined === undefined) throw new Error(getFailure(place));
-        return { pipe: joined, started: true };
+        const pipeOfOwn = await registerUser(place.home, 10_000);
+        if (pipeOfOwn === undefined) throw new Error(describeStartFailure(place));
+        return { pipe: pipeOfOwn, started: true };
       } finally {
-        fs.closeSync(existing);
+        fs.closeSync(startPipe);
       }
     });
-    if (own) return own;
-    if (performance.now() > end) throw new Error(getFailure(place));
+    if (result) return result;
+    if (performance.now() > end) throw new Error(describeStartFailure(place));
   }
 }
 
-async function letGo(place: Place, pipe: number) {
-  const watchdog = toWatchdogOptions(place.home);
+async function disconnect(place: DataFolder, pipe: number) {
+  const watchdog = findWatchdogPid(place.home);
   fs.closeSync(pipe);
   if (hasUsers(place.home) || watchdog === undefined) return;
-  await until(() => !isAlive(watchdog), 10_000);
+  await waitUntil(() => !isAlive(watchdog), 10_000);
 }

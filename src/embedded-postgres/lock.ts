@@ -1,27 +1,24 @@
 import fs from 'node:fs';
-import { getErrorCode, pause, randomName, readIfThere, writeOnce } from './files.ts';
+import { getErrorCode, sleep, randomName, readIfExists, createFile } from './files.ts';
 import { isAlive } from './processes.ts';
 
-/** Longer than any start holds it; an older lock is one of a process whose number somebody else has by now. */
+/** Longer than any start; the process id of an older lock has been reused. */
 const staleMs = 60_000;
 
-/**
- * Does `work` while no other process does work under the same lock file; undefined, without having done it, when another
- * one is at it: look again what has become of it.
- */
+/** Runs `work` under an exclusive lock file; undefined, without running it, if another process has the lock. */
 export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
-  const mine = `${process.pid} ${randomName()}`;
-  if (!writeOnce(file, mine)) {
-    const other = readIfThere(file);
-    if (other === undefined || !isStale(file, other) || !take(file, other) || !writeOnce(file, mine)) {
-      await pause(20);
+  const ownId = `${process.pid} ${randomName()}`;
+  if (!createFile(file, ownId)) {
+    const otherId = readIfExists(file);
+    if (otherId === undefined || !isStale(file, otherId) || !remove(file, otherId) || !createFile(file, ownId)) {
+      await sleep(20);
       return undefined;
     }
   }
   try {
     return await work();
   } finally {
-    take(file, mine);
+    remove(file, ownId);
   }
 }
 
@@ -30,17 +27,17 @@ function isStale(file: string, lock: string) {
   return !isAlive(Number.parseInt(lock)) || Date.now() - written > staleMs;
 }
 
-/** Takes away this very lock; one that another process has put in its place goes back. */
-function take(file: string, lock: string) {
-  const taken = `${file}.${randomName()}`;
+/** Removes the lock if it is the expected one; restores it if another process has replaced it. */
+function remove(file: string, lock: string) {
+  const moved = `${file}.${randomName()}`;
   try {
-    fs.renameSync(file, taken);
+    fs.renameSync(file, moved);
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
-  const right = readIfThere(taken) === lock;
-  if (!right) writeOnce(file, readIfThere(taken)!);
-  fs.unlinkSync(taken);
-  return right;
+  const isExpected = readIfExists(moved) === lock;
+  if (!isExpected) createFile(file, readIfExists(moved)!);
+  fs.unlinkSync(moved);
+  return isExpected;
 }

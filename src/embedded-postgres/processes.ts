@@ -1,25 +1,25 @@
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
-import { pause } from './files.ts';
+import { sleep } from './files.ts';
 
-/** The user as which a process runs; undefined is our own. */
+/** User of a child process; undefined is our own. */
 export type Owner = { uid: number; gid: number } | undefined;
 
-/** What our children see: nothing of the environment that could change PostgreSQL's behaviour (PGPORT, LANG, TZ …). */
+/** Environment of child processes, without variables that affect PostgreSQL (PGPORT, LANG, TZ …). */
 export const childEnvironment = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Runs a program to its end; `failure` is the last line of what it complained about. */
+/** Runs a program to its end; `failure` is the last line of its standard error. */
 export function run(owner: Owner, program: string, args: string[]) {
   return new Promise<{ output: string; failure?: string }>((resolve) => {
-    // Our own working folder may be one that the other user cannot enter.
-    execFile(program, args, { ...owner, cwd: '/', env: childEnvironment }, (error, output, complaint) => {
-      const failure = error ? complaint.trim().split('\n').at(-1) || error.message : undefined;
+    // The other user may not have access to our working folder.
+    execFile(program, args, { ...owner, cwd: '/', env: childEnvironment }, (error, output, stderr) => {
+      const failure = error ? stderr.trim().split('\n').at(-1) || error.message : undefined;
       resolve({ output: output.trim(), failure });
     });
   });
 }
 
-/** Whether a process runs; one that ended and was not fetched by its parent does not. */
+/** True if a process runs; false for zombies. */
 export function isAlive(pid: number) {
   try {
     process.kill(pid, 0);
@@ -35,7 +35,7 @@ export function isAlive(pid: number) {
   }
 }
 
-/** Whether the process is a PostgreSQL server on this data folder, not one that got the same number later. */
+/** True if the process is a PostgreSQL server on this data folder, not another one with a reused id. */
 export async function isServerOf(data: string, pid: number) {
   if (process.platform === 'linux') {
     try {
@@ -51,12 +51,12 @@ export async function isServerOf(data: string, pid: number) {
   return output.includes(`/postgres -D ${data} `);
 }
 
-/** Asks again and again until it is so; false when the time is over. */
-export async function until(so: () => boolean | Promise<boolean>, milliseconds: number) {
+/** Polls every 10 ms; false after the timeout. */
+export async function waitUntil(condition: () => boolean | Promise<boolean>, milliseconds: number) {
   const end = performance.now() + milliseconds;
-  while (!(await so())) {
+  while (!(await condition())) {
     if (performance.now() > end) return false;
-    await pause(10);
+    await sleep(10);
   }
   return true;
 }

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { readIfThere } from './files.ts';
-import { prepare, type Place } from './data-folder.ts';
-import { childEnvironment, isAlive, isServerOf, until } from './processes.ts';
+import { readIfExists } from './files.ts';
+import { prepareFolder, type DataFolder } from './data-folder.ts';
+import { childEnvironment, isAlive, isServerOf, waitUntil } from './processes.ts';
 import { findProgram } from './binaries.ts';
-import { openPipe } from './client-pipes.ts';
+import { openPipeForWatchdog } from './client-pipes.ts';
 
 /**
- * The watchdog, in the shell: it makes the database when there is none, runs the server, restarts it when it dies, and
- * stops it at the end of the pipe. Its reader answers those who greet, and goes when the rest of it was killed.
- * Arguments: initdb, its option about syncing, then the server's command.
+ * The watchdog, a shell script: runs initdb if necessary, runs the server, restarts it when it dies, and stops it at the
+ * pipe's end-of-file. Its reader process confirms greetings, and ends if the watchdog was killed.
+ * Arguments: initdb, its sync option, then the server's command.
  */
 const script = `
 umask 077
@@ -67,7 +67,7 @@ while in_use; do
 done
 `;
 
-/** Small, and silent about what the statements hold. The server's errors are answered to those who made them. */
+/** Low memory, and no statements in the log: clients get their errors anyway. */
 const settings = {
   listen_addresses: '',
   port: '5432',
@@ -87,29 +87,29 @@ const settings = {
 
 const withoutSync = { fsync: 'off', full_page_writes: 'off' };
 
-export type Tuning = { fsync?: boolean; settings?: Record<string, string> };
+export type ServerOptions = { fsync?: boolean; settings?: Record<string, string> };
 
-/** Starts the watchdog, after having stopped a server that lost its own; to be done by one process at a time. */
-export async function startWatchdog(place: Place, { fsync = true, settings: extra = {} }: Tuning) {
-  await prepare(place);
+/** Starts the watchdog, after stopping a server without one. Call under the lock. Returns the pipe's open write end. */
+export async function startWatchdog(place: DataFolder, { fsync = true, settings: extra = {} }: ServerOptions) {
+  await prepareFolder(place);
   const program = await findProgram(place);
-  const written = readIfThere(path.join(place.data, 'PG_VERSION'));
-  if (written !== undefined && written !== program.major) {
+  const dataVersion = readIfExists(path.join(place.data, 'PG_VERSION'));
+  if (dataVersion !== undefined && dataVersion !== program.major) {
     throw new Error(
-      `The database in ${place.data} is one of PostgreSQL ${written}, and this is ${program.major}: set another DATA_DIR, or DATABASE_URL.`,
+      `The database in ${place.data} is one of PostgreSQL ${dataVersion}, and this is ${program.major}: set another DATA_DIR, or DATABASE_URL.`,
     );
   }
-  await stopOrphan(place.data);
+  await stopOrphanedServer(place.data);
 
   const folder = `"${place.socket.replaceAll('"', '""')}"`;
-  const all = { ...settings, ...(fsync ? {} : withoutSync), ...extra, unix_socket_directories: folder };
+  const allSettings = { ...settings, ...(fsync ? {} : withoutSync), ...extra, unix_socket_directories: folder };
   const server = [
     program.postgres,
     '-D',
     place.data,
-    ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ...Object.entries(allSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
-  const { read, write } = openPipe(place.home);
+  const { read, write } = openPipeForWatchdog(place.home);
   try {
     await new Promise<void>((resolve, reject) => {
       spawn(
@@ -119,7 +119,7 @@ export async function startWatchdog(place: Place, { fsync = true, settings: extr
           ...place.owner,
           cwd: place.home,
           env: childEnvironment,
-          // A session of its own: Ctrl-C in our terminal is not for it.
+          // A new session, so that Ctrl-C in our terminal does not reach it.
           detached: true,
           stdio: [read, 'ignore', 'ignore'],
         },
@@ -137,30 +137,30 @@ export async function startWatchdog(place: Place, { fsync = true, settings: extr
   }
 }
 
-/** The watchdog's process, while there is one. */
-export function toWatchdogOptions(home: string) {
-  const pid = Number(readIfThere(path.join(home, 'watchdog.pid')) || 0);
+/** Undefined if no watchdog runs. */
+export function findWatchdogPid(home: string) {
+  const pid = Number(readIfExists(path.join(home, 'watchdog.pid')) || 0);
   return pid > 1 && isAlive(pid) ? pid : undefined;
 }
 
-async function stopOrphan(data: string) {
+async function stopOrphanedServer(data: string) {
   const file = path.join(data, 'postmaster.pid');
-  const pid = Number.parseInt(readIfThere(file) ?? '');
+  const pid = Number.parseInt(readIfExists(file) ?? '');
   if (!(pid > 1)) return;
-  const gone = async () => !isAlive(pid) || !(await isServerOf(data, pid));
-  for (const [signal, patience] of [
+  const isGone = async () => !isAlive(pid) || !(await isServerOf(data, pid));
+  for (const [signal, timeoutMs] of [
     ['SIGINT', 8000],
     ['SIGQUIT', 3000],
     ['SIGKILL', 3000],
   ] as const) {
-    if (await gone()) break;
+    if (await isGone()) break;
     try {
       process.kill(pid, signal);
     } catch {
-      // It has just ended.
+      // Already ended.
     }
-    await until(gone, patience);
+    await waitUntil(isGone, timeoutMs);
   }
-  // PostgreSQL would take a process that got the same number later for its own, and not start.
-  if ((await gone()) && Number.parseInt(readIfThere(file) ?? '') === pid) fs.rmSync(file, { force: true });
+  // PostgreSQL would mistake a process with the reused id for its own server, and not start.
+  if ((await isGone()) && Number.parseInt(readIfExists(file) ?? '') === pid) fs.rmSync(file, { force: true });
 }

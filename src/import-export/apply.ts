@@ -15,45 +15,42 @@ import {
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
 
-/**
- * Writes the waiting lines of a kind from one to another, all of them or none, with a few statements for all together.
- * Answers how many they were.
- */
+/** Writes the staged lines `first` to `last` of a bulk type, all or none, in a few statements. Returns their number. */
 export function writeLines(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<number> {
   const range = sql`r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
   return ctx.write((tx, now) =>
-    undoneAlone(tx, async () => {
+    withSavepoint(tx, async () => {
       let lines = 0;
-      for (const target of getTargets(kind)) {
-        if (target.hasRefs) await nameRows(tx, ctx, target, range);
+      for (const target of toTargets(kind)) {
+        if (target.hasRefs) await assignIds(tx, ctx, target, range);
         const { rowCount } = await insertRows(tx, ctx, target, range, now);
         if (target.table === kind.table) lines = rowCount ?? 0;
       }
-      if (kind.touches) await tx.execute(kind.touches(ctx.providerId, now, getIds(ctx, range)));
+      if (kind.touches) await tx.execute(kind.touches(ctx.providerId, now, lineIdsSql(ctx, range)));
       return lines;
     }),
   );
 }
 
-/** Work that leaves its transaction usable when the database refuses it, for an import that is part of a larger one. */
-async function undoneAlone<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+/** Runs work in a savepoint: a failed statement must not end the larger transaction that an import may be part of. */
+async function withSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   await tx.execute('savepoint lines');
   try {
     const result = await work();
     await tx.execute('release savepoint lines');
     return result;
   } catch (error) {
-    // A connection that broke has undone it already.
+    // Fails on a lost connection, which has rolled back anyway.
     await tx.execute('rollback to savepoint lines; release savepoint lines').catch(() => undefined);
     throw error;
   }
 }
 
-/** Writes one line through its service, or says why it was refused after all. */
-export async function writeSingle(database: Database, ctx: Ctx, kind: SingleRecordType, line: number) {
-  const { fields, ref } = await singleLine(database, ctx.providerId, kind, line);
+/** Writes one line through its service; `refused` is the service's validation error. */
+export async function writeSingleLine(database: Database, ctx: Ctx, kind: SingleRecordType, line: number) {
+  const { fields, ref } = await loadSingleLine(database, ctx.providerId, kind, line);
   try {
-    const itemId = await kind.make(database, ctx, fields);
+    const itemId = await kind.create(database, ctx, fields);
     await ctx.write((tx) => tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId }));
     return { lines: 1 };
   } catch (error) {
@@ -62,10 +59,10 @@ export async function writeSingle(database: Database, ctx: Ctx, kind: SingleReco
   }
 }
 
-/** A waiting line's fields with ids in place of refs. */
-async function singleLine({ pool }: Database, providerId: number, kind: SingleRecordType, line: number) {
-  type Waiting = { data: Fields; ref: string; items: Record<string, number> };
-  const { rows } = await pool.query<Waiting>(
+/** Fields of a staged line, with refs replaced by ids. */
+async function loadSingleLine({ pool }: Database, providerId: number, kind: SingleRecordType, line: number) {
+  type Row = { data: Fields; ref: string; items: Record<string, number> };
+  const { rows } = await pool.query<Row>(
     `select r.data, r.ref, coalesce((
        select jsonb_object_agg(f.key, i.item_id) from jsonb_each(r.refs) f
        join import_refs i on i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
@@ -73,45 +70,45 @@ async function singleLine({ pool }: Database, providerId: number, kind: SingleRe
     [providerId, kind.kind, line],
   );
   const { data, ref, items } = rows[0]!;
-  const getId = (name: string, n: number) => items[`${name}/${n}`];
+  const findId = (name: string, n: number) => items[`${name}/${n}`];
   const resolved = Object.keys(kind.references ?? {}).flatMap((name) => {
     const value = data[name];
     if (value === undefined) return [];
-    return [[name, Array.isArray(value) ? value.map((_, n) => getId(name, n)) : getId(name, 0)]];
+    return [[name, Array.isArray(value) ? value.map((_, n) => findId(name, n)) : findId(name, 0)]];
   });
   return { fields: { ...data, ...(Object.fromEntries(resolved) as Fields) }, ref };
 }
 
-/** The names of the tables that the lines of a kind are written to. */
-export const getTables = (kind: BulkRecordType) => getTargets(kind).map(({ table }) => getTableConfig(table).name);
+/** Names of the tables that lines of a bulk type are written to. */
+export const tableNames = (kind: BulkRecordType) => toTargets(kind).map(({ table }) => getTableConfig(table).name);
 
-/** The tables of a kind, in the order they are written: an item before its parts. */
-function getTargets(kind: BulkRecordType): Target[] {
-  const found = new Map<PgTable, Target>();
+/** Tables of a bulk type in write order: an item before its parts. */
+function toTargets(kind: BulkRecordType): Target[] {
+  const targets = new Map<PgTable, Target>();
   const visit = (
     { table, fields, derived = {}, parts = {}, computed = {} }: Item,
     more: PgColumn[],
     hasRefs: boolean,
   ) => {
     const columns = [...Object.values(fields).map(({ column }) => column), ...Object.values(derived), ...more];
-    found.set(table, { table, columns, computed, hasRefs });
+    targets.set(table, { table, columns, computed, hasRefs });
     for (const part of Object.values(parts)) visitPart(part);
   };
   const visitPart = (part: Part) => {
     if (part.form === 'links') {
       const table = part.other.table;
-      found.set(table, { table, columns: [part.owner, part.other], computed: {}, hasRefs: false });
+      targets.set(table, { table, columns: [part.owner, part.other], computed: {}, hasRefs: false });
     } else {
       const more = part.form === 'by-key' ? [part.owner, part.key] : [part.owner];
       visit(part.item, more, part.form !== 'by-key' && part.kind !== undefined);
     }
   };
   visit(kind, [], true);
-  return [...found.values()];
+  return [...targets.values()];
 }
 
-/** Gives the rows their ids, in the order of the file, and keeps which ref got which. */
-const nameRows = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof sql>) =>
+/** Assigns ids to refs in file order and stores them in `import_refs`. */
+const assignIds = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof sql>) =>
   tx.execute(sql`
     insert into import_refs (provider_id, kind, ref, item_id)
     select ${ctx.providerId}, ref_kind, ref, nextval(pg_get_serial_sequence(${getTableConfig(table).name}, 'id'))
@@ -120,19 +117,19 @@ const nameRows = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof 
       where ${range} and r.table = ${getTableConfig(table).name} and ref is not null order by line, part
     ) named`);
 
-/** A row's id by a look-up of its own: statistics from before the import would mislead a join. */
-const getId = (ctx: Ctx, kind: string, ref: string) =>
+/** Subquery for the id of a ref; a join would be planned with statistics from before the import. */
+const itemIdSql = (ctx: Ctx, kind: string, ref: string) =>
   sql`(select item_id from import_refs where provider_id = ${ctx.providerId} and kind = ${sql.raw(kind)} and ref = ${sql.raw(ref)})`;
 
-/** The ids of the lines' own items. */
-const getIds = (ctx: Ctx, range: ReturnType<typeof sql>) =>
-  sql`select ${getId(ctx, 'r.ref_kind', 'r.ref')} as id from import_rows r where ${range} and r.part = 0`;
+/** Query for the ids of the lines' main items. */
+const lineIdsSql = (ctx: Ctx, range: ReturnType<typeof sql>) =>
+  sql`select ${itemIdSql(ctx, 'r.ref_kind', 'r.ref')} as id from import_rows r where ${range} and r.part = 0`;
 
 function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, now: string) {
   const { name, columns } = getTableConfig(target.table);
-  const own = new Set(['provider_id', 'id', 'created_at', 'updated_at']);
+  const standard = new Set(['provider_id', 'id', 'created_at', 'updated_at']);
   const written = new Set([
-    ...columns.map(getName).filter((column) => own.has(column)),
+    ...columns.map(getName).filter((column) => standard.has(column)),
     ...target.columns.map(getName),
   ]);
   const names = sql.raw([...written].join(', '));
@@ -141,10 +138,10 @@ function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof s
     insert into ${sql.identifier(name)} (${names}) overriding system value
     select ${values} from import_rows r
     cross join lateral (
-      select coalesce(jsonb_object_agg(f.key, ${getId(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
+      select coalesce(jsonb_object_agg(f.key, ${itemIdSql(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
     ) items
     cross join lateral jsonb_populate_record(null::${sql.identifier(name)}, r.data || items.found || jsonb_build_object(
-      'provider_id', ${ctx.providerId}::bigint, 'id', ${getId(ctx, 'r.ref_kind', 'r.ref')},
+      'provider_id', ${ctx.providerId}::bigint, 'id', ${itemIdSql(ctx, 'r.ref_kind', 'r.ref')},
       'created_at', ${now}::text, 'updated_at', ${now}::text
     )) v
     where ${range} and r.table = ${name} order by r.line, r.part`);

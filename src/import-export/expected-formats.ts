@@ -3,7 +3,7 @@ import { Read, type Reading } from '../schema/types.ts';
 import { addressPattern } from '../lib/text.ts';
 import { Amount, LocalTime, Percentage, TimeOfDay } from './record-types/value-formats.ts';
 
-/** Rules between fields: the expected form of a field whose own format is right. */
+/** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {
   attendance: 'gatherings of the same course date',
   balance: 'at most amount',
@@ -23,7 +23,7 @@ const rules: Record<string, string> = {
   username: 'a username, or an email in its place',
 };
 
-const readings: Partial<Record<Reading, string>> = {
+const coercedFormats: Partial<Record<Reading, string>> = {
   day: 'a day such as 2026-12-31',
   'time-of-day': 'a time of day such as 09:00',
   'local-time': 'a day and time such as 2026-12-31 09:00',
@@ -33,44 +33,45 @@ const readings: Partial<Record<Reading, string>> = {
 
 const patterns: Record<string, string> = {
   [addressPattern]: 'an e-mail address',
-  [TimeOfDay.pattern!]: readings['time-of-day']!,
-  [LocalTime.pattern!]: readings['local-time']!,
+  [TimeOfDay.pattern!]: coercedFormats['time-of-day']!,
+  [LocalTime.pattern!]: coercedFormats['local-time']!,
   [Amount.pattern!]: 'an amount such as 100.50',
   [Percentage.pattern!]: 'a percentage such as 25.00, at most 100',
 };
 
-/** `level: a whole number from 0 to 4`, for each field that can be described; undefined when none can. */
-export function expectedOf(schema: TSchema, names: string[], { byRules = false } = {}): string | undefined {
+/** Descriptions such as `level: a whole number from 0 to 4`; undefined if no field can be described. */
+export function describeExpected(schema: TSchema, names: string[], { byRules = false } = {}): string | undefined {
   const forms = names.flatMap((name) => {
     const field = name.replaceAll(/\[\d+\]/g, '');
-    const form = (byRules ? rules[field] : undefined) ?? formOf(propertyOf(schema, field.split('.')));
+    const form = (byRules ? rules[field] : undefined) ?? describeFormat(findProperty(schema, field.split('.')));
     return form === undefined ? [] : [`${name}: ${form}`];
   });
   return forms.length > 0 ? forms.join('; ') : undefined;
 }
 
-export const ruleOf = (field: string) => (rules[field] === undefined ? undefined : `${field}: ${rules[field]}`);
+export const describeRule = (field: string) => (rules[field] === undefined ? undefined : `${field}: ${rules[field]}`);
 
-/** A field by its path, or by its name alone in some list of the line. */
-function propertyOf(schema: TSchema, [name = '', ...path]: string[]): TSchema | undefined {
+/** Finds a field by its path, or by its name in any list of the line. */
+function findProperty(schema: TSchema, [name = '', ...path]: string[]): TSchema | undefined {
   const properties = (schema['properties'] ?? {}) as Record<string, TSchema>;
   const found = properties[name];
-  if (found) return path.length === 0 ? found : propertyOf(itemOf(found), path);
+  if (found) return path.length === 0 ? found : findProperty(itemSchema(found), path);
   return Object.values(properties)
-    .map((property) => (['array', 'object'].includes(String(property['type'])) ? itemOf(property) : undefined))
-    .flatMap((item) => (item?.['properties'] ? (propertyOf(item, [name, ...path]) ?? []) : []))[0];
+    .map((property) => (['array', 'object'].includes(String(property['type'])) ? itemSchema(property) : undefined))
+    .flatMap((item) => (item?.['properties'] ? (findProperty(item, [name, ...path]) ?? []) : []))[0];
 }
 
-const itemOf = (schema: TSchema): TSchema => (schema['items'] ?? schema['additionalProperties'] ?? schema) as TSchema;
+const itemSchema = (schema: TSchema): TSchema =>
+  (schema['items'] ?? schema['additionalProperties'] ?? schema) as TSchema;
 
-function formOf(schema: TSchema | undefined): string | undefined {
+function describeFormat(schema: TSchema | undefined): string | undefined {
   if (schema === undefined) return undefined;
   const { enum: values, items, pattern, format, maxLength, minLength = 0, minimum, maximum } = schema;
   const type = [schema['type']].flat().find((one) => one !== 'null') as string | undefined;
-  if (Array.isArray(values)) return oneOf(values.filter((value) => value !== null));
-  const read = readings[(schema as { [Read]?: Reading })[Read] ?? 'line'];
-  if (read) return read;
-  if (format === 'date') return readings.day;
+  if (Array.isArray(values)) return describeEnum(values.filter((value) => value !== null));
+  const coerced = coercedFormats[(schema as { [Read]?: Reading })[Read] ?? 'line'];
+  if (coerced) return coerced;
+  if (format === 'date') return coercedFormats.day;
   if (typeof pattern === 'string')
     return (
       patterns[pattern] ?? (/tT\]\[pP/.test(pattern) ? 'an http or https address' : `text that matches ${pattern}`)
@@ -78,21 +79,21 @@ function formOf(schema: TSchema | undefined): string | undefined {
   if (type === 'string')
     return `text${maxLength === undefined ? '' : ` of ${minLength === 0 ? 'at most' : `${minLength} to`} ${maxLength} characters`}`;
   if (type === 'integer' || type === 'number')
-    return `a ${type === 'integer' ? 'whole ' : ''}number${rangeOf(minimum as number | undefined, maximum as number | undefined)}`;
+    return `a ${type === 'integer' ? 'whole ' : ''}number${describeRange(minimum as number | undefined, maximum as number | undefined)}`;
   if (type === 'boolean') return 'true or false';
-  if (type === 'array') return listOf(schema, formOf(items as TSchema | undefined));
+  if (type === 'array') return describeList(schema, describeFormat(items as TSchema | undefined));
   if (type === 'object') return 'an object';
   return undefined;
 }
 
-const oneOf = (values: unknown[]) =>
+const describeEnum = (values: unknown[]) =>
   values.length > 20 ? `a code such as ${values.slice(0, 3).join(', ')}` : `one of ${values.join(', ')}`;
 
-function rangeOf(minimum: number | undefined, maximum: number | undefined) {
-  const most = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
-  if (minimum === undefined) return most === undefined ? '' : ` of at most ${most}`;
-  return most === undefined ? ` from ${minimum}` : ` from ${minimum} to ${most}`;
+function describeRange(minimum: number | undefined, maximum: number | undefined) {
+  const max = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  if (minimum === undefined) return max === undefined ? '' : ` of at most ${max}`;
+  return max === undefined ? ` from ${minimum}` : ` from ${minimum} to ${max}`;
 }
 
-const listOf = ({ maxItems }: TSchema, item: string | undefined) =>
+const describeList = ({ maxItems }: TSchema, item: string | undefined) =>
   `a list${maxItems === undefined ? '' : ` of at most ${String(maxItems)}`}${item === undefined ? '' : `, each ${item}`}`;

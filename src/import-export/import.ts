@@ -3,44 +3,41 @@ import { Problem } from '../core/errors.ts';
 import type { Database } from '../database/client.ts';
 import { getFailure } from '../database/errors.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
-import { getTables, writeLines, writeSingle } from './apply.ts';
+import { tableNames, writeLines, writeSingleLine } from './apply.ts';
 import { isBulk, type BulkRecordType } from './record-type.ts';
 import { kinds } from './record-types/index.ts';
-import { lineReader } from './line-reader.ts';
+import { createLineReader } from './line-reader.ts';
 import type { Line } from './lines.ts';
 import {
-  badLines,
+  findBadLines,
   closeStaging,
-  deleteKnown,
+  deleteImported,
   indexStaging,
   openStaging,
-  getRanges,
-  stage,
+  loadRanges,
+  stageLines,
   type BadLine,
 } from './staging.ts';
 
 export type Allowed = 'partners' | 'categories';
 export type ImportOptions = {
-  /** Checks everything and writes nothing. */
+  /** Checks all lines but writes nothing. */
   dryRun?: boolean;
-  /** Changes beyond the provider's own data that lines may make; all unless given. */
+  /** Shared data that lines may change. Default: all. */
   allow?: Allowed[];
-  /** Called with each bad line as soon as it is known. */
   onBadLine?: (bad: BadLine) => void;
-  /** Called now and then with how far the work is. */
   onProgress?: (summary: ImportSummary) => void;
 };
-/** In lines. `known` were written by an earlier run; `bad` were refused. */
+/** Numbers of lines: `known` were imported by an earlier run, `bad` are invalid. */
 export type ImportSummary = { read: number; known: number; written: number; bad: number };
 
-/** How many lines are handed to the database at once, and how many are written under one lock. */
-const atOnce = 1_000;
+/** Lines per staging insert, and per lock. */
+const batchSize = 1_000;
 
 /**
- * Reads lines into a provider. All are read and checked first, without the provider's lock; when one is bad nothing is
- * written. Then the lines are written kind by kind, a thousand at a time under the lock, and their refs are kept: a
- * line whose ref is known is passed over, so that a second run continues where the first broke off. `database` must
- * hold one connection only and keep it (`poolSize: 1, idleMs: 0`), since the lines wait in a table of its session.
+ * Imports lines into a provider. All are checked and staged first, without the provider's lock; if any is bad, nothing is
+ * written. Then they are written by record type, a thousand per lock. Refs are stored, so a later run skips imported lines.
+ * `database` needs a single permanent connection (`poolSize: 1, idleMs: 0`), since the staging table is temporary.
  */
 export async function importLines(
   database: Database,
@@ -53,84 +50,84 @@ export async function importLines(
   return withImportLock(database, providerId, async () => {
     const { dryRun = false, allow, onBadLine = () => undefined, onProgress = () => undefined } = options;
     const summary: ImportSummary = { read: 0, known: 0, written: 0, bad: 0 };
-    const work: Work = {
+    const run: ImportRun = {
       database,
       ctx,
       summary,
       onProgress: () => onProgress(summary),
-      tell: (bad) => {
+      reportBadLine: (bad) => {
         summary.bad += 1;
         onBadLine(bad);
       },
     };
     await openStaging(database);
     try {
-      await check(work, allow ? permitted(lines, allow) : lines);
-      if (summary.bad === 0 && !dryRun) await write(work);
+      await checkLines(run, allow ? withAllowedOnly(lines, allow) : lines);
+      if (summary.bad === 0 && !dryRun) await writeAll(run);
       return summary;
     } finally {
-      // A connection that broke took its table with it.
+      // A lost connection has dropped its table.
       await closeStaging(database).catch(() => undefined);
     }
   });
 }
 
-type Work = {
+type ImportRun = {
   database: Database;
   ctx: Ctx;
   summary: ImportSummary;
-  tell: (bad: BadLine) => void;
+  reportBadLine: (bad: BadLine) => void;
   onProgress: () => void;
 };
 
-async function check({ database, ctx, summary, tell, onProgress }: Work, lines: AsyncIterable<Line> | Iterable<Line>) {
-  const read = await lineReader(database, ctx.settings);
-  for await (const batch of batches(lines)) {
-    const readings = await Promise.all(batch.map(read));
-    for (const { bad } of readings) if (bad) tell(bad);
-    await stage(
+async function checkLines(
+  { database, ctx, summary, reportBadLine, onProgress }: ImportRun,
+  lines: AsyncIterable<Line> | Iterable<Line>,
+) {
+  const readLine = await createLineReader(database, ctx.settings);
+  for await (const batch of toBatches(lines)) {
+    const checked = await Promise.all(batch.map(readLine));
+    for (const { bad } of checked) if (bad) reportBadLine(bad);
+    await stageLines(
       database,
-      readings.flatMap(({ staged }) => staged ?? []),
+      checked.flatMap(({ staged }) => staged ?? []),
     );
     summary.read += batch.length;
     onProgress();
   }
   await indexStaging(database);
-  summary.known = await deleteKnown(database, ctx.providerId);
-  for (const bad of await badLines(database, ctx.providerId, kinds)) tell(bad);
+  summary.known = await deleteImported(database, ctx.providerId);
+  for (const bad of await findBadLines(database, ctx.providerId, kinds)) reportBadLine(bad);
 }
 
-/** Kinds in an order in which each refers to earlier ones alone. Nothing is written after a line that was refused: others may refer to it. */
-async function write({ database, ctx, summary, tell, onProgress }: Work) {
+/** Stops at the first refused line, since later ones may refer to it. */
+async function writeAll({ database, ctx, summary, reportBadLine, onProgress }: ImportRun) {
   for (const kind of kinds) {
-    let [batches, analyzedAt] = [0, 1];
-    for (const { first, last } of await getRanges(database, kind.kind, isBulk(kind) ? atOnce : 1)) {
+    let [batchCount, nextAnalyze] = [0, 1];
+    for (const { first, last } of await loadRanges(database, kind.kind, isBulk(kind) ? batchSize : 1)) {
       const { lines, refused } = isBulk(kind)
-        ? await writeOrName(ctx, kind, first, last)
-        : await writeSingle(database, ctx, kind, first);
+        ? await writeOrBisect(ctx, kind, first, last)
+        : await writeSingleLine(database, ctx, kind, first);
       summary.written += lines;
-      if (refused) tell(refused);
+      if (refused) reportBadLine(refused);
       onProgress();
       if (summary.bad > 0) return;
       if (!isBulk(kind)) continue;
-      batches += 1;
-      if (batches < analyzedAt) continue;
+      batchCount += 1;
+      if (batchCount < nextAnalyze) continue;
       await analyze(database, kind);
-      analyzedAt *= 4;
+      nextAnalyze *= 4;
     }
-    if (isBulk(kind) && batches > 1) await analyze(database, kind);
+    if (isBulk(kind) && batchCount > 1) await analyze(database, kind);
   }
 }
 
-/** Statistics from before the import know no row of the provider: plans made with them read all its rows for each row. */
+/** With statistics from before the import, the planner would scan all the provider's rows for each row. */
 const analyze = ({ pool }: Database, kind: BulkRecordType) =>
-  pool.query(`analyze ${getTables(kind).join(', ')}, import_refs`);
+  pool.query(`analyze ${tableNames(kind).join(', ')}, import_refs`);
 
-/**
- * What the database refuses in spite of all checks is looked for by halves, so that its line can be named. Nothing is
- * written after it: a later line may belong to it.
- */
-async function writeOrName(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<Written> {
+/** Bisects lines that the database rejects in spite of all checks, to report the first one. Writes the lines before it. */
+async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<WriteResult> {
   try {
     return { lines: await writeLines(ctx, kind, first, last) };
   } catch (error) {
@@ -141,15 +138,15 @@ async function writeOrName(ctx: Ctx, kind: BulkRecordType, first: number, last: 
       return { lines: 0, refused: { line: first, reason } };
     }
     const middle = Math.floor((first + last) / 2);
-    const left = await writeOrName(ctx, kind, first, middle);
+    const left = await writeOrBisect(ctx, kind, first, middle);
     if (left.refused) return left;
-    const right = await writeOrName(ctx, kind, middle + 1, last);
+    const right = await writeOrBisect(ctx, kind, middle + 1, last);
     return { ...right, lines: left.lines + right.lines };
   }
 }
-type Written = { lines: number; refused?: BadLine };
+type WriteResult = { lines: number; refused?: BadLine };
 
-/** Two imports of one provider would write each other's lines twice. */
+/** Concurrent imports of one provider could write the same lines twice. */
 async function withImportLock<T>({ pool }: Database, providerId: number, work: () => Promise<T>): Promise<T> {
   const key = `hashtextextended('import', ${providerId})`;
   const { rows } = await pool.query<{ free: boolean }>(`select pg_try_advisory_lock(${key}) as free`);
@@ -161,8 +158,8 @@ async function withImportLock<T>({ pool }: Database, providerId: number, work: (
   }
 }
 
-/** Lines with a problem in place of what `--allow` does not name. */
-async function* permitted(lines: AsyncIterable<Line> | Iterable<Line>, allow: Allowed[]): AsyncGenerator<Line> {
+/** Replaces lines that change shared data without permission by a problem. */
+async function* withAllowedOnly(lines: AsyncIterable<Line> | Iterable<Line>, allow: Allowed[]): AsyncGenerator<Line> {
   for await (const line of lines) {
     const fields = 'fields' in line ? line.fields : {};
     const needed =
@@ -180,11 +177,11 @@ async function* permitted(lines: AsyncIterable<Line> | Iterable<Line>, allow: Al
   }
 }
 
-async function* batches(lines: AsyncIterable<Line> | Iterable<Line>) {
+async function* toBatches(lines: AsyncIterable<Line> | Iterable<Line>) {
   let batch: Line[] = [];
   for await (const line of lines) {
     batch.push(line);
-    if (batch.length === atOnce) {
+    if (batch.length === batchSize) {
       yield batch;
       batch = [];
     }

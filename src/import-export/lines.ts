@@ -3,27 +3,27 @@ import { CsvError, parse as parseCsv } from 'csv-parse';
 import { parse as parseJson } from 'secure-json-parse';
 import type { Fields } from './record-type.ts';
 
-/** One line of a file: its number from 1, and its fields or why it has none. */
+/** A line of a file: its number from 1, and its fields or a problem. */
 export type Line = { number: number } & ({ fields: Fields } | { problem: string; expected?: string });
 
-/** As long as a request's body may be. */
-const longest = 1_048_576;
+/** The limit of a request's body. */
+const maxLineBytes = 1_048_576;
 
-/** The lines of a file of JSON objects, one a line; empty lines are passed over. Memory holds one line at a time. */
+/** Reads a file of JSON objects, one per line; skips empty lines. Holds at most one line in memory. */
 export async function* jsonLines(path: string): AsyncGenerator<Line> {
   let number = 0;
-  for await (const line of getLines(path)) {
+  for await (const line of readLines(path)) {
     number += 1;
-    if (line === undefined) yield { number, problem: `The line is longer than ${longest} bytes` };
-    else if (/\S/.test(line.toString('latin1'))) yield { number, ...readJson(line) };
+    if (line === undefined) yield { number, problem: `The line is longer than ${maxLineBytes} bytes` };
+    else if (/\S/.test(line.toString('latin1'))) yield { number, ...parseLine(line) };
   }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-const form = 'one object a line such as {"kind":"tag","ref":"t1","title":"Evening"}';
+const expectedForm = 'one object a line such as {"kind":"tag","ref":"t1","title":"Evening"}';
 
-function readJson(line: Buffer): { fields: Fields } | { problem: string; expected?: string } {
+function parseLine(line: Buffer): { fields: Fields } | { problem: string; expected?: string } {
   let text: string;
   try {
     text = decoder.decode(line).trim();
@@ -34,48 +34,45 @@ function readJson(line: Buffer): { fields: Fields } | { problem: string; expecte
     const fields: unknown = parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' });
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return { fields: fields as Fields };
   } catch {
-    // Told below.
+    // Reported below.
   }
-  return { problem: 'The line is not a JSON object', expected: form };
+  return { problem: 'The line is not a JSON object', expected: expectedForm };
 }
 
-/** Undefined stands for a line that is too long; its bytes are let go. */
-async function* getLines(path: string): AsyncGenerator<Buffer | undefined> {
+/** Yields the bytes of each line, or undefined for a line over the limit, whose bytes are dropped. */
+async function* readLines(path: string): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;
-  const take = (part: Buffer) => {
+  const append = (part: Buffer) => {
     length += part.length;
-    if (length <= longest) parts.push(part);
+    if (length <= maxLineBytes) parts.push(part);
     else parts = [];
   };
-  const line = () => {
-    const whole = length <= longest ? Buffer.concat(parts) : undefined;
+  const endLine = () => {
+    const line = length <= maxLineBytes ? Buffer.concat(parts) : undefined;
     [parts, length] = [[], 0];
-    return whole;
+    return line;
   };
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      take(chunk.subarray(start, end));
-      yield line();
+      append(chunk.subarray(start, end));
+      yield endLine();
       start = end + 1;
     }
-    take(chunk.subarray(start));
+    append(chunk.subarray(start));
   }
-  if (length > 0) yield line();
+  if (length > 0) yield endLine();
 }
 
-/**
- * The lines of a CSV file whose first line names the fields; the numbers are those of the file's own lines, where a
- * record ends.
- */
+/** Reads a CSV file with a header line. A record's number is that of the line on which it ends. */
 export async function* csvLines(path: string, kind: string): AsyncGenerator<Line> {
   const parser = parseCsv({ bom: true, info: true, skip_empty_lines: true, relax_column_count: true });
   const file = createReadStream(path).on('error', (error) => parser.destroy(error));
-  type Parsed = { record: string[]; info: { lines: number } };
+  type CsvRecord = { record: string[]; info: { lines: number } };
   let names: string[] | undefined;
   try {
-    for await (const { record, info } of file.pipe(parser) as AsyncIterable<Parsed>) {
+    for await (const { record, info } of file.pipe(parser) as AsyncIterable<CsvRecord>) {
       if (names === undefined) names = record;
       else if (record.length !== names.length)
         yield {
@@ -90,7 +87,7 @@ export async function* csvLines(path: string, kind: string): AsyncGenerator<Line
         };
     }
   } catch (error) {
-    // What follows cannot be told apart any more.
+    // The rest of the file cannot be split into records.
     if (!(error instanceof CsvError)) throw error;
     yield { number: Number(error['lines']), problem: `The file is not CSV from here on: ${error.message}` };
   }

@@ -7,74 +7,70 @@ import type { Database } from '../database/client.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** One field of a line: the column that holds it, how it is read and checked, and the kind of line it refers to. */
+/** A field of a line: its column, its schema, and for a reference the record type it refers to. */
 export type Field = { column: PgColumn; schema: TSchema; to?: string };
 
-/** What the database knows and lines are checked against. */
+/** Data from the database that lines are checked against. */
 export type ImportContext = { timezone: string; zones: Set<string> };
 
-/** The rows that a line, or a member of it, becomes in one table. */
+/** Maps a line, or a part of it, to a row of a table. */
 export type Item = {
   table: PgTable;
   fields: Record<string, Field>;
   parts?: Record<string, Part>;
-  /** Fields that no column holds and no export writes; `complete` makes something of them. */
+  /** Write-only fields without a column, for `complete`. */
   accepts?: Record<string, TSchema>;
-  /** Columns that no field holds; `complete` answers them by these names. */
+  /** Columns without a field; `complete` returns their values by these names. */
   derived?: Record<string, PgColumn>;
-  /** Checks fields together, throwing `invalidFields`, and fills in what follows from others. */
+  /** Cross-field validation, which throws `invalidFields`, and default values that depend on other fields. */
   complete?: (fields: Fields, importContext: ImportContext, owner: Fields) => Fields | undefined | Promise<Fields>;
-  /** Columns that follow from other rows, as SQL; `v` is the row as it will be inserted. */
+  /** SQL for columns that depend on other rows; `v` is the row to insert. */
   computed?: Record<string, string>;
-  /** Columns that an export writes otherwise than they are stored, as SQL over the row `t`. */
+  /** SQL over the row `t` for columns that an export converts. */
   exported?: Record<string, string>;
 };
 
 /**
- * A member of a line that becomes rows of another table, each with the line's item in its column `owner`: a list of
- * objects, one object, an object by key (such as a language), or a list of references.
+ * A part of a line, stored in another table whose column `owner` refers to the line's item: a list of objects, a single
+ * object, an object by key (such as a language), or a list of references.
  */
 export type Part =
   | { form: 'list' | 'one'; owner: PgColumn; item: Item; kind?: string; maxItems?: number }
   | { form: 'by-key'; owner: PgColumn; item: Item; key: PgColumn; keys: string[] }
   | { form: 'links'; owner: PgColumn; other: PgColumn; to: string; maxItems?: number };
 
-/** Lines that are many: checked by these fields, and written many at a time. Export writes the same fields. */
+/** A record type with many lines, written in batches. Export writes the same fields. */
 export type BulkRecordType = Item & {
   kind: string;
-  /**
-   * What fields must hold between lines: a query over `import_rows` and the tables, `$1` being the provider, that
-   * answers the `line` of each row whose `field` does not.
-   */
+  /** Checks across lines: a query over `import_rows` and the tables returns each `line` with an invalid `field`; `$1` is the provider. */
   checks?: { field: string; text: string }[];
-  /** A field that no two items may share, without regard to case; `among` says among which rows, as SQL over `t`. */
+  /** A case-insensitively unique field; `among` is an SQL condition over `t` for the rows to compare with. */
   unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
-  /** Moves the stamps of other items that show the ones just written `at` this instant; `ids` is a query of their ids. */
+  /** Statement that updates `updated_at` of items that show the new ones; `ids` is a query for the new ids. */
   touches?: (providerId: number, now: string, ids: SQL) => SQL;
 };
 
-/** Lines that are few, and go one by one through the services that the command line and the interface call. */
+/** A record type with few lines, written one by one through the services. */
 export type SingleRecordType = {
   kind: string;
   schema: TObject;
-  /** Fields that refer to lines of another kind. */
+  /** Record types that fields refer to, by field. */
   references?: Record<string, string>;
-  /** Refuses what only the database knows, before anything is written. */
+  /** Validation that needs the database, before anything is written. */
   verify?: (database: Database, fields: Fields) => Promise<void>;
-  /** Makes the item, or finds the one that is there already; answers its id. */
-  make: (database: Database, ctx: Ctx, fields: Fields) => Promise<number>;
-  /** All lines that an export of the provider writes. */
-  lines: (database: Database, providerId: number) => Promise<Fields[]>;
+  /** Creates the item, or finds an existing one. Returns its id. */
+  create: (database: Database, ctx: Ctx, fields: Fields) => Promise<number>;
+  export: (database: Database, providerId: number) => Promise<Fields[]>;
 };
 
 export type RecordType = BulkRecordType | SingleRecordType;
 export const isBulk = (kind: RecordType): kind is BulkRecordType => 'table' in kind;
 
 export const Ref = Type.String({ minLength: 1, maxLength: 255 });
-export const refs = Type.Array(Ref, { maxItems: 1_000 });
+export const RefList = Type.Array(Ref, { maxItems: 1_000 });
 
 export const field = (column: PgColumn, schema: TSchema): Field => ({ column, schema });
-/** Fields of an interface's body, each by the column that holds it. */
+/** Fields of a request body, with their columns. */
 export const bodyFields = <P extends Record<string, TSchema>>(
   properties: P,
   columns: Partial<Record<keyof P, Field['column']>>,
@@ -83,40 +79,39 @@ export const bodyFields = <P extends Record<string, TSchema>>(
     Object.entries(columns).map(([name, column]) => [name, field(column as Field['column'], properties[name]!)]),
   );
 
-/** A reference that may be left out; the schema says so when it may not. */
+/** A reference to a record type, optional unless `schema` requires it. */
 export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Optional(Ref)): Field => ({
   column,
   schema,
   to,
 });
 
-/** The names as the database has them. */
+/** The column's name in the database. */
 export function getName(column: PgColumn): string {
-  const known = names.get(column) ?? (column.keyAsName ? toSnakeCase(column.name) : column.name);
-  names.set(column, known);
-  return known;
+  const name = columnNames.get(column) ?? (column.keyAsName ? toSnakeCase(column.name) : column.name);
+  columnNames.set(column, name);
+  return name;
 }
-const names = new Map<PgColumn, string>();
+const columnNames = new Map<PgColumn, string>();
 export const tableOf = (item: { table: PgTable }) => getTableName(item.table);
 
-/** A row that waits to be written: its values, and the references among them that are still refs, by column. */
+/** A row to write: its values, and its unresolved references by column. */
 export type StagedRow = {
   table: string;
   data: Fields;
   refs: Record<string, [kind: string, ref: string]>;
-  /** Set where the row's item can be referred to itself. */
+  /** Set if other lines can refer to the row. */
   ref_kind?: string;
   ref?: string;
 };
 
-/** What a line of a kind may hold. */
 export function lineSchema(kind: RecordType): TObject {
   return isBulk(kind)
-    ? Type.Object({ ref: Ref, ...propertiesOf(kind) })
+    ? Type.Object({ ref: Ref, ...itemProperties(kind) })
     : Type.Object({ ref: Ref, ...kind.schema.properties });
 }
 
-function propertiesOf({ fields, accepts = {}, parts = {} }: Item): Record<string, TSchema> {
+function itemProperties({ fields, accepts = {}, parts = {} }: Item): Record<string, TSchema> {
   return {
     ...accepts,
     ...Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])),
@@ -125,83 +120,85 @@ function propertiesOf({ fields, accepts = {}, parts = {} }: Item): Record<string
 }
 
 function partSchema(part: Part): TSchema {
-  if (part.form === 'links') return part.maxItems === undefined ? refs : { ...refs, maxItems: part.maxItems };
+  if (part.form === 'links') return part.maxItems === undefined ? RefList : { ...RefList, maxItems: part.maxItems };
   const object = Type.Object({
     ...('kind' in part && part.kind !== undefined ? { ref: Type.Optional(Ref) } : {}),
-    ...propertiesOf(part.item),
+    ...itemProperties(part.item),
   });
   if (part.form === 'by-key')
     return Type.Unsafe({ type: 'object', propertyNames: { enum: part.keys }, additionalProperties: object });
   return part.form === 'list' ? Type.Array(object, { maxItems: part.maxItems ?? 1_000 }) : object;
 }
 
-/** The rows of a line that has been checked, its own first. */
-export async function rowsOf(kind: BulkRecordType, line: Fields, importContext: ImportContext): Promise<StagedRow[]> {
+/** Converts a valid line to rows, its main row first. */
+export async function toStagedRows(
+  kind: BulkRecordType,
+  line: Fields,
+  importContext: ImportContext,
+): Promise<StagedRow[]> {
   const own = { ref_kind: kind.kind, ref: line['ref'] as string };
-  return itemRows(kind, line, importContext, own, {}, {});
+  return toItemRows(kind, line, importContext, own, {}, {});
 }
 
-type Own = { ref_kind: string; ref: string };
+type OwnRef = { ref_kind: string; ref: string };
 
-async function itemRows(
+async function toItemRows(
   item: Item,
   fields: Fields,
   importContext: ImportContext,
-  own: Own | undefined,
-  given: Pick<StagedRow, 'refs'> | Record<string, never>,
+  own: OwnRef | undefined,
+  baseRefs: StagedRow['refs'],
   owner: Fields,
 ): Promise<StagedRow[]> {
   const derived = (await item.complete?.(fields, importContext, owner)) ?? {};
-  const row: StagedRow = { table: tableOf(item), data: {}, refs: { ...given.refs }, ...own };
+  const row: StagedRow = { table: tableOf(item), data: {}, refs: { ...baseRefs }, ...own };
   for (const [name, column] of Object.entries(item.derived ?? {})) row.data[getName(column)] = derived[name];
   for (const [name, { column, to }] of Object.entries(item.fields)) {
     const value = fields[name];
-    const given = value ?? (item.computed?.[getName(column)] === undefined ? defaultOf(column) : null);
-    if (to === undefined) row.data[getName(column)] = given;
+    const valueOrDefault = value ?? (item.computed?.[getName(column)] === undefined ? columnDefault(column) : null);
+    if (to === undefined) row.data[getName(column)] = valueOrDefault;
     else if (value !== undefined && value !== null) row.refs[getName(column)] = [to, value as string];
     else row.data[getName(column)] = null;
   }
   const parts = Object.entries(item.parts ?? {}).map(([name, part]) =>
-    fields[name] === undefined ? Promise.resolve([]) : partRows(name, part, fields, importContext, own!),
+    fields[name] === undefined ? Promise.resolve([]) : toPartRows(name, part, fields, importContext, own!),
   );
   return [row, ...(await Promise.all(parts)).flat()];
 }
 
-async function partRows(
+async function toPartRows(
   name: string,
   part: Part,
   owner: Fields,
   importContext: ImportContext,
-  own: Own,
+  own: OwnRef,
 ): Promise<StagedRow[]> {
   const ownerRef = { [getName(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
   if (part.form === 'links') {
     const other = getName(part.other);
     const table = tableOf({ table: part.other.table });
-    const linked = [...new Set(owner[name] as string[])];
-    return linked.map((ref) => ({ table, data: {}, refs: { ...ownerRef, [other]: [part.to, ref] } }));
+    const linkedRefs = [...new Set(owner[name] as string[])];
+    return linkedRefs.map((ref) => ({ table, data: {}, refs: { ...ownerRef, [other]: [part.to, ref] } }));
   }
-  const rows = itemsOf(part, owner[name]).map(([key, fields], n) => {
-    const named = 'kind' in part && part.kind !== undefined;
-    const ref = named ? ((fields['ref'] as string | undefined) ?? `${own.ref}/${name}/${n + 1}`) : '';
-    const itemOwn = named ? { ref_kind: part.kind!, ref } : undefined;
-    const created = itemRows(part.item, fields, importContext, itemOwn, { refs: ownerRef }, owner);
-    return created.then((all) => {
-      if (part.form === 'by-key') all[0]!.data[getName(part.key)] = key;
-      return all;
-    });
+  const rows = partItems(part, owner[name]).map(async ([key, fields], n) => {
+    const hasRef = 'kind' in part && part.kind !== undefined;
+    const ref = hasRef ? ((fields['ref'] as string | undefined) ?? `${own.ref}/${name}/${n + 1}`) : '';
+    const partRef = hasRef ? { ref_kind: part.kind!, ref } : undefined;
+    const itemRows = await toItemRows(part.item, fields, importContext, partRef, ownerRef, owner);
+    if (part.form === 'by-key') itemRows[0]!.data[getName(part.key)] = key;
+    return itemRows;
   });
   return (await Promise.all(rows)).flat();
 }
 
-function itemsOf(part: Part, value: unknown): [key: string, fields: Fields][] {
+function partItems(part: Part, value: unknown): [key: string, fields: Fields][] {
   if (part.form === 'list') return (value as Fields[]).map((fields) => ['', fields]);
   if (part.form === 'one') return [['', value as Fields]];
   return Object.entries(value as Record<string, Fields>);
 }
 
-/** The table's own default, since a row that waits holds a value for every column. */
-function defaultOf(column: PgColumn) {
+/** Default from the table definition, since staged rows have a value for every column. */
+function columnDefault(column: PgColumn) {
   const value = column.default;
   return ['string', 'number', 'boolean'].includes(typeof value) ? value : null;
 }

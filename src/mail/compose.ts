@@ -5,10 +5,10 @@ import { isAddress } from '../lib/text.ts';
 import type { Language } from '../reference/language.ts';
 import { hasLeft, hasPlace, seat, getEnrolmentStatus } from '../reference/statuses.ts';
 import type { Letter } from './letter.tsx';
-import { words, type Enrolled, type Words } from './messages.ts';
+import { letterTexts, type ActiveStatus, type LetterTexts } from './messages.ts';
 
-/** What the database knows for one mail, without line breaks; what a purpose has no need of is null. */
-export type FoundMail = {
+/** A mail's data as `findMail` returns it; columns that its purpose does not need are null. */
+export type MailData = {
   id: number;
   purpose: 'invitation' | 'account_created' | 'receipt' | 'deregistration';
   /** `yyyymmddThhmmssZ`. */
@@ -23,7 +23,7 @@ export type FoundMail = {
   school: string;
   phone: string;
   webAddress: string;
-  /** The school's address for answers, or empty. */
+  /** The school's reply address, or empty. */
   contact: string;
   statusId: number | null;
   dateStatusId: number | null;
@@ -42,98 +42,97 @@ export type FoundMail = {
   gatherings: { gatheringAt: string; gatheringEndAt: string; theme: string | null }[] | null;
 };
 
-/** The words of a mail. `link` is where its password is chosen, for the purposes that have one. */
+/** `link` leads to the page that sets a password, for the purposes that need it. */
 export function compose(
-  mail: FoundMail,
+  mail: MailData,
   { defaultLanguage: language, timezone }: Settings,
   link: string | null,
 ): Letter {
-  const say = words[language];
+  const texts = letterTexts[language];
   const { contact, phone, webAddress } = mail;
-  const { subject, text } = getOpening(mail, say);
+  const { subject, text } = composeOpening(mail, texts);
   return {
     language,
     subject,
-    greeting: say.greeting(mail.firstname),
+    greeting: texts.greeting(mail.firstname),
     opening: text,
-    facts: mail.startAt === null ? [] : getFacts(mail, language, timezone),
-    button: link === null ? null : { label: say.choosePassword, href: link },
-    closing: [...(link === null ? [] : say.onceOnly(mail.school)), ...(contact === '' ? [] : [say.questions])],
-    sender: [say.regards, mail.school, contact, phone, webAddress].filter(isGiven),
+    facts: mail.startAt === null ? [] : composeFacts(mail, language, timezone),
+    button: link === null ? null : { label: texts.choosePassword, href: link },
+    closing: [...(link === null ? [] : texts.onceOnly(mail.school)), ...(contact === '' ? [] : [texts.questions])],
+    sender: [texts.regards, mail.school, contact, phone, webAddress].filter(isNotEmpty),
   };
 }
 
-function getOpening(mail: FoundMail, say: Words) {
+function composeOpening(mail: MailData, texts: LetterTexts) {
   const { purpose, school, username, title } = mail;
   switch (purpose) {
     case 'invitation':
-      return say.invitation(school, username);
+      return texts.invitation(school, username);
     case 'account_created':
-      return say.accountCreated(school, username);
+      return texts.accountCreated(school, username);
     case 'receipt':
-      // One of somebody who has left is outdated.
-      return say.receipt(getEnrolmentStatus(enrolledIn(mail)) as Enrolled, school, title ?? '');
+      // `outdatedReason` has excluded the other statuses.
+      return texts.receipt(getEnrolmentStatus(toEnrolment(mail)) as ActiveStatus, school, title ?? '');
     case 'deregistration':
-      return say.deregistration(mail.statusId === seat.deregisteredWithFee, school, title ?? '');
+      return texts.deregistration(mail.statusId === seat.deregisteredWithFee, school, title ?? '');
   }
 }
 
-/** Of a mail about a participant. */
-const enrolledIn = ({ statusId, dateStatusId }: FoundMail) => ({ statusId: statusId!, dateStatusId: dateStatusId! });
+const toEnrolment = ({ statusId, dateStatusId }: MailData) => ({ statusId: statusId!, dateStatusId: dateStatusId! });
 
-/** Why a mail that was delayed has nothing true to tell any more. */
-export function outdated({ purpose, statusId }: FoundMail) {
+/** Reason why a delayed mail is no longer true, or null. */
+export function outdatedReason({ purpose, statusId }: MailData) {
   if (purpose === 'receipt' && hasLeft(statusId!)) return 'its participant has left since';
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
   return null;
 }
 
-function getFacts(mail: FoundMail, language: Language, timezone: string) {
-  const say = words[language];
+function composeFacts(mail: MailData, language: Language, timezone: string) {
+  const texts = letterTexts[language];
   const zone = mail.zone === timezone ? '' : ` (${mail.zone})`;
-  const days = getDays(mail, language).map((day) => `${day}${zone}`);
-  const mayJoin = mail.purpose === 'receipt' && hasPlace(enrolledIn(mail));
+  const days = formatDays(mail, language).map((day) => `${day}${zone}`);
+  const mayJoin = mail.purpose === 'receipt' && hasPlace(toEnrolment(mail));
   const facts = [
-    { name: say.facts.participant, lines: [`${mail.firstname} ${mail.lastname}`.trim()] },
-    { name: say.facts.course, lines: [mail.title] },
-    { name: days.length > 1 ? say.facts.dates : say.facts.date, lines: days },
-    { name: say.facts.place, lines: [isOnline(mail) ? say.online : null, ...placeLines(mail)] },
-    { name: say.facts.link, lines: [mayJoin ? mail.eventUrl : null] },
-    { name: say.facts.order, lines: [mail.purpose === 'receipt' ? String(mail.orderId) : null] },
+    { name: texts.facts.participant, lines: [`${mail.firstname} ${mail.lastname}`.trim()] },
+    { name: texts.facts.course, lines: [mail.title] },
+    { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days },
+    { name: texts.facts.place, lines: [isOnline(mail) ? texts.online : null, ...placeLines(mail)] },
+    { name: texts.facts.link, lines: [mayJoin ? mail.eventUrl : null] },
+    { name: texts.facts.order, lines: [mail.purpose === 'receipt' ? String(mail.orderId) : null] },
   ];
   return facts
-    .map(({ name, lines }) => ({ name, lines: lines.filter(isGiven) }))
+    .map(({ name, lines }) => ({ name, lines: lines.filter(isNotEmpty) }))
     .filter(({ lines }) => lines.length > 0);
 }
 
-/** Each gathering, or the course date from its first day to its last. */
-function getDays(mail: FoundMail, language: Language) {
+/** One line per session, or one for the whole course date. */
+function formatDays(mail: MailData, language: Language) {
   const { gatherings } = mail;
-  if (gatherings === null) return [spanInWords(mail as Span, language)];
+  if (gatherings === null) return [formatSpan(mail as Span, language)];
   return gatherings.map((gathering) =>
-    [spanInWords(toDateSpan(gathering), language), gathering.theme].filter(isGiven).join(': '),
+    [formatSpan(toDateSpan(gathering), language), gathering.theme].filter(isNotEmpty).join(': '),
   );
 }
 
-const spanInWords = (span: Span, language: Language) =>
+const formatSpan = (span: Span, language: Language) =>
   spanEnds(span, language)
-    .map(({ day, time }) => [day, time].filter(isGiven).join(', '))
+    .map(({ day, time }) => [day, time].filter(isNotEmpty).join(', '))
     .join(' – ');
 
-/** As read, without what could begin another line or header, and with an address for answers only if it is one. */
-export function tidied(found: FoundMail): FoundMail {
-  const mail = inOneLine(found) as FoundMail;
+/** Removes line breaks, which could inject headers, and an invalid reply address. */
+export function sanitizeMail(data: MailData): MailData {
+  const mail = joinLines(data) as MailData;
   return { ...mail, contact: isAddress(mail.contact) ? mail.contact : '' };
 }
 
-/** The same with each of its texts in one line. */
-function inOneLine(value: unknown): unknown {
-  if (typeof value === 'string') return oneLine(value);
-  if (Array.isArray(value)) return value.map(inOneLine);
+/** Replaces line breaks and control characters in all strings of a value. */
+function joinLines(value: unknown): unknown {
+  if (typeof value === 'string') return joinLine(value);
+  if (Array.isArray(value)) return value.map(joinLines);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inOneLine(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, joinLines(inner)]));
 }
 
-const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+const joinLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 
-const isGiven = (text: string | null): text is string => text !== null && text !== '';
+const isNotEmpty = (text: string | null): text is string => text !== null && text !== '';

@@ -1,30 +1,30 @@
 import { render } from 'preact-render-to-string';
 import type { Language } from '../reference/language.ts';
 
-/** A letter before it is text or HTML. */
+/** Content of a letter, before it is rendered. */
 export type Letter = {
   language: Language;
   subject: string;
   greeting: string;
   opening: string[];
-  /** A name with what it is, line by line. */
+  /** Names with their values, line by line. */
   facts: { name: string; lines: string[] }[];
   button: { label: string; href: string } | null;
   closing: string[];
-  /** Who writes: the regards, the school, how to reach it. */
+  /** Regards, the school's name and its contact data. */
   sender: string[];
 };
 
 export function toText({ greeting, opening, facts, button, closing, sender }: Letter) {
-  const logged = facts
+  const factLines = facts
     .map(({ name, lines }) => `${name}: ${lines.join(`\n${' '.repeat(name.length + 2)}`)}`)
     .join('\n');
   const link = button === null ? '' : `${button.label}:\n${button.href}`;
-  const parts = [greeting, ...opening, logged, link, ...closing, sender.join('\n')];
+  const parts = [greeting, ...opening, factLines, link, ...closing, sender.join('\n')];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-// Styles stand on the elements: mail programs ignore most others.
+// Inline styles: mail programs ignore most others.
 const page = { margin: 0, padding: '24px', background: '#f3f4f6', color: '#1f2937' };
 const sheet = {
   maxWidth: '560px',
@@ -97,7 +97,7 @@ const Facts = ({ facts }: Pick<Letter, 'facts'>) => (
   </table>
 );
 
-/** The address is shown too, for programs that show no links. */
+/** Shows the address too, for programs without links. */
 const Button = ({ label, href }: NonNullable<Letter['button']>) => (
   <>
     <p>

@@ -1,12 +1,12 @@
-import type { FoundMail } from './compose.ts';
+import type { MailData } from './compose.ts';
 import { toHtml, toText, type Letter } from './letter.tsx';
 import type { Message } from './transport.ts';
 
-/** What all tries of a mail have in common, in this database and any other: by it two that arrive are told to be one. */
-export const getName = ({ createdAt, id }: FoundMail) => `${createdAt}-${id}`;
+/** Equal for all attempts, so that recipients can detect duplicates, and unique across databases. */
+export const mailName = ({ createdAt, id }: MailData) => `${createdAt}-${id}`;
 
-/** From the school, by the service's address; answers go to the school. */
-export function toMessage(mail: FoundMail, letter: Letter, from: string): Message {
+/** Sent from the service's address in the school's name; replies go to the school. */
+export function toMessage(mail: MailData, letter: Letter, from: string): Message {
   const { school, firstname, lastname, email, contact } = mail;
   return {
     from: { name: school, address: from },
@@ -15,7 +15,7 @@ export function toMessage(mail: FoundMail, letter: Letter, from: string): Messag
     subject: letter.subject,
     text: toText(letter),
     html: toHtml(letter),
-    messageId: `<${getName(mail)}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+    messageId: `<${mailName(mail)}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': letter.language },
     disableFileAccess: true,
     disableUrlAccess: true,

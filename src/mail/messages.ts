@@ -1,21 +1,19 @@
 import type { Language } from '../reference/language.ts';
 import type { EnrolmentStatus } from '../reference/statuses.ts';
 
-/** What a letter says first: its subject, and what has happened. */
 type Opening = { subject: string; text: string[] };
 
-/** How somebody stands who has not left. */
-export type Enrolled = Exclude<EnrolmentStatus, 'deregistered' | 'deregisteredWithFee'>;
+export type ActiveStatus = Exclude<EnrolmentStatus, 'deregistered' | 'deregisteredWithFee'>;
 
-/** All that letters say. */
-export type Words = {
+/** The texts of letters in one language. */
+export type LetterTexts = {
   greeting: (firstname: string) => string;
   invitation: (school: string, username: string) => Opening;
   accountCreated: (school: string, username: string) => Opening;
-  receipt: (enrolmentStatus: Enrolled, school: string, course: string) => Opening;
+  receipt: (enrolmentStatus: ActiveStatus, school: string, course: string) => Opening;
   deregistration: (withFee: boolean, school: string, course: string) => Opening;
   choosePassword: string;
-  /** Of a link that works once. */
+  /** Explains that the link works once. */
   onceOnly: (school: string) => string[];
   facts: Record<'participant' | 'course' | 'date' | 'dates' | 'place' | 'link' | 'order', string>;
   online: string;
@@ -23,7 +21,7 @@ export type Words = {
   questions: string;
 };
 
-const placesEn: Record<Enrolled, string> = {
+const placesEn: Record<ActiveStatus, string> = {
   confirmed: 'Your place is confirmed. Welcome!',
   overbooked: 'You have an extra place. Welcome!',
   waiting: 'You are on the waiting list, and get a place if one becomes free; your page shows it.',
@@ -31,7 +29,7 @@ const placesEn: Record<Enrolled, string> = {
   canceled: 'The school has canceled this date since.',
 };
 
-const en: Words = {
+const en: LetterTexts = {
   greeting: (firstname) => (firstname === '' ? 'Hello,' : `Hello ${firstname},`),
   invitation: (school, username) => ({
     subject: `${school} has invited you`,
@@ -78,7 +76,7 @@ const en: Words = {
   questions: 'Do you have a question? Just answer this e-mail.',
 };
 
-const placesNo: Record<Enrolled, string> = {
+const placesNo: Record<ActiveStatus, string> = {
   confirmed: 'Plassen din er bekreftet. Velkommen!',
   overbooked: 'Du har en ekstraplass. Velkommen!',
   waiting: 'Du står på venteliste, og får plass hvis en blir ledig; siden din viser det.',
@@ -86,7 +84,7 @@ const placesNo: Record<Enrolled, string> = {
   canceled: 'Skolen har avlyst denne datoen siden.',
 };
 
-const no: Words = {
+const no: LetterTexts = {
   greeting: (firstname) => (firstname === '' ? 'Hei,' : `Hei ${firstname},`),
   invitation: (school, username) => ({
     subject: `${school} har invitert deg`,
@@ -133,4 +131,4 @@ const no: Words = {
   questions: 'Har du et spørsmål? Svar bare på denne e-posten.',
 };
 
-export const words: Record<Language, Words> = { en, no };
+export const letterTexts: Record<Language, LetterTexts> = { en, no };

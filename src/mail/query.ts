@@ -1,38 +1,38 @@
-const unsent = 'o.sent_at is null and o.failed_at is null';
-/** Later than any pause between tries can be: the database's clock has gone back since. */
-const due = `${unsent} and (o.due_at <= now() or o.due_at > now() + interval '7 hours')`;
+const unsentSql = 'o.sent_at is null and o.failed_at is null';
+/** A due time beyond the longest pause means that the database's clock has gone back. */
+const dueSql = `${unsentSql} and (o.due_at <= now() or o.due_at > now() + interval '7 hours')`;
 
 /**
- * Leases at most `$1` due mails, schools in turn: the one with the fewest being sent, then the one served longest ago. `$2`
- * to `$4` hold fairness keys, how many of their mails are being sent, and their last turns. No other worker takes a leased
- * mail before the lease ends; its end identifies the try. `last_error` is null during a try.
+ * Leases at most `$1` due mails, fairly: the fairness key with the fewest mails in progress is first, then the least
+ * recently served one. `$2` to `$4` are fairness keys, their mails in progress and when they were last served. Other workers
+ * skip a mail until its lease ends; `due_at` is that time and identifies the attempt. `last_error` is null meanwhile.
  */
 export const claimMails = {
   name: 'claim_mails',
   text: `with recursive schools (provider_id) as (
-      (select o.provider_id from outbox o where ${unsent} order by o.provider_id limit 1)
+      (select o.provider_id from outbox o where ${unsentSql} order by o.provider_id limit 1)
       union all
-      select (select o.provider_id from outbox o where ${unsent} and o.provider_id > s.provider_id
+      select (select o.provider_id from outbox o where ${unsentSql} and o.provider_id > s.provider_id
         order by o.provider_id limit 1)
       from schools s where s.provider_id is not null),
     candidates as (
       select m.id, m.due_at, coalesce(t.last_turn, 0) as last_turn, coalesce(t.sending, 0)
         + row_number() over (partition by coalesce(p.root_id, p.id) order by m.due_at, m.id) as turn
       from schools s join providers p on p.id = s.provider_id and p.closed_at is null
-        cross join lateral (select o.id, o.due_at from outbox o where o.provider_id = s.provider_id and ${due}
+        cross join lateral (select o.id, o.due_at from outbox o where o.provider_id = s.provider_id and ${dueSql}
           order by o.due_at, o.id limit 20) m
         left join unnest($2::bigint[], $3::int[], $4::int[]) t (fairness_key, sending, last_turn)
           on t.fairness_key = coalesce(p.root_id, p.id)),
     claimed as (
       select o.id, coalesce(p.root_id, p.id) as fairness_key
       from candidates c join outbox o on o.id = c.id join providers p on p.id = o.provider_id
-      where ${due} order by c.turn, c.last_turn, c.due_at, o.id limit $1 for update of o skip locked)
+      where ${dueSql} order by c.turn, c.last_turn, c.due_at, o.id limit $1 for update of o skip locked)
     update outbox o set attempts = o.attempts + 1, due_at = now() + interval '2 minutes', last_error = null
     from claimed where o.id = claimed.id
     returning o.id, o.attempts, o.due_at::text as lease, claimed.fairness_key as "fairnessKey"`,
 };
 
-/** All that a letter may tell, as it is now. Days and times are those of the course date's own zone. */
+/** Current data for a letter. Days and times are in the course date's time zone. */
 export const findMail = {
   name: 'find_mail',
   text: `select o.id, o.purpose, to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
@@ -71,28 +71,28 @@ export const markSent = {
   text: 'update outbox set sent_at = now(), failed_at = null, last_error = null where id = $1 and sent_at is null',
 };
 
-/** Only of the try it tells of: where the lease has run out, another worker's is under way. No pause is the end. */
-export const markUnsent = {
+/** Only if the lease still is this attempt's. A pause of null marks the mail as failed. */
+export const markAttemptFailed = {
   name: 'mark_mail_unsent',
   text: `update outbox set last_error = $3, due_at = now() + coalesce($4::interval, '0'),
       failed_at = case when $4::interval is null then now() end
     where id = $1 and due_at = $2 and sent_at is null`,
 };
 
-/** As if it had not been tried. */
-export const putOff = {
+/** Does not count as an attempt. */
+export const postponeMail = {
   name: 'put_mail_off',
   text: `update outbox set attempts = attempts - 1, last_error = $3, due_at = now() + $4::interval
     where id = $1 and due_at = $2 and sent_at is null`,
 };
 
-/** One that has nothing to tell any more. */
-export const dropMail = {
+/** Deletes an outdated mail. */
+export const deleteMail = {
   name: 'drop_mail',
   text: 'delete from outbox where id = $1 and due_at = $2 and sent_at is null',
 };
 
-/** Some of those that were sent or given up long ago, the oldest first, with the links they carried. */
+/** Deletes up to `$1` mails that were sent or failed over 90 days ago, with their tokens. */
 export const clearMails = {
   name: 'clear_mails',
   text: `with old as (
@@ -102,8 +102,8 @@ export const clearMails = {
     delete from outbox where id in (select id from old) returning id`,
 };
 
-/** The newest first. */
-export const listMails = {
+/** Newest first. */
+export const selectMails = {
   name: 'list_mails',
   text: `select o.id as mail_id, o.provider_id, o.purpose, coalesce(u.email, a.email) as email,
       case when o.sent_at is not null then 'sent' when o.failed_at is not null then 'failed' else 'waiting' end as state,
@@ -116,23 +116,23 @@ export const listMails = {
     order by o.id desc limit $3`,
 };
 
-/** As if it were new. Not while it is being sent, or it would be sent twice. */
-const again = 'update outbox set attempts = 0, failed_at = null, due_at = now()';
-export const retryMail = {
+/** Excludes mails in progress, which would be sent twice. */
+const resetSql = 'update outbox set attempts = 0, failed_at = null, due_at = now()';
+export const resetMail = {
   name: 'retry_mail',
-  text: `${again} where id = $1 and sent_at is null and last_error is not null returning id`,
+  text: `${resetSql} where id = $1 and sent_at is null and last_error is not null returning id`,
 };
-export const retryFailedMails = {
+export const resetFailedMails = {
   name: 'retry_failed_mails',
-  text: `${again} where provider_id = $1 and failed_at is not null returning id`,
+  text: `${resetSql} where provider_id = $1 and failed_at is not null returning id`,
 };
 
-export const providersOfFailedMails = {
+export const findProvidersWithFailedMails = {
   name: 'providers_of_failed_mails',
   text: 'select distinct provider_id as "providerId" from outbox where failed_at is not null order by 1',
 };
 
-export const stateOfMail = {
+export const findMailState = {
   name: 'state_of_mail',
   text: 'select provider_id as "providerId", sent_at is not null as "isSent", attempts from outbox where id = $1',
 };

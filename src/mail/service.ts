@@ -11,9 +11,9 @@ import { outbox } from '../database/tables/outbox.ts';
 import { adminMemberships, adminUsers } from '../database/tables/people.ts';
 import { courseUsers } from '../database/tables/users.ts';
 import { tenantWhere } from '../lists/tenant-scope.ts';
-import { listMails, providersOfFailedMails, retryFailedMails, retryMail, stateOfMail } from './query.ts';
+import { selectMails, findProvidersWithFailedMails, resetFailedMails, resetMail, findMailState } from './query.ts';
 
-/** What operators see of a mail: what it is for and how it goes, never its text. */
+/** A mail as operators see it, without its text. */
 export type ListedMail = {
   mail_id: number;
   provider_id: number;
@@ -30,11 +30,11 @@ export type ListedMail = {
 
 export type MailSelection = { providerId: number | null; onlyFailed: boolean; limit: number };
 
-const getOutbox = ({ pool }: Database): Queryable => ({ $client: pool });
+const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
-/** The newest mails first. */
+/** Newest first. */
 export async function mails(database: Database, { providerId, onlyFailed, limit }: MailSelection) {
-  const rows = await execute<ListedMail>(getOutbox(database), listMails, [providerId, onlyFailed, limit]);
+  const rows = await execute<ListedMail>(toQueryable(database), selectMails, [providerId, onlyFailed, limit]);
   return rows.map((row) => ({
     ...row,
     created_at: dateTimeOrNull(row.created_at),
@@ -46,57 +46,56 @@ export async function mails(database: Database, { providerId, onlyFailed, limit 
 
 type MailState = { providerId: number; isSent: boolean; attempts: number };
 
-/** Lets a mail that failed, or waits for its next try, be sent at once, with all its tries before it. */
+/** Makes a failed or waiting mail due now and resets its attempts. Throws `invalid` if it is sent or in progress. */
 export async function retry(database: Database, mailId: number) {
-  const [mail] = await execute<MailState>(getOutbox(database), stateOfMail, [mailId]);
+  const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
   if (!mail) throw notFound(`Mail ${mailId}`);
   await database.write([mail.providerId], async (tx) => {
-    const [retried] = await execute(tx, retryMail, [mailId]);
-    if (!retried) throw new Problem('invalid', `Mail ${mailId} ${await whyNot(tx, mailId)}`);
+    const [updated] = await execute(tx, resetMail, [mailId]);
+    if (!updated) throw new Problem('invalid', `Mail ${mailId} ${await describeRefusal(tx, mailId)}`);
     recordAffected(tx, mailId);
   });
 }
 
-async function whyNot(on: Queryable, mailId: number) {
-  const [mail] = await execute<MailState>(on, stateOfMail, [mailId]);
+async function describeRefusal(on: Queryable, mailId: number) {
+  const [mail] = await execute<MailState>(on, findMailState, [mailId]);
   if (!mail) throw notFound(`Mail ${mailId}`);
   if (mail.isSent) return 'is sent already';
   return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
 }
 
-/** The same for all that have failed; how many they were, and why some could not be, the first time that happened. */
+/** Retries all failed mails. Returns their number, and the first error of a provider that could not be written. */
 export async function retryFailed(database: Database) {
   let [retried, failure]: [number, unknown] = [0, undefined];
-  const getRetry = (providerId: number) =>
+  const retryOfProvider = (providerId: number) =>
     database.write([providerId], async (tx) => {
-      const { length } = await execute(tx, retryFailedMails, [providerId]);
+      const { length } = await execute(tx, resetFailedMails, [providerId]);
       return length > 0 ? length : rollbackNoChange(tx, 0);
     });
-  const failed = await execute<{ providerId: number }>(getOutbox(database), providersOfFailedMails, []);
-  // One that is busy hinders no others.
-  for (const { providerId } of failed)
-    retried += await getRetry(providerId).catch((error: unknown) => {
+  const providers = await execute<{ providerId: number }>(toQueryable(database), findProvidersWithFailedMails, []);
+  // Continue after an error: one busy provider must not stop the others.
+  for (const { providerId } of providers)
+    retried += await retryOfProvider(providerId).catch((error: unknown) => {
       failure ??= error;
       return 0;
     });
   return { retried, failure };
 }
 
-/** A course user or an admin user of the provider's. */
-export type Invited = { userId: number } | { adminUserId: number };
+export type Invitee = { userId: number } | { adminUserId: number };
 
-/** Writes to somebody where to choose a password, as when they were new: a link that was not used in time is replaced so. */
-export function invite(ctx: Ctx, person: Invited): Promise<{ mailId: number; email: string }> {
+/** Queues a mail with a new link that sets a password, for a course user or admin user. Throws if there is no address. */
+export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; email: string }> {
   const { providerId } = ctx;
-  const who = 'userId' in person ? `Course user ${person.userId}` : `Admin user ${person.adminUserId}`;
+  const invitee = 'userId' in person ? `Course user ${person.userId}` : `Admin user ${person.adminUserId}`;
   return ctx.write(async (tx, now) => {
-    const inside = { ...ctx, db: tx };
+    const txCtx = { ...ctx, db: tx };
     const [found] = await ('userId' in person
-      ? courseUser(inside, person.userId)
-      : adminUser(inside, person.adminUserId));
-    if (!found) throw notFound(who);
+      ? selectCourseUserEmail(txCtx, person.userId)
+      : selectAdminUserEmail(txCtx, person.adminUserId));
+    if (!found) throw notFound(invitee);
     const email = found.email ?? '';
-    if (!isAddress(email)) throw new Problem('invalid', `${who} has no e-mail address to write to`);
+    if (!isAddress(email)) throw new Problem('invalid', `${invitee} has no e-mail address to write to`);
     const purpose = 'userId' in person ? 'account_created' : 'invitation';
     const values = { providerId, ...person, purpose, createdAt: now, dueAt: realTime } as const;
     const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
@@ -105,13 +104,13 @@ export function invite(ctx: Ctx, person: Invited): Promise<{ mailId: number; ema
   });
 }
 
-const courseUser = (ctx: Ctx, id: number) =>
+const selectCourseUserEmail = (ctx: Ctx, id: number) =>
   ctx.db
     .select({ email: courseUsers.email })
     .from(courseUsers)
     .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, id)));
 
-const adminUser = (ctx: Ctx, id: number) =>
+const selectAdminUserEmail = (ctx: Ctx, id: number) =>
   ctx.db
     .select({ email: adminUsers.email })
     .from(adminMemberships)

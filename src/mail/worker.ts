@@ -8,191 +8,192 @@ import { getFailure } from '../database/errors.ts';
 import { execute, type Queryable } from '../database/statements.ts';
 import { linkTo } from '../resources/auth/token-schema.ts';
 import { createToken } from '../resources/auth/token-service.ts';
-import { compose, outdated, tidied, type FoundMail } from './compose.ts';
-import { getName, toMessage } from './message.ts';
-import { claimMails, clearMails, dropMail, findMail, markSent, markUnsent, putOff } from './query.ts';
-import { isFinal, mailMs, type Message, type Transport } from './transport.ts';
+import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
+import { mailName, toMessage } from './message.ts';
+import { claimMails, clearMails, deleteMail, findMail, markSent, markAttemptFailed, postponeMail } from './query.ts';
+import { isPermanentFailure, sendTimeoutMs, type Message, type Transport } from './transport.ts';
 
 export type MailOptions = {
   database: Pick<Database, 'pool'>;
   settings: Settings;
   transport: Transport;
-  /** The address mails come from. */
+  /** Sender address. */
   from: string;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 };
 
-type Claimed = { id: number; attempts: number; lease: string; fairnessKey: number };
-type Prepared = { message: Message; name: string; secrets: string[] };
-/** What became of a try; one that never came to the sending, for want of the database, is put off. */
+type ClaimedMail = { id: number; attempts: number; lease: string; fairnessKey: number };
+type PreparedMail = { message: Message; name: string; secrets: string[] };
+/** Result of an attempt; `put off` if the database failed before the mail was sent. */
 type Outcome = { sent: string } | { dropped: string } | { problem: string; next: 'retry' | 'fail' | 'put off' };
 
-/** How many are on their way at once, so that one slow delivery does not hold up the others. */
+/** Concurrent deliveries. */
 const slots = 5;
 const pollMs = 1_000;
 const putOffSeconds = 5;
-/** What a try that is under way gets to end; it covers the marking too, but for a database that stays away. */
-const longestMs = mailMs + 5_000;
+/** Time for attempts in progress to end at shutdown, with their update in the database. */
+const stopTimeoutMs = sendTimeoutMs + 5_000;
 const clearEveryMs = 60 * 60_000;
-const clearedAtOnce = 1_000;
+const clearBatchSize = 1_000;
 
-/** The pauses between so many tries fill three days. */
+/** Covers three days. */
 const maxAttempts = 21;
-/** How long to wait after so many tries, in minutes; null is to give up. */
+/** Minutes until the next attempt (exponential, at most 6 h); null after the last one. */
 export const minutesAfter = (attempts: number) =>
   attempts < maxAttempts ? Math.min(2 ** (attempts - 1), 6 * 60) : null;
 
 /**
- * Sends what lies in the outbox, until it is stopped; any number of processes may. Nothing is sent inside a transaction:
- * a mail is claimed, sent, and then marked, so a crash between costs one more of the same.
+ * Sends mails from the outbox until it is stopped; several processes may run it. A mail is claimed, sent and marked as
+ * sent in separate transactions, so a crash in between sends it twice (at-least-once delivery).
  */
 export function startMail(options: MailOptions) {
   const { log, transport } = options;
   const on: Queryable = { $client: options.database.pool };
   const stopping = new AbortController();
-  /** Each delivery with the fairness key of its school. */
-  const underWay = new Map<Promise<void>, number>();
-  /** By fairness key; the least recently served of many are forgotten. */
-  const lastTurns = new LRUCache<number, number>({ max: 1_000 });
-  let turn = 0;
-  const claim = claiming(on, log);
-  const clear = clearing(on, log);
+  /** Deliveries with their fairness keys. */
+  const inProgress = new Map<Promise<void>, number>();
+  /** Number of the latest delivery, by fairness key. */
+  const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
+  let deliveryCount = 0;
+  const claim = createClaim(on, log);
+  const clear = createClear(on, log);
   log.info(`Mails go to ${transport.destination}`);
 
-  const work = async () => {
+  const run = async () => {
     while (!stopping.signal.aborted) {
       await clear();
-      const free = slots - underWay.size;
-      const claimed = await claim(free, servedKeys(lastTurns, [...underWay.values()]));
-      for (const one of claimed) {
-        const delivery = deliver(options, on, one).finally(() => underWay.delete(delivery));
-        underWay.set(delivery, one.fairnessKey);
-        lastTurns.set(one.fairnessKey, (turn += 1));
+      const free = slots - inProgress.size;
+      const claimed = await claim(free, toFairnessColumns(lastDeliveries, [...inProgress.values()]));
+      for (const mail of claimed) {
+        const delivery = deliver(options, on, mail).finally(() => inProgress.delete(delivery));
+        inProgress.set(delivery, mail.fairnessKey);
+        lastDeliveries.set(mail.fairnessKey, (deliveryCount += 1));
       }
-      if (claimed.length === free) await Promise.race(underWay.keys());
+      if (claimed.length === free) await Promise.race(inProgress.keys());
       else await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
-    await Promise.all(underWay.keys());
+    await Promise.all(inProgress.keys());
   };
-  const working = work();
+  const loop = run();
   return {
-    /** Done when those on their way have ended, and are marked. */
+    /** Resolves when deliveries in progress have ended and are marked. */
     async stop() {
       stopping.abort();
-      await Promise.race([working, sleep(longestMs, undefined, { ref: false })]);
+      await Promise.race([loop, sleep(stopTimeoutMs, undefined, { ref: false })]);
     },
   };
 }
 
-/** As `claimMails` takes them: the keys, how many of the mails being sent are theirs, and their last turns. */
-const servedKeys = (lastTurns: LRUCache<number, number>, sending: number[]) => {
-  const keys = [...lastTurns.keys()];
-  return [keys, keys.map((key) => sending.filter((one) => one === key).length), [...lastTurns.values()]];
+/** Parameters 2 to 4 of `claimMails`. */
+const toFairnessColumns = (lastDeliveries: LRUCache<number, number>, inProgressKeys: number[]) => {
+  const keys = [...lastDeliveries.keys()];
+  const counts = keys.map((key) => inProgressKeys.filter((inProgressKey) => inProgressKey === key).length);
+  return [keys, counts, [...lastDeliveries.values()]];
 };
 
-/** A database that is away is told of once, and not for a moment's absence. */
-function claiming(on: Queryable, log: MailOptions['log']) {
+/** Logs once after five consecutive failures, and once when the database is back. */
+function createClaim(on: Queryable, log: MailOptions['log']) {
   let failures = 0;
-  return async (count: number, served: number[][]) => {
+  return async (count: number, fairnessColumns: number[][]) => {
     try {
-      const claimed = await execute<Claimed>(on, claimMails, [count, ...served]);
+      const claimed = await execute<ClaimedMail>(on, claimMails, [count, ...fairnessColumns]);
       if (failures >= 5) log.info('The outbox can be read again');
       failures = 0;
       return claimed;
     } catch (error) {
       failures += 1;
-      if (failures === 5) log.warn(`The outbox cannot be read, so no mail leaves: ${inOneLine(error, [])}`);
+      if (failures === 5) log.warn(`The outbox cannot be read, so no mail leaves: ${toErrorLine(error, [])}`);
       return [];
     }
   };
 }
 
-/** Clears old mails away, at the start and every hour. */
-function clearing(on: Queryable, log: MailOptions['log']) {
-  let due = 0;
+/** Deletes old mails, at start and every hour. */
+function createClear(on: Queryable, log: MailOptions['log']) {
+  let nextClear = 0;
   return async () => {
-    if (performance.now() < due) return;
-    due = performance.now() + clearEveryMs;
+    if (performance.now() < nextClear) return;
+    nextClear = performance.now() + clearEveryMs;
     try {
-      while ((await execute(on, clearMails, [clearedAtOnce])).length === clearedAtOnce);
+      while ((await execute(on, clearMails, [clearBatchSize])).length === clearBatchSize);
     } catch (error) {
       if (getFailure(error)?.kind !== 'unavailable')
-        log.warn(`Old mails could not be cleared: ${inOneLine(error, [])}`);
+        log.warn(`Old mails could not be cleared: ${toErrorLine(error, [])}`);
     }
   };
 }
 
-async function deliver(options: MailOptions, on: Queryable, { id, attempts, lease }: Claimed) {
+async function deliver(options: MailOptions, on: Queryable, { id, attempts, lease }: ClaimedMail) {
   const { log } = options;
   const outcome = await attempt(options, on, id);
   if ('sent' in outcome) {
     log.info(`Mail ${id} ${outcome.sent}`);
-    return persistently(() => execute(on, markSent, [id]));
+    return withRetry(() => execute(on, markSent, [id]));
   }
   if ('dropped' in outcome) {
     log.info(`Mail ${id} is dropped: ${outcome.dropped}`);
-    return persistently(() => execute(on, dropMail, [id, lease]));
+    return withRetry(() => execute(on, deleteMail, [id, lease]));
   }
   const { problem, next } = outcome;
   if (next === 'put off') {
     log.warn(`Mail ${id} is put off for ${putOffSeconds} s: ${problem}`);
-    return persistently(() => execute(on, putOff, [id, lease, problem, `${putOffSeconds} seconds`]));
+    return withRetry(() => execute(on, postponeMail, [id, lease, problem, `${putOffSeconds} seconds`]));
   }
   const minutes = next === 'fail' ? null : minutesAfter(attempts);
   if (minutes === null) log.error(`Mail ${id} has failed: ${problem}`);
   else log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
-  return persistently(() => execute(on, markUnsent, [id, lease, problem, minutes && `${minutes} minutes`]));
+  return withRetry(() => execute(on, markAttemptFailed, [id, lease, problem, minutes && `${minutes} minutes`]));
 }
 
-/** One try; it never throws. */
+/** Never throws. */
 async function attempt(options: MailOptions, on: Queryable, id: number): Promise<Outcome> {
-  let prepared: Prepared | Outcome;
+  let prepared: PreparedMail | Outcome;
   try {
     prepared = await prepare(options, on, id);
   } catch (error) {
     const isMomentary = ['unavailable', 'retry'].includes(getFailure(error)?.kind ?? '');
-    return { problem: inOneLine(error, []), next: isMomentary ? 'put off' : 'retry' };
+    return { problem: toErrorLine(error, []), next: isMomentary ? 'put off' : 'retry' };
   }
   if (!('message' in prepared)) return prepared;
   const { message, name, secrets } = prepared;
   try {
     return { sent: await options.transport.send(message, name) };
   } catch (error) {
-    return { problem: inOneLine(error, secrets), next: isFinal(error) ? 'fail' : 'retry' };
+    return { problem: toErrorLine(error, secrets), next: isPermanentFailure(error) ? 'fail' : 'retry' };
   }
 }
 
-/** Everything before the sending: all that a try needs of the database. */
+/** Loads the mail, creates its token and composes the message. */
 async function prepare(
   { settings, transport, from }: MailOptions,
   on: Queryable,
   id: number,
-): Promise<Prepared | Outcome> {
-  const [found] = await execute<FoundMail>(on, findMail, [id]);
-  const mail = tidied(found!);
-  const reason = outdated(mail);
+): Promise<PreparedMail | Outcome> {
+  const [found] = await execute<MailData>(on, findMail, [id]);
+  const mail = sanitizeMail(found!);
+  const reason = outdatedReason(mail);
   if (reason !== null) return { dropped: reason };
   if (!isAddress(mail.email)) return { problem: 'There is no e-mail address to send it to', next: 'fail' };
-  const token = opensPassword(mail) ? await createToken(on, 'password', mail, mail.id) : null;
+  const token = hasPasswordLink(mail) ? await createToken(on, 'password', mail, mail.id) : null;
   const link = token === null ? null : linkTo(settings, 'password', token);
   return {
     message: toMessage(mail, compose(mail, settings, link), from),
-    name: getName(mail),
+    name: mailName(mail),
     secrets: [...transport.secrets, ...(token === null ? [] : [token])],
   };
 }
 
-const opensPassword = ({ purpose }: FoundMail) => purpose === 'invitation' || purpose === 'account_created';
+const hasPasswordLink = ({ purpose }: MailData) => purpose === 'invitation' || purpose === 'account_created';
 
-/** What went wrong, for logs and tables: servers quote what they were sent, so secrets are struck out. */
-function inOneLine(error: unknown, secrets: string[]) {
-  const said = error instanceof Error ? error.message : String(error);
-  const struck = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), said);
-  return struck.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 300);
+/** Error text for logs and tables, at most 300 characters. Redacts secrets, which mail servers quote in responses. */
+function toErrorLine(error: unknown, secrets: string[]) {
+  const message = error instanceof Error ? error.message : String(error);
+  const redacted = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message);
+  return redacted.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 300);
 }
 
-/** A mail that has left must be marked, or it leaves again; so a database that is away for a while is waited for. */
-async function persistently(work: () => Promise<unknown>) {
+/** Retries for a minute: a sent mail that is not marked would be sent again. */
+async function withRetry(work: () => Promise<unknown>) {
   for (let attempt = 1; attempt <= 60; attempt += 1) {
     try {
       await work();

@@ -1,7 +1,4 @@
-/**
- * An address below /my that a mail program has mangled, such as a link with a `%` at its end, is read as it stands, or no
- * page could say what to do about it.
- */
+/** Escapes `%` in a malformed URL below /my, such as a link damaged by a mail program, so that it gets our error page. */
 export function readable(address: string): string {
   const [path = '', ...query] = address.split('?');
   if (!/^\/my(\/|$)/.test(path) || canBeDecoded(path)) return address;

@@ -8,71 +8,84 @@ import type { Purpose, TokenOwner } from '../resources/auth/token-schema.ts';
 import { getOwner, useToken } from '../resources/auth/token-service.ts';
 import { sendPage } from './send-page.tsx';
 import { readNewPassword } from './forms.ts';
-import { fetchSchool, toUsername } from './people.ts';
+import { loadSchool, loadUsername } from './people.ts';
 import type { PageServices } from './page-context.ts';
 import { Notice } from './views/notice.tsx';
-import { ChoosePassword, type Faults } from './views/passwords.tsx';
+import { ChoosePassword, type FieldErrors } from './views/passwords.tsx';
 
-type WithToken = { Params: { token: string } };
+type TokenRoute = { Params: { token: string } };
 
-/** The ways in and out: links that sign in or let choose a password, and the page after logging out. */
-export const authStore: FastifyPluginAsync<PageServices> = async (app, { on, paths, cookie, contextFor }) => {
-  // A HEAD is a link checker's: it uses nothing up.
-  app.head<WithToken>('/sign-in/:token', async ({ params }, reply) =>
-    reply.code((await getOwner(on, 'sign_in', params.token)) ? 200 : 410).send(),
+/** Pages of sign-in links and password links, and the page after logging out. */
+export const authPages: FastifyPluginAsync<PageServices> = async (
+  app,
+  { queryable, paths, cookie, createVisitorContext },
+) => {
+  // HEAD, as sent by link checkers, does not use the token.
+  app.head<TokenRoute>('/sign-in/:token', async ({ params }, reply) =>
+    reply.code((await getOwner(queryable, 'sign_in', params.token)) ? 200 : 410).send(),
   );
-  app.get<WithToken>('/sign-in/:token', { exposeHeadRoute: false }, async (request, reply) => {
-    const secret = await openSessionByToken(on, request.params.token, cookie.read(request));
-    if (secret === undefined) return gone('sign_in', request, reply);
+  app.get<TokenRoute>('/sign-in/:token', { exposeHeadRoute: false }, async (request, reply) => {
+    const secret = await openSessionByToken(queryable, request.params.token, cookie.read(request));
+    if (secret === undefined) return sendLinkGone('sign_in', request, reply);
     cookie.set(reply, secret);
     return reply.redirect(paths.courses, 303);
   });
 
-  app.get<WithToken>('/password/:token', async (request, reply) => {
-    const owner = await getOwner(on, 'password', request.params.token);
-    return owner ? askForPassword(request, reply, owner, {}) : gone('password', request, reply);
+  app.get<TokenRoute>('/password/:token', async (request, reply) => {
+    const owner = await getOwner(queryable, 'password', request.params.token);
+    return owner ? sendPasswordForm(request, reply, owner, {}) : sendLinkGone('password', request, reply);
   });
-  app.post<WithToken>('/password/:token', async (request, reply) => {
+  app.post<TokenRoute>('/password/:token', async (request, reply) => {
     const { token } = request.params;
-    const owner = await getOwner(on, 'password', token);
-    if (!owner) return gone('password', request, reply);
-    const { password, faults } = readNewPassword(request, request.view.says);
-    if (Object.keys(faults).length > 0) return askForPassword(request, reply, owner, faults);
+    const owner = await getOwner(queryable, 'password', token);
+    if (!owner) return sendLinkGone('password', request, reply);
+    const { password, faults } = readNewPassword(request, request.view.texts);
+    if (Object.keys(faults).length > 0) return sendPasswordForm(request, reply, owner, faults);
 
-    const ctx = await contextFor(request, owner);
+    const ctx = await createVisitorContext(request, owner);
     const passwordHash = await hashPassword(password, ctx.fairnessKey);
-    const stored = await ctx.write(async (tx) => {
-      const winner = await useToken(tx, 'password', token);
-      if (!winner) {
+    const outcome = await ctx.write(async (tx) => {
+      const tokenOwner = await useToken(tx, 'password', token);
+      if (!tokenOwner) {
         rollbackNoChange(tx);
         return;
       }
-      const secret = await storeFor(ctx, tx, winner, passwordHash);
-      const last = cookie.read(request);
-      if (secret !== null && last !== undefined) await endSession(tx, last);
+      const secret = await storePasswordOf(ctx, tx, tokenOwner, passwordHash);
+      const previousSecret = cookie.read(request);
+      if (secret !== null && previousSecret !== undefined) await endSession(tx, previousSecret);
       return { secret };
     });
-    if (!stored) return gone('password', request, reply);
-    if (stored.secret === null) return sendPage(reply, 200, <AdminStored view={request.view} />);
-    cookie.set(reply, stored.secret);
+    if (!outcome) return sendLinkGone('password', request, reply);
+    if (outcome.secret === null) return sendPage(reply, 200, <AdminPasswordStored view={request.view} />);
+    cookie.set(reply, outcome.secret);
     return reply.redirect(paths.courses, 303);
   });
 
   app.get('/log-out', (request, reply) => {
     const { view } = request;
-    return sendPage(reply, 200, <Notice view={view} title={view.says.loggedOut} lines={[view.says.signedOutHelp]} />);
+    return sendPage(reply, 200, <Notice view={view} title={view.texts.loggedOut} lines={[view.texts.signedOutHelp]} />);
   });
 
-  async function askForPassword(request: FastifyRequest, reply: FastifyReply, owner: TokenOwner, faults: Faults) {
-    const ctx = await contextFor(request, owner);
-    const view = { ...request.view, school: await fetchSchool(ctx) };
-    const page = <ChoosePassword view={view} username={await toUsername(ctx, owner)} faults={faults} />;
+  async function sendPasswordForm(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    owner: TokenOwner,
+    faults: FieldErrors,
+  ) {
+    const ctx = await createVisitorContext(request, owner);
+    const view = { ...request.view, school: await loadSchool(ctx) };
+    const page = <ChoosePassword view={view} username={await loadUsername(ctx, owner)} faults={faults} />;
     return sendPage(reply, Object.keys(faults).length > 0 ? 400 : 200, page);
   }
 };
 
-/** Stores it; a course user is then signed in by the secret this tells, an admin user has no pages. */
-async function storeFor(ctx: Ctx, tx: Tx, { providerId, userId, adminUserId }: TokenOwner, passwordHash: string) {
+/** Stores the password. Returns the secret of a new session, or null for admin users, who have no pages. */
+async function storePasswordOf(
+  ctx: Ctx,
+  tx: Tx,
+  { providerId, userId, adminUserId }: TokenOwner,
+  passwordHash: string,
+) {
   if (userId === null) {
     await storeAdminPassword(tx, adminUserId!, passwordHash);
     return null;
@@ -81,13 +94,13 @@ async function storeFor(ctx: Ctx, tx: Tx, { providerId, userId, adminUserId }: T
   return openSession(tx, { providerId, userId });
 }
 
-const AdminStored = ({ view }: { view: FastifyRequest['view'] }) => (
-  <Notice view={view} title={view.says.passwordStored} lines={[view.says.adminStored]} />
+const AdminPasswordStored = ({ view }: { view: FastifyRequest['view'] }) => (
+  <Notice view={view} title={view.texts.passwordStored} lines={[view.texts.adminStored]} />
 );
 
-/** Used up, too old, or never there: nobody is told which. */
-function gone(purpose: Purpose, { view }: FastifyRequest, reply: FastifyReply) {
-  const { linkGone, linkGoneWhy, signInAgain, invitationAgain } = view.says;
+/** One page for used, expired and unknown tokens, so that it reveals nothing. */
+function sendLinkGone(purpose: Purpose, { view }: FastifyRequest, reply: FastifyReply) {
+  const { linkGone, linkGoneWhy, signInAgain, invitationAgain } = view.texts;
   const whatToDo = purpose === 'sign_in' ? signInAgain : invitationAgain;
   return sendPage(reply, 410, <Notice view={view} title={linkGone} lines={[linkGoneWhy, whatToDo]} />);
 }

@@ -8,11 +8,11 @@ import type { Enrolment, Gathering } from './courses.ts';
 import { safeLink } from './html.ts';
 
 const dayMs = 86_400_000;
-const getInstant = (stored: string) => new Date(dateTime(stored));
-/** The last day that a calendar file can name: its years have four digits. */
+const toDate = (timestamp: string) => new Date(dateTime(timestamp));
+/** Years in iCalendar have four digits. */
 const lastDay = Date.UTC(9999, 11, 31);
 
-/** A course date as iCalendar (RFC 5545): an event for each gathering, else one, all day when it has no times. */
+/** A course date as iCalendar (RFC 5545): one event per session, or a single one, all-day if it has no times. */
 export function createCalendar({ providerId, settings }: Ctx, enrolment: Enrolment): string {
   const { courseDateId, gatherings, updatedAt } = enrolment;
   const calendar = ical({
@@ -26,14 +26,14 @@ export function createCalendar({ providerId, settings }: Ctx, enrolment: Enrolme
       : [dateEvent(enrolment)];
   events.forEach((event, n) =>
     calendar.createEvent({
-      // By its position, so that a calendar that has the event already moves it.
+      // By position, so that calendars update an event that has moved.
       id: `coursedate-${providerId}-${courseDateId}-${n + 1}@${hostname}`,
-      stamp: getInstant(updatedAt),
+      stamp: toDate(updatedAt),
       status: hasPlace(enrolment) ? ICalEventStatus.CONFIRMED : ICalEventStatus.TENTATIVE,
       ...event,
     }),
   );
-  // Every line has its end, the last one too (RFC 5545, 3.1).
+  // RFC 5545, 3.1: the last line ends with CRLF too.
   return `${calendar.toString()}\r\n`;
 }
 
@@ -44,31 +44,31 @@ function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventDa
   return {
     summary: asLine(theme ? `${title}: ${theme}` : title),
     description: description === null ? null : asLines(description),
-    start: getInstant(startsAt),
-    end: getInstant(endsAt),
-    ...whereabouts(enrolment, lines.length > 0 ? lines : placeLines(enrolment), eventUrl ?? enrolment.eventUrl),
+    start: toDate(startsAt),
+    end: toDate(endsAt),
+    ...toPlace(enrolment, lines.length > 0 ? lines : placeLines(enrolment), eventUrl ?? enrolment.eventUrl),
   };
 }
 
 function dateEvent(enrolment: Enrolment): ICalEventData {
   const { title, startAt, endAt, startTimeAt, endTimeAt, startsAt, endsAt, eventUrl } = enrolment;
-  // On one day, no end is told when none is known; over several, it lasts until the end of the last.
+  // Without an end time, an event has an end only if it lasts several days.
   const hasEnd = endTimeAt !== null || startAt !== endAt;
   const when =
     startTimeAt === null
-      ? { allDay: true, start: new Date(startAt), ...lastingUntil(startAt, endAt) }
-      : { start: getInstant(startsAt), ...(hasEnd ? { end: getInstant(endsAt) } : {}) };
-  return { summary: asLine(title), ...when, ...whereabouts(enrolment, placeLines(enrolment), eventUrl) };
+      ? { allDay: true, start: new Date(startAt), ...toAllDayEnd(startAt, endAt) }
+      : { start: toDate(startsAt), ...(hasEnd ? { end: toDate(endsAt) } : {}) };
+  return { summary: asLine(title), ...when, ...toPlace(enrolment, placeLines(enrolment), eventUrl) };
 }
 
-/** The day behind the last one; none where that has no name, since an event without an end lasts its day. */
-function lastingUntil(startAt: string, endAt: string) {
+/** The exclusive end date, or none if it cannot be represented: an event without end lasts one day. */
+function toAllDayEnd(startAt: string, endAt: string) {
   const end = Math.min(Date.parse(endAt) + dayMs, lastDay);
   return end > Date.parse(startAt) ? { end: new Date(end) } : {};
 }
 
-/** The place, and the way in for who may use it. */
-function whereabouts(enrolment: Enrolment, lines: string[], eventUrl: string | null) {
+/** Location and, for participants with a seat, the meeting's link. */
+function toPlace(enrolment: Enrolment, lines: string[], eventUrl: string | null) {
   const link = hasPlace(enrolment) ? safeLink(eventUrl) : undefined;
   return { location: lines.length > 0 ? asLines(lines.join(', ')) : (link ?? null), url: link ?? null };
 }

@@ -2,10 +2,10 @@ import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
 
-/** The cookie that holds a session's secret; it lasts until the browser is closed, the session ends by itself. */
+/** A browser session cookie with the session's secret; the session expires on its own. */
 export function sessionCookie({ publicUrl }: Settings) {
   const secure = publicUrl.startsWith('https:');
-  // With this prefix a browser takes it from this very host alone, and by https.
+  // Browsers accept this prefix only by https and from this very host.
   const name = secure ? '__Host-session' : 'session';
   const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
   return {
@@ -14,7 +14,7 @@ export function sessionCookie({ publicUrl }: Settings) {
     clear: (reply: FastifyReply) => reply.clearCookie(name, options),
   };
 }
-/** Says once that the password was changed, to the page that the change leads to and to no other. */
+/** A flash cookie for the page that confirms a password change. */
 export function changeCookie({ publicUrl }: Settings, path: string) {
   const name = 'password-changed';
   const secure = publicUrl.startsWith('https:');

@@ -16,11 +16,11 @@ import { canceled, hasLeft, postponed, seat } from '../reference/statuses.ts';
 const now = sql`now()`;
 const left = [seat.deregistered, seat.deregisteredWithFee];
 
-/** A moment to compare with others, whose offsets may differ. */
+/** Milliseconds, for comparison: timestamps as text may have different offsets. */
 const epochMs = (moment: SQL) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
 
-const placeColumns = {
-  // First one that is never null: by it drizzle tells whether there is a location at all.
+const locationColumns = {
+  // Never null, so it must be first: Drizzle uses the first column to detect a missing location.
   isVirtual: locations.isVirtual,
   title: sql<string | null>`coalesce(nullif(${locations.customTitle}, ''), ${locations.title})`,
   address: locations.address,
@@ -28,7 +28,7 @@ const placeColumns = {
   city: locations.city,
 };
 
-/** A course date that somebody is, or was, a participant of. */
+/** An enrolment with its course date. */
 const columns = {
   id: participants.id,
   statusId: participants.statusId,
@@ -51,19 +51,19 @@ const columns = {
   isOver: sql<boolean>`${courseDates.endsAt} < ${now}`,
   isVirtual: courseDates.isVirtual,
   eventUrl: courseDates.eventUrl,
-  location: placeColumns,
+  location: locationColumns,
   placeTitle: places.title,
   placeAdditionalInfo: courseDates.placeAdditionalInfo,
   updatedAt: courseDates.updatedAt,
 };
 
-/** Who has deregistered sees it until the course is over. */
-const shown = and(
+/** Deregistered participants see a course until it is over. */
+const isShown = and(
   isNull(courseDates.deletedAt),
   or(notInArray(participants.statusId, left), sql`${courseDates.endsAt} >= ${now}`),
 );
 
-const enrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
+const selectEnrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
   ctx.db
     .select(columns)
     .from(participants)
@@ -77,48 +77,48 @@ const enrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
       and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
     )
     .leftJoin(places, eq(places.id, courseDates.placeId))
-    .where(tenantWhere(ctx, participants, eq(participants.userId, userId), shown, ...conditions))
+    .where(tenantWhere(ctx, participants, eq(participants.userId, userId), isShown, ...conditions))
     .orderBy(desc(courseDates.startsAt), desc(participants.id));
 
-type EnrolmentRow = Awaited<ReturnType<typeof enrolments>>[number];
+type EnrolmentRow = Awaited<ReturnType<typeof selectEnrolments>>[number];
 export type Enrolment = EnrolmentRow & { gatherings: Gathering[] };
 
-/** The newest of somebody's course dates; nobody has taken more courses than this. */
-const most = 500;
+/** More than anybody takes; the newest are shown. */
+const maxEnrolments = 500;
 
-/** The start of the next meeting that is not over: a gathering, or the date itself where it has none. */
+/** Start of the next session that is not over, or of the date if it has no sessions. */
 function nextMeetingMs({ gatherings: meetings, startsAtMs, endsAtMs }: Enrolment) {
   if (meetings.length === 0) return startsAtMs;
   return meetings.find(({ isOver }) => !isOver)?.startsAtMs ?? endsAtMs;
 }
 
-/** All course dates of a person: coming ones by their next meeting, past ones with the latest first. */
+/** A person's enrolments: upcoming ones by their next session, past ones newest first. */
 export async function listEnrolments(ctx: Ctx, userId: number) {
-  const rows = await withGatherings(ctx, await enrolments(ctx, userId).limit(most));
-  const inFlight = rows.filter((row) => !row.isOver).reverse();
+  const rows = await withGatherings(ctx, await selectEnrolments(ctx, userId).limit(maxEnrolments));
+  const upcoming = rows.filter((row) => !row.isOver).reverse();
   return {
-    inFlight: inFlight.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
+    upcoming: upcoming.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
     past: rows.filter((row) => row.isOver),
   };
 }
 
-/** One of somebody's own; nobody else's is ever found. */
+/** Undefined for enrolments of other people. */
 export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
-  const [found] = await withGatherings(ctx, await enrolments(ctx, userId, eq(participants.id, participantId)));
+  const [found] = await withGatherings(ctx, await selectEnrolments(ctx, userId, eq(participants.id, participantId)));
   return found;
 }
 
 async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
-  const found = rows.length === 0 ? [] : await fetchGatherings(ctx, rows);
+  const sessions = rows.length === 0 ? [] : await loadGatherings(ctx, rows);
   const byDate = grouped(
-    found,
+    sessions,
     ({ courseDateId }) => courseDateId,
     (gathering) => gathering,
   );
   return rows.map((row) => ({ ...row, gatherings: byDate.get(row.courseDateId) ?? [] }));
 }
 
-const fetchGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
+const loadGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
   ctx.db
     .select({
       courseDateId: gatherings.courseDateId,
@@ -131,7 +131,7 @@ const fetchGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
       theme: gatherings.theme,
       description: gatherings.description,
       eventUrl: gatherings.eventUrl,
-      location: placeColumns,
+      location: locationColumns,
     })
     .from(gatherings)
     .leftJoin(locations, and(eq(locations.providerId, gatherings.providerId), eq(locations.id, gatherings.locationId)))
@@ -144,11 +144,10 @@ const fetchGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
       ),
     )
     .orderBy(asc(gatherings.startsAt), asc(gatherings.id));
-/** One gathering of a course date. */
-export type Gathering = Awaited<ReturnType<typeof fetchGatherings>>[number];
+export type Gathering = Awaited<ReturnType<typeof loadGatherings>>[number];
 
-/** Who teaches a date or one of its gatherings, of those the school shows. */
-export async function instructorNames(ctx: Ctx, courseDateId: number): Promise<string[]> {
+/** Names of the visible instructors of a date and its sessions. */
+export async function loadInstructorNames(ctx: Ctx, courseDateId: number): Promise<string[]> {
   const ofDate = sql`select ${courseDateInstructors.instructorId} from ${courseDateInstructors}
     where ${courseDateInstructors.providerId} = ${ctx.providerId} and ${courseDateInstructors.courseDateId} = ${courseDateId}`;
   const ofGatherings = sql`select ${gatheringInstructors.instructorId} from ${gatheringInstructors}
@@ -171,6 +170,6 @@ export async function instructorNames(ctx: Ctx, courseDateId: number): Promise<s
   return found.map(({ firstname, lastname }) => `${firstname} ${lastname}`.trim());
 }
 
-/** Whether the date belongs into a calendar: one that is canceled, or about to move, does not. */
-export const mayPlan = ({ statusId, dateStatusId }: EnrolmentRow) =>
+/** False for deregistered participants, and for canceled or postponed dates. */
+export const canBeInCalendar = ({ statusId, dateStatusId }: EnrolmentRow) =>
   !hasLeft(statusId) && dateStatusId !== canceled && dateStatusId !== postponed;

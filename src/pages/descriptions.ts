@@ -8,23 +8,23 @@ import { courses, courseTranslations } from '../database/tables/courses.ts';
 import { tenantWhere } from '../lists/tenant-scope.ts';
 import { safeHtml } from './html.ts';
 
-/** In the reader's language where the course has been translated. */
-const inLanguage = (translated: AnyPgColumn, original: AnyPgColumn) =>
+/** The translation to the reader's language, or else the original. */
+const translatedOrOriginal = (translated: AnyPgColumn, original: AnyPgColumn) =>
   sql<string>`coalesce(nullif(${translated}, ''), ${original})`;
 const texts = {
-  lead: inLanguage(courseTranslations.textLead, courses.textLead),
-  description: inLanguage(courseTranslations.textDescription, courses.textDescription),
-  prerequisites: inLanguage(courseTranslations.textPrerequisites, courses.textPrerequisites),
-  submissions: inLanguage(courseTranslations.textSubmissions, courses.textSubmissions),
-  place: inLanguage(courseTranslations.textPlace, courses.textPlace),
-  hotelInfo: inLanguage(courseTranslations.textHotelInfo, courses.textHotelInfo),
+  lead: translatedOrOriginal(courseTranslations.textLead, courses.textLead),
+  description: translatedOrOriginal(courseTranslations.textDescription, courses.textDescription),
+  prerequisites: translatedOrOriginal(courseTranslations.textPrerequisites, courses.textPrerequisites),
+  submissions: translatedOrOriginal(courseTranslations.textSubmissions, courses.textSubmissions),
+  place: translatedOrOriginal(courseTranslations.textPlace, courses.textPlace),
+  hotelInfo: translatedOrOriginal(courseTranslations.textHotelInfo, courses.textHotelInfo),
 };
 type TextName = keyof typeof texts;
-/** One of a course's texts that is not empty, as HTML that may stand in a page. */
+/** A course's description as sanitized HTML. */
 export type Description = { name: TextName; html: string };
 
-/** What a course says of itself. */
-export async function describeCourse(ctx: Ctx, courseId: number): Promise<Description[]> {
+/** The non-empty descriptions of a course, sanitized. */
+export async function loadDescriptions(ctx: Ctx, courseId: number): Promise<Description[]> {
   const [found] = await ctx.db
     .select(texts)
     .from(courses)
@@ -39,20 +39,20 @@ export async function describeCourse(ctx: Ctx, courseId: number): Promise<Descri
     .where(tenantWhere(ctx, courses, eq(courses.id, courseId)));
   const described: Description[] = [];
   for (const [name, html] of Object.entries(found ?? {}) as [TextName, string][])
-    described.push({ name, html: await sanitized(html) });
+    described.push({ name, html: await sanitizeCached(html) });
   return described.filter(({ html }) => html !== '');
 }
 
-/** By what was sanitized, in characters altogether. */
-const known = new LRUCache<string, string>({ maxSize: 10_000_000, sizeCalculation: (html) => html.length + 100 });
+/** Keyed by the input's SHA-256; `maxSize` is in characters. */
+const cache = new LRUCache<string, string>({ maxSize: 10_000_000, sizeCalculation: (html) => html.length + 100 });
 
-/** Each text is worked on once, and other requests get their turn after it. */
-async function sanitized(html: string): Promise<string> {
+/** Yields to the event loop after each text, since sanitizing is slow. */
+async function sanitizeCached(html: string): Promise<string> {
   const key = createHash('sha256').update(html).digest('base64');
-  const before = known.get(key);
-  if (before !== undefined) return before;
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
   const safe = safeHtml(html);
-  known.set(key, safe);
+  cache.set(key, safe);
   await pause();
   return safe;
 }

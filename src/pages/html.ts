@@ -1,33 +1,32 @@
 import { createRequire } from 'node:module';
 import type sanitizer from 'sanitize-html';
 
-/** With the first page that shows a text: it takes memory that a server which is asked for none can do without. */
+/** Loaded with the first description, to save memory. */
 let sanitize: typeof sanitizer | undefined;
-const load = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
 
 const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
 
-/** More tags than a text for people has; to sort out tens of thousands would hold up everybody else. */
+/** More tags than real texts have; sanitizing tens of thousands would block the event loop. */
 const maxTags = 2_000;
 
-/** A school's HTML, with what a text needs and nothing else: no scripts, styles, images, forms or frames. */
-export const safeHtml = (html: string) => (html.split('<').length > maxTags ? getText(html) : sorted(html));
+/** Sanitizes a school's HTML: text markup and links only. */
+export const safeHtml = (html: string) => (html.split('<').length > maxTags ? stripTags(html) : sanitizeTags(html));
 
-/** Without any tag. */
-const getText = (html: string) =>
+const stripTags = (html: string) =>
   html
     .replace(/(?:<[^<>]*>)+/g, ' ')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .trim();
 
-const sorted = (html: string) => {
-  sanitize ??= load('sanitize-html') as typeof sanitizer;
+const sanitizeTags = (html: string) => {
+  sanitize ??= require('sanitize-html') as typeof sanitizer;
   return sanitize(html, {
     allowedTags: ['p', 'br', 'ul', 'ol', 'li', 'strong', 'b', 'em', 'i', 'blockquote', 'a', 'h3'],
     allowedAttributes: { a: ['href', 'rel'] },
     transformTags: {
-      // The page's own headings are above them.
+      // Below the page's own headings.
       ...Object.fromEntries(headings.map((heading) => [heading, 'h3'])),
       a: (tagName, { href }) => {
         const safe = safeLink(href);
@@ -38,7 +37,7 @@ const sorted = (html: string) => {
   }).trim();
 };
 
-/** An address that may stand in a link: of the web and nothing else, so that none can run a script. */
+/** The URL if it is http or https, else undefined: `javascript:` URLs would run scripts. */
 export function safeLink(address: string | null | undefined): string | undefined {
   if (!address || !URL.canParse(address)) return undefined;
   const { protocol, href } = new URL(address);

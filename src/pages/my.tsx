@@ -8,40 +8,40 @@ import { limitByAddress } from '../http/auth/address-limit.ts';
 import { checkBody } from '../http/parsing/bodies.ts';
 import { preferredLanguage } from '../reference/language.ts';
 import { formatPageError } from './send-page.tsx';
-import { authStore } from './auth-pages.tsx';
-import { fromOwnPages } from './forms.ts';
+import { authPages } from './auth-pages.tsx';
+import { rejectCrossSite } from './forms.ts';
 import { personalPages } from './personal.tsx';
-import { pageServices } from './page-context.ts';
+import { createPageServices } from './page-context.ts';
 import { stylesheet } from './style.ts';
-import { viewFor, type View } from './view.ts';
+import { createView, type View } from './view.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the page that answers is written with. */
+    /** Language, texts and links for the page. */
     view: View;
   }
 }
 
-/** The pages of course users: rendered here, complete without scripts, kept by nobody on the way. */
+/** The personal pages of course users: rendered on the server, without scripts, never cached. */
 export const my: FastifyPluginAsync<Services> = async (app, options) => {
   const { settings } = options;
-  const services = pageServices(options);
+  const services = createPageServices(options);
   await app.register(cookie);
-  await app.register(helmet, headersFor(settings.publicUrl));
+  await app.register(helmet, securityHeaders(settings.publicUrl));
   app.decorateRequest('view');
   app.addHook('onRequest', async (request, reply) => {
     const language = preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
-    request.view = viewFor(language, services.paths, settings);
+    request.view = createView(language, services.paths, settings);
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Language, Cookie');
   });
-  app.addHook('onRequest', fromOwnPages(settings));
+  app.addHook('onRequest', rejectCrossSite(settings));
   app.addHook('preParsing', limitByAddress(options.countRequest));
   app.addHook('preParsing', checkBody);
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };
   });
   registerErrorHandler(app, formatPageError);
-  const methodNotAllowedOptions = methodNotAllowed(app);
+  const registerMethodNotAllowed = methodNotAllowed(app);
 
   app.get(`/${stylesheet.name}`, (_request, reply) =>
     reply
@@ -50,13 +50,13 @@ export const my: FastifyPluginAsync<Services> = async (app, options) => {
       .type('text/css; charset=utf-8')
       .send(stylesheet.text),
   );
-  await app.register(authStore, services);
+  await app.register(authPages, services);
   await app.register(personalPages, services);
-  methodNotAllowedOptions();
+  registerMethodNotAllowed();
 };
 
-/** Nothing runs, nothing is loaded but the stylesheet, and no other site learns an address, which may hold a token. */
-function headersFor(publicUrl: string) {
+/** No scripts, no resources but the stylesheet, no referrer, since URLs may contain a token. */
+function securityHeaders(publicUrl: string) {
   return {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -69,7 +69,7 @@ function headersFor(publicUrl: string) {
       },
     },
     referrerPolicy: { policy: 'no-referrer' as const },
-    // Only this host: what else lives below its name is not ours to decide.
+    // Subdomains may belong to other services.
     strictTransportSecurity: publicUrl.startsWith('https:') && { includeSubDomains: false },
     xFrameOptions: { action: 'deny' as const },
   };

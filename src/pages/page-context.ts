@@ -7,34 +7,34 @@ import { createContext } from '../resources/schools/provider-service.ts';
 import { changeCookie, sessionCookie, type ChangeCookie, type SessionCookie } from './cookie.ts';
 import { createPaths, type Paths } from './view.ts';
 
-/** Whom a link or a session belongs to: a course user or an admin user. */
+/** Owner of a link or session. */
 type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
 
-/** What the pages' routes are made with. */
+/** Options of the pages' route plugins. */
 export type PageServices = {
-  /** Where tokens and sessions are looked up, before anybody knows whose they are. */
-  on: Queryable;
+  /** For tokens and sessions, which are looked up before their provider is known. */
+  queryable: Queryable;
   paths: Paths;
   cookie: SessionCookie;
-  changed: ChangeCookie;
-  /** The context of the provider that a link or a session leads to; what is written in it is told to be the person's doing. */
-  contextFor(request: FastifyRequest, person: Person): Promise<Ctx>;
+  changedCookie: ChangeCookie;
+  /** Context of the person's provider, with the person as actor in the audit log. */
+  createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
 };
 
-export function pageServices({ database, settings, guards }: Services): PageServices {
+export function createPageServices({ database, settings, guards }: Services): PageServices {
   const paths = createPaths(settings);
   return {
-    on: { $client: database.pool },
+    queryable: { $client: database.pool },
     paths,
     cookie: sessionCookie(settings),
-    changed: changeCookie(settings, paths.passwordChanged),
-    contextFor: async (request, { providerId, userId, adminUserId = null }) => {
-      const who =
+    changedCookie: changeCookie(settings, paths.passwordChanged),
+    createVisitorContext: async (request, { providerId, userId, adminUserId = null }) => {
+      const actor =
         userId === null
           ? ({ actor: 'admin_user', actorId: adminUserId } as const)
           : ({ actor: 'course_user', actorId: userId } as const);
-      const logged = database.withAudit({ ...who, action: getRoute(request) });
-      return { ...(await createContext(logged, settings, providerId)), language: request.view.language, guards };
+      const audited = database.withAudit({ ...actor, action: getRoute(request) });
+      return { ...(await createContext(audited, settings, providerId)), language: request.view.language, guards };
     },
   };
 }

@@ -14,16 +14,15 @@ const schoolColumns = {
   phone: providers.phone,
   webAddress: providers.webAddress,
 };
-export type School = Awaited<ReturnType<typeof fetchSchool>>;
-export type Person = NonNullable<Awaited<ReturnType<typeof fetchPerson>>>;
+export type School = Awaited<ReturnType<typeof loadSchool>>;
+export type Person = NonNullable<Awaited<ReturnType<typeof loadPerson>>>;
 
-/** What a person's pages say of the school they belong to. */
-export async function fetchSchool(ctx: Ctx) {
+export async function loadSchool(ctx: Ctx) {
   const [school] = await ctx.db.select(schoolColumns).from(providers).where(eq(providers.id, ctx.providerId));
   return school!;
 }
 
-export async function fetchPerson(ctx: Ctx, userId: number) {
+export async function loadPerson(ctx: Ctx, userId: number) {
   const [person] = await ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
@@ -31,9 +30,9 @@ export async function fetchPerson(ctx: Ctx, userId: number) {
   return person;
 }
 
-/** What the owner of a link signs on with: a course user's username, an admin user's e-mail. */
-export async function toUsername(ctx: Ctx, { userId, adminUserId }: TokenOwner): Promise<string> {
-  if (userId !== null) return (await fetchPerson(ctx, userId))!.username;
+/** Sign-on name of a link's owner: a course user's username, an admin user's e-mail address. */
+export async function loadUsername(ctx: Ctx, { userId, adminUserId }: TokenOwner): Promise<string> {
+  if (userId !== null) return (await loadPerson(ctx, userId))!.username;
   const [admin] = await ctx.db
     .select({ email: adminUsers.email })
     .from(adminUsers)

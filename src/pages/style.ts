@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Light and dark by what the reader's device prefers; every pair of colours has a contrast of 4.5:1 or more. */
+/** Light and dark by the device's preference; every pair of colours has a contrast of at least 4.5:1. */
 const text = `
 :root {
   color-scheme: light dark;
@@ -227,7 +227,7 @@ button.plain {
 }
 `;
 
-/** Named by what is in it, so that browsers may keep it for good. */
+/** Content hash in the name, so that browsers can cache it forever. */
 export const stylesheet = {
   name: `style-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.css`,
   text: text.trimStart(),

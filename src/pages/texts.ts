@@ -1,7 +1,7 @@
 import type { Language } from '../reference/language.ts';
 import type { EnrolmentStatus } from '../reference/statuses.ts';
 
-/** Every word of the personal pages, in one language. */
+/** All texts of the personal pages in one language. */
 export type Texts = typeof en;
 
 const standingsEn: Record<EnrolmentStatus, string> = {
@@ -23,7 +23,7 @@ const en = {
   logOut: 'Log out',
   school: 'Contact the school',
   greeting: (name: string) => (name ? `Hello, ${name}` : 'Hello'),
-  inFlight: 'Coming courses',
+  upcoming: 'Coming courses',
   noneComing: 'You are not signed up for any coming course.',
   past: 'Past courses',
   nonePast: 'The courses you have taken will stand here.',
@@ -126,7 +126,7 @@ const no: Texts = {
   logOut: 'Logg ut',
   school: 'Kontakt skolen',
   greeting: (name) => (name ? `Hei, ${name}` : 'Hei'),
-  inFlight: 'Kommende kurs',
+  upcoming: 'Kommende kurs',
   noneComing: 'Du er ikke påmeldt noe kommende kurs.',
   past: 'Tidligere kurs',
   nonePast: 'Kursene du har gått på, kommer til å stå her.',

@@ -4,27 +4,26 @@ import type { Person, School } from './people.ts';
 import { stylesheet } from './style.ts';
 import { texts, type Texts } from './texts.ts';
 
-/** What every page is written with: its reader's language, its links and, once they are known, its school and person. */
+/** Common properties of all pages; `school` and `person` once they are known. */
 export type View = {
   language: Language;
-  says: Texts;
+  texts: Texts;
   paths: Paths;
-  /** The service's own; another one is named beside its times. */
+  /** The service's time zone; times in others are shown with their zone. */
   timezone: string;
   school?: School;
   person?: Person;
 };
-/** Of somebody who is signed in. */
 export type PersonalView = View & Required<Pick<View, 'school' | 'person'>>;
 
-export const viewFor = (language: Language, paths: Paths, { timezone }: Settings): View => ({
+export const createView = (language: Language, paths: Paths, { timezone }: Settings): View => ({
   language,
-  says: texts[language],
+  texts: texts[language],
   paths,
   timezone,
 });
 
-/** The pages' addresses, below the path of PUBLIC_URL where a proxy serves this server below one. */
+/** Paths of the pages, with the path of PUBLIC_URL as prefix. */
 export function createPaths({ publicUrl }: Settings) {
   const my = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/my`;
   return {

@@ -6,9 +6,9 @@ import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 import { courseUsers } from './users.ts';
 
-// Doors of people. They are no data of the provider's: a write to them takes no lock and changes no version.
+// Credentials of people. Not part of the provider's versioned data: writes take no lock and change no version.
 
-/** A link that works once, stored only as its SHA-256: it signs a course user in, or lets a person choose a password. */
+/** Single-use links, stored as SHA-256: they sign a course user in or let a person choose a password. */
 export const tokens = pgTable(
   'tokens',
   {
@@ -17,7 +17,7 @@ export const tokens = pgTable(
     purpose: text({ enum: ['sign_in', 'password'] }).notNull(),
     userId: reference(),
     adminUserId: reference(),
-    /** The mail that carries it; sending that again replaces it. */
+    /** Mail that contains the link; sending it again replaces the token. */
     mailId: reference(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -42,7 +42,7 @@ export const tokens = pgTable(
   ],
 );
 
-/** A course user who is signed in to the personal page; the cookie's secret is stored only as its SHA-256. */
+/** Sessions of the personal pages; the cookie's secret is stored as SHA-256. */
 export const sessions = pgTable(
   'sessions',
   {
@@ -50,7 +50,7 @@ export const sessions = pgTable(
     hash: text().primaryKey(),
     userId: reference().notNull(),
     createdAt: instant().notNull(),
-    /** When it was used last, to the minute: an idle one ends before it expires. */
+    /** Time of last use, to the minute, for the idle timeout. */
     usedAt: instant().notNull(),
     expiresAt: instant().notNull(),
   },
@@ -65,11 +65,11 @@ export const sessions = pgTable(
   ],
 );
 
-/** What is stored of a username there, as SQL. People mistype: in its place may stand a password. */
+/** SQL expression of the stored username. Hashed, since people mistype and send their password as username. */
 export const usernameHashSql = (username: string) =>
   `encode(sha256(convert_to(${caseFoldedSql(username)}, 'UTF8')), 'hex')`;
 
-/** Failed sign-ons for a username, known or not, within one window, and those under way. */
+/** Counters of failed and pending sign-ons per username, existing or not, in the current window. */
 export const signOnFailures = pgTable(
   'sign_on_failures',
   {
@@ -77,7 +77,7 @@ export const signOnFailures = pgTable(
     usernameHash: text().notNull(),
     windowStartedAt: instant().notNull(),
     failures: integer().notNull(),
-    /** Attempts that are looked at right now; they count for half a minute after the last, in case their process died. */
+    /** Attempts in progress; ignored 30 s after the last one, in case their process died. */
     pending: integer().notNull().default(0),
     attemptedAt: instant().notNull().defaultNow(),
   },

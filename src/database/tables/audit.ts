@@ -5,21 +5,18 @@ import { instant, reference } from './columns.ts';
 const actors = ['key', 'course_user', 'admin_user', 'operator', 'server'] as const;
 export type Actor = (typeof actors)[number];
 
-/**
- * Who changed what, and when. Without foreign keys, since the log outlives what it tells of; and without texts that
- * anybody sent.
- */
+/** The audit log. No foreign keys, since entries outlive the rows they name, and no payload. */
 export const auditEntries = pgTable(
   'audit_entries',
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
-    /** Null for what all providers share. */
+    /** Null for shared data. */
     providerId: reference(),
     at: instant().notNull(),
     actor: text({ enum: actors }).notNull(),
-    /** The key, the course user or the admin user; an operator and the server have no id. */
+    /** Id of the key, course user or admin user; null for operators and the server. */
     actorId: reference(),
-    /** `POST /v2/courses`, or the name of a command. */
+    /** A route such as `POST /v2/courses`, or the name of a command. */
     action: text().notNull(),
     itemIds: bigint({ mode: 'number' }).array().notNull(),
   },

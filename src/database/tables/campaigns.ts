@@ -16,7 +16,7 @@ import { courses } from './courses.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
-/** A discount for a time: a campaign, or a customer's agreement. Running, waiting and expired are computed when asked. */
+/** A discount for a period: a campaign or a customer's agreement. Its status follows from the current time. */
 export const campaigns = pgTable(
   'campaigns',
   {
@@ -106,7 +106,7 @@ export const campaignTags = pgTable(
   ],
 );
 
-/** An amount that can be spent in parts. `balance` is what is left of it: less what was spent before it came here, and what orders took. */
+/** A voucher, redeemable in parts. `balance` = `amount` − `spent_before` (before the import) − redemptions. */
 export const vouchers = pgTable(
   'vouchers',
   {

@@ -4,7 +4,7 @@ import { caseFolded, id, reference, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { providers } from './providers.ts';
 
-/** The public catalog's own order of things, one for all providers; staff put courses into it. */
+/** Categories of the public catalog: one tree for all providers. */
 export const categories = pgTable(
   'categories',
   {
@@ -37,7 +37,7 @@ export const courseCategories = pgTable(
   ],
 );
 
-/** A provider's own words for its courses: tags select, labels decorate. Same shape, two vocabularies. */
+/** A provider's keywords for its courses: tags filter, labels are only shown. */
 export const tags = pgTable(
   'tags',
   { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },

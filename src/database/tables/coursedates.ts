@@ -20,7 +20,7 @@ import { courses } from './courses.ts';
 import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
 
-/** A named group of course dates; a date is in one at most. */
+/** A named group of course dates; a date belongs to at most one. */
 export const bundles = pgTable(
   'bundles',
   { providerId: reference().notNull(), id: id(), title: text().notNull(), ...timestamps() },
@@ -33,7 +33,7 @@ export const bundles = pgTable(
 const day = () => date({ mode: 'string' });
 const counter = () => integer().notNull().default(0);
 
-/** One scheduled occurrence of a course. `zone` is its own time zone, else the service's; `timezone` what was sent. */
+/** A scheduled run of a course. `timezone` is the client's value; `zone` falls back to the service's time zone. */
 export const courseDates = pgTable(
   'course_dates',
   {
@@ -44,7 +44,7 @@ export const courseDates = pgTable(
     bundleId: reference(),
     locationId: reference(),
     placeId: reference(),
-    /** Null while it follows the course. */
+    /** Null inherits from the course. */
     title: text(),
     startAt: day().notNull(),
     endAt: day().notNull(),
@@ -68,7 +68,7 @@ export const courseDates = pgTable(
     triggerValue: text(),
     teachingLanguageId: text().notNull(),
     placeAdditionalInfo: text(),
-    /** Whether that is the text of a search that found no place. */
+    /** True if `place_additional_info` is a search text that matched no place. */
     placeIsSought: boolean().notNull().default(false),
     internalNote: text(),
     statusId: smallint().notNull().default(1),
@@ -111,12 +111,12 @@ export const courseDates = pgTable(
     }),
     foreignKey({ name: 'course_dates_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
     unique('course_dates_course').on(t.providerId, t.courseId, t.id),
-    // Carries what a list filters on, but not updated_at, which moves with every booking.
+    // Covers a list's filters, but for updated_at, which changes with every booking.
     index('course_dates_list')
       .on(t.providerId, t.id, t.courseId, t.isVisible, t.statusId)
       .where(sql`${t.deletedAt} is null`),
     index('course_dates_starts').on(t.providerId, t.startsAt, t.id),
-    // The calendar of the next dates, which is found in it alone.
+    // Covers the query for next course dates.
     index('course_dates_upcoming')
       .on(t.providerId, t.startsAt, t.id, t.courseId, t.startAt, t.zone, t.deadlineAt, t.visibleWhenPassedDeadline)
       .where(sql`${t.isVisible} and ${t.statusId} <> 3 and ${t.parentId} is null and ${t.deletedAt} is null`),
@@ -167,7 +167,7 @@ export const courseDateInstructors = pgTable(
   ],
 );
 
-/** One meeting of a course date; `zone` is the date's, copied, since a generated column sees only its own row. */
+/** A session of a course date; `zone` is copied from it, since a generated column can only use its own row. */
 export const gatherings = pgTable(
   'gatherings',
   {

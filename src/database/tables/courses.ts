@@ -18,7 +18,7 @@ import { providers } from './providers.ts';
 
 const written = () => longText().notNull().default('');
 
-/** What a course says of itself, in its own language or in another. */
+/** Descriptions of a course, in its own language or a translation. */
 const texts = () => ({
   textLead: written(),
   textDescription: written(),
@@ -40,7 +40,7 @@ export const courses = pgTable(
     title: text().notNull(),
     slug: text().notNull(),
     reference: text(),
-    /** The school's own, shown in its calendar alone. */
+    /** The school's internal reference, shown only in its calendar. */
     referenceInternal: text(),
     isActive: boolean().notNull().default(true),
     isFullTime: boolean(),
@@ -85,7 +85,7 @@ export const courses = pgTable(
     uniqueIndex('courses_active_title')
       .on(t.providerId, caseFolded(t.title))
       .where(sql`${t.isActive} and ${t.deletedAt} is null`),
-    // Carries what a list filters on beside the id, so that a page's ids are found in the index alone.
+    // Covers a list's filters, so that a page's ids come from an index-only scan.
     index('courses_list')
       .on(t.providerId, t.id, t.isActive, t.type, t.publishingPlatform)
       .where(sql`${t.deletedAt} is null`),
@@ -104,7 +104,7 @@ export const courses = pgTable(
   ],
 );
 
-/** The texts of a course in another language than its own. */
+/** Descriptions of a course in another language. */
 export const courseTranslations = pgTable(
   'course_translations',
   {
@@ -123,7 +123,7 @@ export const courseTranslations = pgTable(
   ],
 );
 
-/** What a course costs, as an order line will sell it; each course has one main product from its creation. */
+/** A product of a course, sold by order lines; each course is created with one main product. */
 export const products = pgTable(
   'products',
   {
@@ -139,7 +139,7 @@ export const products = pgTable(
     isMainProduct: boolean().notNull().default(false),
     accountNumber: text(),
     costUnit: text(),
-    /** What it is called in the provider's own accounting. */
+    /** Id in the provider's accounting system. */
     externalId: text(),
     archivedAt: instant(),
     ...timestamps(),

@@ -15,7 +15,7 @@ import { id, reference, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
-/** A company or a private person that pays for courses. */
+/** A company or private person that pays for courses. */
 export const customers = pgTable(
   'customers',
   {

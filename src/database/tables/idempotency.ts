@@ -2,7 +2,7 @@ import { foreignKey, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm
 import { instant, reference } from './columns.ts';
 import { bookings } from './orders.ts';
 
-/** The first answer to one `Idempotency-Key`; expired it counts as absent. The key stands hashed, the answer holds no names. */
+/** First response to an `Idempotency-Key`, ignored once expired. The key is hashed; the response holds no names. */
 export const idempotencyRecords = pgTable(
   'idempotency_records',
   {

@@ -2,7 +2,7 @@ import { foreignKey, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { reference } from './columns.ts';
 import { providers } from './providers.ts';
 
-/** Which item a `ref` of an imported file became, so that a later run continues; `kind` names the item's table. */
+/** Item id of each imported `ref`, so that a later run can continue; `kind` is the record type. */
 export const importRefs = pgTable(
   'import_refs',
   {

@@ -23,7 +23,7 @@ import { providers } from './providers.ts';
 const money = () => numeric({ precision: 12, scale: 2 });
 const percent = () => numeric({ precision: 5, scale: 2 });
 
-/** What was agreed: who pays, where the invoice goes, the totals. */
+/** An order: payer, invoice address and totals as agreed. */
 export const orders = pgTable(
   'orders',
   {
@@ -83,7 +83,7 @@ export const orders = pgTable(
   ],
 );
 
-/** One product of an order; prices and discounts as they were at each step, null until that step is reached. */
+/** One product of an order; prices and discounts of each stage (order, invoice, export) are null until then. */
 export const orderLines = pgTable(
   'order_lines',
   {
@@ -127,7 +127,7 @@ export const orderLines = pgTable(
   ],
 );
 
-/** One call of booking: who booked, on which date, with which order. */
+/** One booking request: booker, course date and order. */
 export const bookings = pgTable(
   'bookings',
   {

@@ -6,7 +6,7 @@ import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 import { courseUsers } from './users.ts';
 
-/** One mail to send: its purpose and its person, no text and no token. Written with the change it tells of. */
+/** Mails to send: purpose and recipient, no text and no token. Inserted in the transaction of the change they report. */
 export const outbox = pgTable(
   'outbox',
   {
@@ -15,16 +15,16 @@ export const outbox = pgTable(
     purpose: text({ enum: ['invitation', 'account_created', 'receipt', 'deregistration'] }).notNull(),
     userId: reference(),
     adminUserId: reference(),
-    /** Whom a receipt is about: its user is the person written to. */
+    /** Participant that a receipt is about; the recipient is its user. */
     participantId: reference(),
     createdAt: instant().notNull(),
-    /** When it is to be tried next; while a worker sends it, when another may. */
+    /** Time of the next attempt; during an attempt, end of the worker's lease. */
     dueAt: instant().notNull(),
     attempts: integer().notNull().default(0),
-    /** What went wrong at the last try, in one line. */
+    /** Error of the last attempt, in one line. */
     lastError: text(),
     sentAt: instant(),
-    /** Given up. */
+    /** Time of the final failure. */
     failedAt: instant(),
   },
   (t) => [

@@ -16,7 +16,7 @@ import { courseDates, gatherings } from './coursedates.ts';
 import { bookings, orderLines } from './orders.ts';
 import { courseUsers } from './users.ts';
 
-/** One course user on one course date. A trigger keeps the seat counters of the date. */
+/** A course user on a course date. A trigger maintains the date's seat counters. */
 export const participants = pgTable(
   'participants',
   {
@@ -47,7 +47,7 @@ export const participants = pgTable(
       columns: [t.providerId, t.bookingId],
       foreignColumns: [bookings.providerId, bookings.id],
     }),
-    // To the date together with its course, so that the copied course cannot differ from the date's.
+    // References date and course together, so that the copied course id cannot differ from the date's.
     foreignKey({
       name: 'participants_date_fk',
       columns: [t.providerId, t.courseId, t.courseDateId],
@@ -70,7 +70,7 @@ export const participants = pgTable(
   ],
 );
 
-/** One participant whom an order line pays for; one with several products is on several lines. */
+/** Participants that an order line pays for; with several products a participant is on several lines. */
 export const orderLineParticipants = pgTable(
   'order_line_participants',
   { providerId: reference().notNull(), orderLineId: reference().notNull(), participantId: reference().notNull() },
@@ -90,7 +90,7 @@ export const orderLineParticipants = pgTable(
   ],
 );
 
-/** One participant at one gathering; `attended` is null until it was registered. */
+/** A participant's attendance of a session; `attended` is null until registered. */
 export const attendances = pgTable(
   'attendances',
   {

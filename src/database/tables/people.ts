@@ -3,13 +3,13 @@ import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueInde
 import { caseFolded, instant, reference, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
-/** One person per e-mail address, who may work for several providers. */
+/** A staff account: one per e-mail address, possibly with several providers. */
 export const adminUsers = pgTable(
   'admin_users',
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     email: text().notNull(),
-    /** Not in use: names belong to the membership. Kept for processes of the version before. */
+    /** Unused: names belong to the membership. Still read by processes of the previous version. */
     firstname: text(),
     lastname: text(),
     passwordHash: text(),
@@ -18,13 +18,13 @@ export const adminUsers = pgTable(
   (t) => [uniqueIndex('admin_users_email').on(caseFolded(t.email))],
 );
 
-/** That person at one provider, under the name that this one gave; attaching shows nothing that another one stored. */
+/** An admin user's membership of one provider, with its own name and phone: providers do not see each other's. */
 export const adminMemberships = pgTable(
   'admin_memberships',
   {
     providerId: reference().notNull(),
     adminUserId: reference().notNull(),
-    /** Empty where a person was attached without a name. */
+    /** Empty if the membership was created without a name. */
     firstname: text().notNull().default(''),
     lastname: text().notNull().default(''),
     position: text().notNull().default(''),
@@ -41,7 +41,7 @@ export const adminMemberships = pgTable(
   ],
 );
 
-/** Role 1, Administrator, comes with the provider; its own begin at 100. */
+/** Role 1, Administrator, is created with the provider; custom roles start at 100. */
 export const roles = pgTable(
   'roles',
   {

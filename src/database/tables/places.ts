@@ -16,7 +16,7 @@ import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
-/** Counties, municipalities and other places: one tree for all providers, shipped with Norway's. */
+/** Counties, municipalities and other places: one tree for all providers, seeded with Norway's. */
 export const places = pgTable(
   'places',
   {
@@ -35,7 +35,7 @@ export const places = pgTable(
   ],
 );
 
-/** Who teaches; may be an admin user too. */
+/** Instructors; may also be admin users. */
 export const instructors = pgTable(
   'instructors',
   {
@@ -67,7 +67,7 @@ export const instructors = pgTable(
   ],
 );
 
-/** Where a provider teaches, with the capacities that its new course dates get. */
+/** A provider's venues, with default capacities for new course dates. */
 export const locations = pgTable(
   'locations',
   {

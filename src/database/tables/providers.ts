@@ -13,13 +13,13 @@ import {
 } from 'drizzle-orm/pg-core';
 import { id, instant, reference, timestamps } from './columns.ts';
 
-/** A school or company: the tenant. Its id is the `provider_id` of every tenant table. */
+/** The tenant: a school or company. Its id is `provider_id` in every tenant table. */
 export const providers = pgTable(
   'providers',
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     parentId: reference(),
-    /** Of a sub-school, the root of its parent chain; null for a root. */
+    /** Root of a sub-school's parent chain; null for a root. */
     rootId: reference(),
     title: text().notNull(),
     slug: text().notNull(),
@@ -40,7 +40,7 @@ export const providers = pgTable(
     webAddress: text().notNull().default(''),
     textTagline: text().notNull().default(''),
     textDescription: text().notNull().default(''),
-    /** Since then no key works; the data stays. */
+    /** From then on no API key works; the data stays. */
     closedAt: instant(),
     ...timestamps(),
   },
@@ -52,21 +52,21 @@ export const providers = pgTable(
   ],
 );
 
-/** One row per provider: the lock every writing transaction takes first, and the clock and version it gets from it. */
+/** One row per provider: the lock that each write takes first, and the source of its timestamp and the data version. */
 export const providerState = pgTable(
   'provider_state',
   { providerId: reference().primaryKey(), changedAt: instant().notNull() },
   (t) => [foreignKey({ name: 'provider_state_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] })],
 );
 
-/** One row for what all providers share (categories, places): the same lock and version, once. */
+/** One row: lock and version of shared data (categories, places). */
 export const serviceState = pgTable(
   'service_state',
   { id: smallint().primaryKey(), changedAt: instant().notNull() },
   (t) => [check('service_state_one_row', sql`${t.id} = 1`)],
 );
 
-/** The door: a key is stored only as its SHA-256, and looked up by it. */
+/** API keys, stored and looked up as SHA-256. */
 export const apiKeys = pgTable(
   'api_keys',
   {
@@ -87,7 +87,7 @@ export const apiKeys = pgTable(
   ],
 );
 
-/** Approved means: `provider_id` may list the public items of `partner_id`. One direction. */
+/** If approved, `provider_id` may list the public items of `partner_id`, but not the reverse. */
 export const partnerConnections = pgTable(
   'partner_connections',
   {

@@ -4,7 +4,7 @@ import { vouchers } from './campaigns.ts';
 import { instant, reference } from './columns.ts';
 import { orders } from './orders.ts';
 
-/** What one order took from one voucher: the voucher's amount less these is its balance. */
+/** Amount that an order redeemed of a voucher; the voucher's balance is its amount less these. */
 export const voucherRedemptions = pgTable(
   'voucher_redemptions',
   {

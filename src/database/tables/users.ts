@@ -14,10 +14,10 @@ import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
-/** Serves LIKE from the start of a value, which an index in a language's order cannot. */
+/** Supports `LIKE 'prefix%'`, which an index with a language collation does not. */
 const fromStart = (column: AnyPgColumn) => sql`${caseFolded(column)} text_pattern_ops`;
 
-/** A person who takes part in courses, known to one provider. */
+/** A person who takes courses; belongs to one provider. */
 export const courseUsers = pgTable(
   'course_users',
   {

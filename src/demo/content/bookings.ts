@@ -4,48 +4,47 @@ import { companies, customerLines } from './customers.ts';
 import type { Line } from './lines.ts';
 import { getEmployees, privatePersons } from './people.ts';
 import type { Run } from './runs.ts';
-import { getSeats } from './seats.ts';
+import { createSeatAssigner } from './seats.ts';
 import type { DemoCourse } from './types.ts';
 
-/** One order of a run: who booked when, and who takes part. */
+/** An order of a run: customer, date and participants. */
 export type Booking = {
   ref: string;
-  /** How many were made before it. */
+  /** Index among all orders. */
   n: number;
   run: Run;
   course: DemoCourse;
   orderedOn: string;
-  /** Undefined for a person without an account. */
+  /** Undefined for private persons without an account. */
   customer: Line | undefined;
   participants: { user: Line; letter: string; status: number }[];
 };
 
-/** The bookings of all runs. */
-export function bookingsOn({ today }: Calendar, runs: Run[]): Booking[] {
-  const buyer = buyersInTurn();
-  const planned = runs.flatMap((run) => {
-    const seat = getSeats(run);
+export function createBookings({ today }: Calendar, runs: Run[]): Booking[] {
+  const buyer = createBuyerRotation();
+  const orders = runs.flatMap((run) => {
+    const seat = createSeatAssigner(run);
     const orders = run.orders === '' ? [] : run.orders.split(' ');
     return orders.map((letters, place) => ({ run, letters, seat, before: orders.length - place }));
   });
-  return planned.map(({ run, letters, seat, before }, n) => {
+  return orders.map(({ run, letters, seat, before }, n) => {
     const course = demoCourses.find(({ reference }) => reference === run.course)!;
     const { customer, users } = buyer(course, letters.length);
     const participants = Array.from(letters, (letter, n) => ({ user: users[n]!, letter, status: seat(letter) }));
-    // Three days between any two, the last of them a good while before the run.
+    // Every three days, the last one at least ten days before the run.
     const orderedOn = run.start > today ? plusDays(today, -3 * before) : plusDays(run.start, -7 - 3 * before);
     return { ref: `ordre/${n + 1}`, n, run, course, orderedOn, customer, participants };
   });
 }
 
-/** What people do in their free time they pay for themselves. */
+/** Leisure courses are paid for by private persons. */
 const isLeisure = ({ reference = '' }: DemoCourse) => /^(MAT|FRI|HEL|SPR)-/.test(reference);
 
-/** Companies, their employees and private persons take turns, so that nobody is on a run twice. */
-function buyersInTurn() {
-  const persons = inTurn(privatePersons);
-  const active = inTurn(companies.filter(({ status }) => status !== 2));
-  const staff = new Map(companies.map(({ ref }) => [ref, inTurn(getEmployees(ref))]));
+/** Rotates companies, employees and private persons, so that nobody is on a run twice. */
+function createBuyerRotation() {
+  const persons = rotate(privatePersons);
+  const active = rotate(companies.filter(({ status }) => status !== 2));
+  const staff = new Map(companies.map(({ ref }) => [ref, rotate(getEmployees(ref))]));
 
   return (course: DemoCourse, size: number) => {
     if (course.customer === undefined && (size === 1 || isLeisure(course))) {
@@ -57,8 +56,8 @@ function buyersInTurn() {
   };
 }
 
-/** Hands out so many items at a time, and begins anew after the last. */
-function inTurn<T>(items: T[]) {
+/** Returns a function for the next `count` items, which starts over after the last. */
+function rotate<T>(items: T[]) {
   let next = 0;
   return (count: number) => Array.from({ length: count }, () => items[next++ % items.length]!);
 }

@@ -1,21 +1,20 @@
-/** Days as `yyyy-mm-dd`, told from the day of loading, so that the demo data always has past and coming ones. */
+/** Dates as `yyyy-mm-dd`, relative to the day of loading, so that there are always past and future ones. */
 export type Calendar = {
   today: string;
-  /** A day so many weeks from this week; 1 is Monday, 7 Sunday. Never this week's, where a day may be past or coming. */
+  /** The weekday (1 is Monday) `week` weeks from now. Do not pass 0: days of this week may be past or future. */
   weekday(week: number, day: number): string;
-  /** The next Sunday from tomorrow on on which Europe's clocks are changed, and whether an hour is lost or won. */
+  /** Europe's next daylight saving change after today. */
   clockChange: { day: string; isSpring: boolean };
 };
 
 const dayLength = 86_400_000;
-const getTime = (day: string) => Date.parse(`${day}T00:00:00Z`);
+const toTime = (day: string) => Date.parse(`${day}T00:00:00Z`);
 
 export const plusDays = (day: string, days: number) =>
-  new Date(getTime(day) + days * dayLength).toISOString().slice(0, 10);
+  new Date(toTime(day) + days * dayLength).toISOString().slice(0, 10);
 
-/** The calendar as it is on a day. */
 export function calendarOn(today: string): Calendar {
-  const monday = plusDays(today, -((new Date(getTime(today)).getUTCDay() + 6) % 7));
+  const monday = plusDays(today, -((new Date(toTime(today)).getUTCDay() + 6) % 7));
   return {
     today,
     weekday: (week, day) => plusDays(monday, 7 * week + day - 1),
@@ -23,14 +22,14 @@ export function calendarOn(today: string): Calendar {
   };
 }
 
-/** The last Sundays of March and October. */
+/** On the last Sundays of March and October. */
 function nextClockChange(today: string) {
   const year = Number(today.slice(0, 4));
   const changes = [year, year + 1].flatMap((one) => [
-    { day: sundayUpTo(`${one}-03-31`), isSpring: true },
-    { day: sundayUpTo(`${one}-10-31`), isSpring: false },
+    { day: lastSundayUntil(`${one}-03-31`), isSpring: true },
+    { day: lastSundayUntil(`${one}-10-31`), isSpring: false },
   ]);
   return changes.find(({ day }) => day > today)!;
 }
 
-const sundayUpTo = (day: string) => plusDays(day, -new Date(getTime(day)).getUTCDay());
+const lastSundayUntil = (day: string) => plusDays(day, -new Date(toTime(day)).getUTCDay());

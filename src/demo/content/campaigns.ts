@@ -3,7 +3,7 @@ import type { Fields } from '../../import-export/record-type.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { lines, type Line } from './lines.ts';
 
-/** A campaign; its bounds are days from the day of loading. */
+/** A campaign; start and end are in days from the day of loading. */
 type Campaign = {
   ref: string;
   title: string;
@@ -12,12 +12,12 @@ type Campaign = {
   ends?: number;
   code?: string;
   courses?: string[];
-  /** A customer whose agreement it is. */
+  /** Customer of an agreement. */
   customer?: string;
   tags?: string[];
-  /** For orders of at least so many people. */
+  /** Minimum number of participants. */
   people?: number;
-  /** Nobody could ever use it. */
+  /** Never applies. */
   withdrawn?: Fields;
 };
 
@@ -79,7 +79,7 @@ const campaigns: Campaign[] = [
   },
 ];
 
-/** Campaigns in every state, and vouchers. */
+/** Campaigns in every status, and vouchers. */
 export const campaignLines = ({ today }: Calendar): Line[] => [
   ...campaigns.map(({ ref, title, discount, starts, ends, code, courses, customer, tags, withdrawn }) => ({
     kind: 'campaign',
@@ -105,7 +105,7 @@ export const campaignLines = ({ today }: Calendar): Line[] => [
   ]),
 ];
 
-/** What decides on a discount; `isAware` where the one who books has heard of campaigns. */
+/** Input for the choice of a campaign; `isAware` if the customer knows of campaigns. */
 type Purchase = {
   course: string;
   customer: string | undefined;
@@ -115,7 +115,7 @@ type Purchase = {
   isAware: boolean;
 };
 
-/** The campaign of an order: the customer's agreement before all others. */
+/** The campaign of an order; the customer's agreement comes first. */
 export const getCampaign = ({ course, customer, people, orderedOn, today, isAware }: Purchase) =>
   campaigns.find(({ withdrawn, starts = 0, ends = Infinity, ...campaign }) => {
     const isRunning = plusDays(today, starts) <= orderedOn && (ends === Infinity || orderedOn < plusDays(today, ends));
@@ -124,7 +124,7 @@ export const getCampaign = ({ course, customer, people, orderedOn, today, isAwar
     return isAware && people >= (campaign.people ?? 1) && (campaign.courses ?? []).includes(course);
   });
 
-/** The discount of an order's line, as its fields say it. */
+/** Discount fields of an order line. */
 export function getDiscount(campaign: Campaign | undefined, price: string, quantity: number) {
   const { type, value } = campaign?.discount ?? { type: 'Percent', value: '0' };
   const [items, each] = [BigInt(quantity), toMinorUnits(price)];

@@ -2,16 +2,16 @@ import { demoCategories } from './categories.ts';
 import { lines, type Line } from './lines.ts';
 import type { DemoCourse } from './types.ts';
 
-/** The catalog's categories, which all schools share. */
+/** The catalog's categories, shared by all schools. */
 export const categoryLines: Line[] = demoCategories.map(({ slug, title, parent }) => ({
   ...{ kind: 'category', ref: slug, slug, title, parent_id: parent },
 }));
 
-/** Those of them that courses are in, and those above these. */
+/** Categories of the courses, with their parents. */
 export function categoryLinesFor(courses: DemoCourse[]) {
-  const named = new Set(courses.flatMap(({ categories }) => categories));
-  const above = categoryLines.filter(({ ref }) => named.has(ref)).map((line) => line['parent_id']);
-  return categoryLines.filter(({ ref }) => named.has(ref) || above.includes(ref));
+  const usedSlugs = new Set(courses.flatMap(({ categories }) => categories));
+  const parentSlugs = categoryLines.filter(({ ref }) => usedSlugs.has(ref)).map((line) => line['parent_id']);
+  return categoryLines.filter(({ ref }) => usedSlugs.has(ref) || parentSlugs.includes(ref));
 }
 
 const titles = (kind: 'tag' | 'label', found: string[]) =>
@@ -20,7 +20,7 @@ const titles = (kind: 'tag' | 'label', found: string[]) =>
     [...new Set(found)].map((title) => ({ ref: title, title })),
   );
 
-/** Courses with the tags and labels that they name, after the categories. */
+/** Courses after their tags and labels; categories must come first. */
 export const courseLines = (courses: DemoCourse[]): Line[] => [
   ...titles(
     'tag',

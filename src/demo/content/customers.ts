@@ -1,6 +1,6 @@
 import { lines, type Line } from './lines.ts';
 
-/** A company: its address serves for post and visits, and its invoices go by e-mail unless it says otherwise. */
+/** A company with one address for post and visits; invoices go by e-mail by default. */
 const company = (ref: string, title: string, orgnr: string, address: string, place: string, sellerId: string) => ({
   ref,
   title,
@@ -19,7 +19,7 @@ const company = (ref: string, title: string, orgnr: string, address: string, pla
   seller_id: sellerId,
 });
 
-/** The employees of these take part in courses. */
+/** Companies whose employees take courses. */
 export const companies = lines('customer', [
   {
     ...company('vestbygg', 'Vestbygg Entreprenør AS', '312480670', 'Fyllingsveien 308', '5147 Fyllingsdalen', 'hanne'),
@@ -105,7 +105,7 @@ const person = (ref: string, title: string, address: string, zipcode: string) =>
   invoice_method: 'email',
 });
 
-/** Private persons who have an account of their own. */
+/** Private persons with an account. */
 export const privateCustomers = lines('customer', [
   person('aud.myking', 'Aud Myking', 'Nordnesgaten 217', '5005'),
   person('bjarte.fjose', 'Bjarte Fjose', 'Ladegårdsgaten 309', '5033'),
@@ -119,5 +119,4 @@ export const privateCustomers = lines('customer', [
   person('jorunn.bratland', 'Jorunn Bratland', 'Øyjordsveien 818', '5038'),
 ]);
 
-/** Who pays for courses. */
 export const customerLines: Line[] = [...companies, ...privateCustomers];

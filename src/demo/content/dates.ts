@@ -6,47 +6,46 @@ import { lines, type Line } from './lines.ts';
 import { locationLines } from './locations.ts';
 import type { Run } from './runs.ts';
 
-/** How a run is held: as its course usually is, but for what is unusual. */
-export const getFormat = ({ course, unusual }: Run): Format => ({ ...formats.get(course)!, ...unusual });
+/** The course's usual format with the run's exceptions. */
+export const toFormat = ({ course, unusual }: Run): Format => ({ ...formats.get(course)!, ...unusual });
 
-/** The last day of a run. */
-export const getEnd = (run: Run) => plusDays(run.start, getFormat(run).meetings.at(-1)!);
+export const toEndDate = (run: Run) => plusDays(run.start, toFormat(run).meetings.at(-1)!);
 
-export const getLocation = (run: Run) => {
-  const { location } = getFormat(run);
+export const toLocation = (run: Run) => {
+  const { location } = toFormat(run);
   return locationLines.find(({ kind, ref }) => kind === 'location' && ref === location)!;
 };
 
-/** What a run's meetings are called by other lines. */
-export const getMeetings = (run: Run) =>
-  getFormat(run).meetings.map((days, n) => ({ ref: `${run.ref}/${n + 1}`, day: plusDays(run.start, days) }));
+/** Refs and dates of a run's sessions. */
+export const toMeetings = (run: Run) =>
+  toFormat(run).meetings.map((days, n) => ({ ref: `${run.ref}/${n + 1}`, day: plusDays(run.start, days) }));
 
-/** Runs as course dates with all their meetings. */
+/** Course dates with their sessions. */
 export const dateLines = (calendar: Calendar, runs: Run[]): Line[] => [
   ...lines('bundle', [{ ref: 'lederpakken', title: 'Lederpakken: tre kurs på et halvår' }]),
   ...runs.map((run) => dateLine(calendar, run)),
 ];
 
 function dateLine({ today, weekday }: Calendar, run: Run): Line {
-  const { from, to, location, instructors } = getFormat(run);
+  const { from, to, location, instructors } = toFormat(run);
   const isDecided = run.start <= today || (run.orders !== '' && run.start < weekday(9, 1));
-  const isVirtual = getLocation(run)['is_virtual'] === true;
+  const isVirtual = toLocation(run)['is_virtual'] === true;
   return {
     kind: 'coursedate',
     ref: run.ref,
     course_id: run.course,
     start_at: run.start,
-    end_at: getEnd(run),
+    end_at: toEndDate(run),
     deadline_at: plusDays(run.start, -7),
     start_time_at: from,
     end_time_at: to,
     location_id: location,
-    place_id: getLocation(run)['place_id'],
+    place_id: toLocation(run)['place_id'],
     is_virtual: isVirtual,
     event_url: isVirtual ? meetingUrl(run) : undefined,
     status_id: isDecided ? 2 : 1,
     instructors,
-    gatherings: getGatherings(run),
+    gatherings: toGatherings(run),
     ...run.fields,
   };
 }
@@ -55,10 +54,10 @@ const meetingUrl = ({ ref }: Run) => `https://mote.fjordkurs.example/${toSlug(re
 
 const themes = ['Bli kjent og komme i gang', 'Øve, spørre og prøve igjen', 'Fra kurset til hverdagen'];
 
-/** All who teach come when there is one meeting, else one of them to each. */
-function getGatherings(run: Run): Fields[] {
-  const { from, to, location, instructors } = getFormat(run);
-  const meetings = getMeetings(run);
+/** A single session has all instructors; else they rotate. */
+function toGatherings(run: Run): Fields[] {
+  const { from, to, location, instructors } = toFormat(run);
+  const meetings = toMeetings(run);
   return meetings.map(({ ref, day }, n) => ({
     ref,
     gathering_at: `${day} ${from}`,
@@ -68,6 +67,6 @@ function getGatherings(run: Run): Fields[] {
     ...(meetings.length === 1
       ? {}
       : { theme: themes[Math.min(n, 1) + Number(n === meetings.length - 1)], description: `Samling ${n + 1}` }),
-    ...(getLocation(run)['is_virtual'] === true ? { event_url: meetingUrl(run) } : {}),
+    ...(toLocation(run)['is_virtual'] === true ? { event_url: meetingUrl(run) } : {}),
   }));
 }

@@ -1,10 +1,10 @@
-/** How a course is usually held. */
+/** The usual schedule of a course. */
 export type Format = {
-  /** The days on which it meets, counted from the first, which is 0. */
+  /** Days of the sessions, from 0 for the first. */
   meetings: number[];
   from: string;
   to: string;
-  /** Refs of the location and of who teaches. */
+  /** Refs of the location and the instructors. */
   location: string;
   instructors: string[];
 };
@@ -20,7 +20,7 @@ const format = (meetings: number[], from: string, to: string, location: string, 
 const inARow = (days: number) => Array.from({ length: days }, (_, day) => day);
 const weekly = (weeks: number) => Array.from({ length: weeks }, (_, week) => 7 * week);
 
-/** By the reference of the course. Courses that everybody takes at their own pace have no dates, so they are not here. */
+/** By course reference. Self-paced courses have no dates, so they are missing. */
 export const formats = new Map<string, Format>([
   ['HMS-101', format([0], '08:30', '15:00', 'nordnes', 'ingrid')],
   ['HMS-110', format([0], '08:30', '15:30', 'nordnes', 'bente')],

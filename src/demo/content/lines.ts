@@ -1,8 +1,7 @@
 import type { Fields } from '../../import-export/record-type.ts';
 
-/** A line as an import reads it; other lines refer to it by its kind and `ref`. */
+/** A line of an import; others refer to it by kind and `ref`. */
 export type Line = Fields & { kind: string; ref: string };
 
-/** Several lines of one kind. */
 export const lines = (kind: string, items: (Fields & { ref: string })[]): Line[] =>
   items.map((item) => ({ kind, ...item }));

@@ -9,7 +9,7 @@ const places = lines('place', [
 
 const inBergen = { city: 'Bergen', county: 'Vestland', place_id: 'bergen', timezone: 'Europe/Oslo' };
 
-/** Course dates take their seats from here unless they have their own. */
+/** Default capacities of course dates. */
 const locations = lines('location', [
   {
     ref: 'nordnes',
@@ -126,5 +126,5 @@ const locations = lines('location', [
   },
 ]);
 
-/** Where the school teaches, and on which part of the map that is. */
+/** The school's locations, after their places. */
 export const locationLines: Line[] = [...places, ...locations];

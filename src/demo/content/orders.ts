@@ -4,11 +4,11 @@ import { detailedOrderTitle } from '../../resources/booking/schema.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { getCampaign, getDiscount } from './campaigns.ts';
-import { getEnd, getLocation } from './dates.ts';
+import { toEndDate, toLocation } from './dates.ts';
 import type { Line } from './lines.ts';
 import { locationLines } from './locations.ts';
 
-/** How far the accounts have come with an order: a run is billed once it has begun, some orders before. */
+/** Invoice and export status: runs are billed from their start, some orders earlier. */
 function billing({ weekday }: Calendar, { n, run, orderedOn }: Booking) {
   if (run.start < weekday(-1, 1)) {
     const day = plusDays(run.start, 4);
@@ -18,10 +18,9 @@ function billing({ weekday }: Calendar, { n, run, orderedOn }: Booking) {
   return { invoicedOn, exportedOn: n % 4 === 0 ? invoicedOn : undefined, isPaid: false };
 }
 
-/** Whether an order is paid. */
 export const isPaid = (calendar: Calendar, booking: Booking) => billing(calendar, booking).isPaid;
 
-/** Bookings as orders, each with its line. */
+/** Orders of bookings, with one order line each. */
 export const orderLines = (calendar: Calendar, bookings: Booking[]): Line[] =>
   bookings.map((booking) => orderLine(calendar, booking));
 
@@ -33,13 +32,13 @@ function orderLine(calendar: Calendar, booking: Booking): Line {
     ...{ today: calendar.today, isAware: n % 2 === 0 },
   });
   const [booker] = participants.map(({ user }) => user);
-  const placeRef = getLocation(run)['place_id'];
+  const placeRef = toLocation(run)['place_id'];
   const place = locationLines.find(({ kind, ref }) => kind === 'place' && ref === placeRef)?.['title'];
   return {
     kind: 'order',
     ref,
     title: course.title,
-    title_detailed: detailedOrderTitle(run.start, getEnd(run), (place as string | undefined) ?? null),
+    title_detailed: detailedOrderTitle(run.start, toEndDate(run), (place as string | undefined) ?? null),
     customer_id: customer?.ref,
     idCampaign: campaign?.ref,
     seller_id: customer?.['seller_id'],
@@ -66,7 +65,7 @@ function orderLine(calendar: Calendar, booking: Booking): Line {
 
 const fullName = (user: Line) => `${String(user['firstname'])} ${String(user['lastname'])}`;
 
-/** A customer's address, or the home of a person without an account. */
+/** The customer's address, or the home address of a person without an account. */
 const invoiceTo = (payer: Line, isGuest: boolean): Fields => ({
   invoice_address_1: payer[isGuest ? 'home_address_1' : 'post_address_1'],
   invoice_zipcode: payer[isGuest ? 'home_zipcode' : 'post_zipcode'],
@@ -74,7 +73,7 @@ const invoiceTo = (payer: Line, isGuest: boolean): Fields => ({
   invoice_email: payer['invoice_email'] ?? payer['email'],
 });
 
-/** The line of an order: one product, as many as take part. Invoice and export keep what was agreed. */
+/** Order line of one product, with the participants as quantity; prices of invoice and export equal the order's. */
 function priced(
   { ref, run, course, participants }: Booking,
   campaign: ReturnType<typeof getCampaign>,
@@ -82,7 +81,7 @@ function priced(
 ): Fields {
   const quantity = participants.length;
   const full = toMinorUnits(String(course.price_value ?? 0));
-  // What is held for one company has one price for all.
+  // Corporate courses have a fixed price.
   const price = amountText(course.type === 'corporate' ? full / BigInt(quantity) : full);
   const { percent, amount, calculated } = getDiscount(campaign, price, quantity);
   const at = (step: string) => ({

@@ -1,7 +1,7 @@
 import type { Fields } from '../../import-export/record-type.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';
-import { getEnd, getFormat, getMeetings } from './dates.ts';
+import { toEndDate, toFormat, toMeetings } from './dates.ts';
 import type { Line } from './lines.ts';
 import { isPaid } from './orders.ts';
 
@@ -11,7 +11,7 @@ const comments = [
   'Bruker høreapparat, sitter helst foran.',
 ];
 
-/** Who takes part, booking by booking. */
+/** Participants, in order of the bookings. */
 export const participantLines = (calendar: Calendar, bookings: Booking[]): Line[] =>
   bookings
     .flatMap((booking) => booking.participants.map((one, member) => ({ booking, member, ...one })))
@@ -41,16 +41,16 @@ function participantLine(calendar: Calendar, { booking, member, user, letter, st
   };
 }
 
-/** What became of who had a seat: attendance at what has been held, and the result once all has. */
+/** Attendance of past sessions, and the result of past runs. */
 function outcome({ today }: Calendar, { run, course }: Booking, { letter, n }: { letter: string; n: number }): Fields {
-  const { from } = getFormat(run);
-  const existing = getMeetings(run).filter(({ day }) => day < today);
+  const { from } = toFormat(run);
+  const existing = toMeetings(run).filter(({ day }) => day < today);
   const attendance = existing.map(({ ref, day }, meeting) => ({
     gathering_id: ref,
     attended: letter !== 'n' && (n + meeting) % 9 !== 4,
     registered_at: `${day} ${from}`,
   }));
-  if (getEnd(run) >= today) return existing.length === 0 ? {} : { attendance };
+  if (toEndDate(run) >= today) return existing.length === 0 ? {} : { attendance };
   const wasThere = letter !== 'n' && attendance.some(({ attended }) => attended);
   const passed = wasThere && n % 11 !== 6;
   const isCertified = passed && (course.tags ?? []).includes('Sertifikat');
@@ -59,7 +59,7 @@ function outcome({ today }: Calendar, { run, course }: Booking, { letter, n }: {
     no_show: !wasThere,
     completed: wasThere,
     passed,
-    ...(isCertified ? { certificate_issued_at: getEnd(run) } : {}),
+    ...(isCertified ? { certificate_issued_at: toEndDate(run) } : {}),
     ...(run.start < plusDays(today, -150) ? { archived_at: plusDays(today, -60) } : {}),
   };
 }

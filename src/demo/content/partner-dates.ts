@@ -2,7 +2,7 @@ import { plusDays, type Calendar } from './calendar.ts';
 import type { Line } from './lines.ts';
 import type { DemoCourse } from './types.ts';
 
-/** Two coming dates of each course, one day long and without a location: partners import none. */
+/** Two future one-day dates per course, without a location, since partners have none. */
 export const partnerDateLines = ({ weekday }: Calendar, courses: DemoCourse[]): Line[] =>
   courses.flatMap(({ title, reference = title }, place) =>
     [3 + place, 10 + place].map((week) => {

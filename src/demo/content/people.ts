@@ -29,7 +29,7 @@ const streets = [
 ];
 const zipcodes = ['5015', '5017', '5224', '5145', '5072', '5116'];
 
-/** The nth name, another one for each n below 1,960. */
+/** The nth name, unique for n below 1,960. */
 function getName(n: number) {
   const [first, last] = [firstnames.split(' '), lastnames.split(' ')];
   const firstname = first[n % first.length]!;
@@ -47,13 +47,12 @@ function getHome(n: number) {
   return { home_address_1, home_zipcode, home_city: 'Bergen' };
 }
 
-/** How many employees of each company the school knows. */
+/** Employees per company. */
 const staffSize = 7;
 
-/** A course user of the demo school who can sign on; the README names both. */
+/** Credentials of a course user; the README contains them. */
 export const signOn = { ref: 'havbris/2', password: 'fjord og fjell' };
 
-/** The employees of a company. */
 const employees: Line[] = companies.flatMap((company, place) =>
   Array.from({ length: staffSize }, (_, member) => {
     const n = place * staffSize + member;
@@ -81,7 +80,7 @@ const employees: Line[] = companies.flatMap((company, place) =>
   }),
 );
 
-/** Those who pay for themselves and have an account. */
+/** Private persons with an account. */
 const customersThemselves: Line[] = privateCustomers.map((customer, place) => {
   const n = employees.length + place;
   const [firstname, lastname] = String(customer['title']).split(' ');
@@ -94,7 +93,7 @@ const customersThemselves: Line[] = privateCustomers.map((customer, place) => {
   };
 });
 
-/** Others. The second lives with the first, and they share an e-mail address. */
+/** Private persons without an account; the first two share an e-mail address. */
 const guests: Line[] = Array.from({ length: 50 }, (_, place) => {
   const n = employees.length + privateCustomers.length + place;
   const { firstname, lastname, mailbox } = getName(n);
@@ -107,16 +106,14 @@ const guests: Line[] = Array.from({ length: 50 }, (_, place) => {
   };
 });
 
-/** Who shares an address is told apart by the username, as booking does it. */
+/** A shared e-mail address gets a suffix in the username, as in bookings. */
 function sharing(mailbox: string, firstname: string, lastname: string) {
   const email = `${mailbox}@epost.example`;
   return { email, username: `${email}_${firstname}_${lastname}`.toLowerCase() };
 }
 
-/** Who takes part in courses: 200 people. */
+/** 200 course users. */
 export const userLines: Line[] = [...employees, ...customersThemselves, ...guests];
 
-/** By company, for what a company books. */
 export const getEmployees = (companyRef: string) => employees.filter((user) => user['customer_id'] === companyRef);
-/** Those who book for themselves. */
 export const privatePersons = [...customersThemselves, ...guests];

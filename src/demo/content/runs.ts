@@ -2,38 +2,45 @@ import type { Fields } from '../../import-export/record-type.ts';
 import type { Calendar } from './calendar.ts';
 import type { Format } from './formats.ts';
 
-/** One time at which a course is held, and who booked it. */
+/** A scheduled run of a course, with its orders. */
 export type Run = {
   ref: string;
-  /** The reference of the course. */
+  /** Reference of the course. */
   course: string;
-  /** The first day. */
+  /** First day. */
   start: string;
-  /**
-   * A word for each order, a letter for each participant: s wants a seat, u wants one but is not confirmed yet,
-   * n got one and did not come, d deregistered, f deregistered with a fee.
-   */
+  /** One word per order, one letter per participant: s seat, u unconfirmed, n no-show, d deregistered, f with a fee. */
   orders: string;
-  /** Where this run is not held as the course usually is. */
+  /** Exceptions from the course's usual format. */
   unusual: Partial<Format>;
-  /** Fields of its line beside the usual ones. */
+  /** Additional fields of the course date's line. */
   fields: Fields;
 };
 
 type More = Partial<Format> & { fields?: Fields };
 
-/** All runs, about half a year back and ahead, with 120 orders for 300 participants. */
-export function runsOn(calendar: Calendar): Run[] {
-  const onDay = (ref: string, course: string, start: string, orders: string, more: More = {}): Run => {
-    const { fields = {}, ...unusual } = more;
-    return { ref, course, start, orders, unusual, fields };
-  };
-  /** In a week, counted from this one, on a day from 1 for Monday. */
-  const run = (course: string, week: number, day: number, orders = '', more?: More) =>
-    onDay(`${course}/${week}`, course, calendar.weekday(week, day), orders, more);
-  const { clockChange } = calendar;
+/** All runs, from half a year ago to half a year ahead, with 120 orders for 300 participants. */
+export const runsOn = (calendar: Calendar): Run[] => [
+  ...pastRuns(calendar),
+  ...currentRuns(calendar),
+  ...upcomingRuns(calendar),
+  ...groupedRuns(calendar),
+];
 
-  const past = [
+function onDay(ref: string, course: string, start: string, orders: string, more: More = {}): Run {
+  const { fields = {}, ...unusual } = more;
+  return { ref, course, start, orders, unusual, fields };
+}
+
+/** Returns a function for a run `week` weeks from now, on a weekday from 1 for Monday. */
+const runIn =
+  ({ weekday }: Calendar) =>
+  (course: string, week: number, day: number, orders = '', more?: More) =>
+    onDay(`${course}/${week}`, course, weekday(week, day), orders, more);
+
+function pastRuns(calendar: Calendar): Run[] {
+  const run = runIn(calendar);
+  return [
     run('LED-110', -25, 2, 'ss sss', { fields: { deadline_at: calendar.weekday(-26, 5) } }),
     run('HMS-101', -23, 2, 's ssss'),
     run('OKO-140', -22, 1, 'sss'),
@@ -70,20 +77,27 @@ export function runsOn(calendar: Calendar): Run[] {
     run('IT-305', -2, 3, 'ssn'),
     run('MAT-115', -1, 6, 'ss s'),
   ];
+}
 
-  /** Begun, and not over yet. */
-  const running = [
+/** Runs in progress. */
+function currentRuns(calendar: Calendar): Run[] {
+  const run = runIn(calendar);
+  return [
     run('BED-3312', -9, 1, 'sssssss'),
     run('SPR-B12', -6, 4, 'ss'),
     run('LED-301', -4, 3, 'ss'),
     run('SPR-A1', -3, 2, 's s'),
     run('HEL-108', -2, 1, 's ss'),
   ];
+}
 
-  const inFlight = [
+function upcomingRuns(calendar: Calendar): Run[] {
+  const run = runIn(calendar);
+  const { clockChange } = calendar;
+  return [
     run('FRI-301', 1, 6, 's ss s ss ss', { fields: { capacity_max: 6, capacity_wait: 2 } }),
     run('HMS-101', 1, 4, 'ssss ss sss ssu', { fields: { capacity_wait: 0 } }),
-    // The first that comes can be booked.
+    // The next one is open for booking.
     run('KON-101', 1, 1, 'ssss', { fields: { deadline_at: calendar.weekday(0, 7) } }),
     run('MAT-115', 2, 6, 's ss s ss s ss ss ss'),
     run('HMS-110', 2, 1, 'ssssd'),
@@ -120,7 +134,7 @@ export function runsOn(calendar: Calendar): Run[] {
     run('SPR-A1', 14, 2, 's'),
     run('LED-301', 16, 3),
     run('FRI-210', 19, 5, 's'),
-    // It has no location yet.
+    // No location yet.
     run('FRI-301', 21, 6, '', { fields: { location_id: undefined, place_id: undefined, capacity_max: 10 } }),
     run('KON-101', 24, 1, '', { fields: { external_booking_url: 'https://samarbeid.example/excel-grunnkurs' } }),
     onDay('natt', 'FRI-210', clockChange.day, 's ss', {
@@ -130,19 +144,19 @@ export function runsOn(calendar: Calendar): Run[] {
       fields: { title: clockChange.isSpring ? 'Nattfoto: timen som ble borte' : 'Nattfoto: timen som kom to ganger' },
     }),
   ];
+}
 
-  /** One day in two groups: what a participant answers decides on the group. */
+/** A day in two groups, chosen by the participant's trigger value. */
+function groupedRuns(calendar: Calendar): Run[] {
   const day = calendar.weekday(15, 2);
   const group = (trigger: string, from: string, to: string, orders: string) =>
     onDay(`redningsdagen/${trigger}`, 'HMS-101', day, orders, {
       ...{ from, to },
       fields: { parent_id: 'redningsdagen', trigger_value: trigger, capacity_max: 6, capacity_wait: 2 },
     });
-  const grouped = [
+  return [
     onDay('redningsdagen', 'HMS-101', day, '', { fields: { title: 'Redningsdagen: førstehjelp i to grupper' } }),
     group('formiddag', '08:30', '11:30', 'ss ssss s'),
     group('ettermiddag', '12:00', '15:00', 's ss'),
   ];
-
-  return [...past, ...running, ...inFlight, ...grouped];
 }

@@ -1,4 +1,4 @@
-import { bookingsOn } from './bookings.ts';
+import { createBookings } from './bookings.ts';
 import type { Calendar } from './calendar.ts';
 import { campaignLines } from './campaigns.ts';
 import { categoryLines, courseLines } from './course-lines.ts';
@@ -13,10 +13,10 @@ import { userLines } from './people.ts';
 import { runsOn } from './runs.ts';
 import { staffLines } from './staff.ts';
 
-/** All that the demo school has, as the lines of an import: the same ones for the same day. */
+/** The demo school as import lines; deterministic for a given day. */
 export function demoSchoolLines(calendar: Calendar): Line[] {
   const runs = runsOn(calendar);
-  const bookings = bookingsOn(calendar, runs);
+  const bookings = createBookings(calendar, runs);
   return [
     ...categoryLines,
     ...staffLines(calendar),

@@ -1,20 +1,16 @@
-import { getLocation } from './dates.ts';
+import { toLocation } from './dates.ts';
 import type { Run } from './runs.ts';
 
-/** The statuses of a participant. */
 const confirmed = 1;
 const overbooked = 2;
 const waiting = 3;
 const unconfirmed = 7;
-/** By the letter of a run's orders. */
-const asked: Record<string, number> = { s: confirmed, n: confirmed, u: unconfirmed, d: 4, f: 8 };
+/** Requested status by the letter in a run's orders. */
+const requestedStatus: Record<string, number> = { s: confirmed, n: confirmed, u: unconfirmed, d: 4, f: 8 };
 
-/**
- * Hands out the seats of a run in the order in which they are asked for, as booking does: a free one, else one beyond
- * the capacity, else a place on the waiting list. So nobody waits while a seat is free. Answers the status each gets.
- */
-export function getSeats(run: Run): (letter: string) => number {
-  const location = getLocation(run);
+/** Assigns a run's seats in order, as bookings do: confirmed, then overbooked, then waiting list. Returns the status. */
+export function createSeatAssigner(run: Run): (letter: string) => number {
+  const location = toLocation(run);
   const capacity = (name: string) => Number(run.fields[name] ?? location[name] ?? 0);
   const places: [status: number, left: number][] = [
     [confirmed, capacity('capacity_max') || Infinity],
@@ -22,11 +18,11 @@ export function getSeats(run: Run): (letter: string) => number {
     [waiting, capacity('capacity_wait')],
   ];
   return (letter) => {
-    const wanted = asked[letter]!;
-    if (wanted !== confirmed && wanted !== unconfirmed) return wanted;
+    const requested = requestedStatus[letter]!;
+    if (requested !== confirmed && requested !== unconfirmed) return requested;
     const place = places.find(([, left]) => left > 0);
     if (place === undefined) throw new Error(`The run ${run.ref} has more participants than places`);
     place[1] -= 1;
-    return place[0] === confirmed ? wanted : place[0];
+    return place[0] === confirmed ? requested : place[0];
   };
 }

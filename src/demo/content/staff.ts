@@ -83,7 +83,7 @@ const instructor = (ref: string, firstname: string, lastname: string, position: 
   show_on_web: true,
 });
 
-/** Two of them are on the staff as well. */
+/** Two of them are admin users too. */
 const instructors = lines('instructor', [
   {
     ...instructor('ingrid', 'Ingrid', 'Bjørkhaug', 'Ambulansearbeider', 'Har lært bort førstehjelp i femten år.'),
@@ -155,7 +155,7 @@ const retired = {
   show_on_web: false,
 };
 
-/** Who works for the school, and who teaches there; one has left not long ago. */
+/** Admin users and instructors, one of them archived. */
 export const staffLines = ({ today }: Calendar): Line[] => [
   ...roles,
   ...adminUsers,

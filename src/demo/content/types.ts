@@ -10,7 +10,7 @@ export type DemoTexts = {
   audience?: string;
 };
 
-/** A course as POST /v2/courses takes it, with what only staff assign beside it. */
+/** The body of POST /v2/courses, with internal fields. */
 export type DemoCourse = {
   title: string;
   reference?: string;
@@ -26,9 +26,9 @@ export type DemoCourse = {
   price_value?: number;
   price_currency?: string;
   price_comment?: string;
-  /** Titles of the school's own tags. */
+  /** Titles. */
   tags?: string[];
-  /** Titles of the school's own labels. */
+  /** Titles. */
   labels?: string[];
   /** Slugs of leaf categories. */
   categories: string[];
@@ -49,7 +49,7 @@ export type DemoCourse = {
   publishing_platform?: 'both' | 'catalog' | 'own';
   /** Ref of a demo customer, with type corporate. */
   customer?: string;
-  /** Of its product; the price is without it. */
+  /** Of its product; prices exclude it. */
   vat_percentage?: number;
   visit_address?: string;
   visit_address2?: string;

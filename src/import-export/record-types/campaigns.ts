@@ -17,7 +17,7 @@ const { Optional } = Type;
 const Code = { ...Line(), [Read]: 'title' as const };
 const Currency = Optional(UpperCode(currencyCodes, { default: 'NOK' }));
 
-const windows = `
+const endsBeforeStart = `
   with own as materialized
     (select line, data from import_rows where kind = 'campaign' and part = 0 and bad is not true and $1::bigint > 0)
   select line from own where (data->>'ends_at')::timestamptz <= (data->>'starts_at')::timestamptz`;
@@ -25,7 +25,7 @@ const windows = `
 export const campaign: BulkRecordType = {
   kind: 'campaign',
   table: campaigns,
-  checks: [{ field: 'ends_at', text: windows }],
+  checks: [{ field: 'ends_at', text: endsBeforeStart }],
   unique: {
     field: 'campaign_code',
     among: 't.campaign_code is not null and not t.is_archived',

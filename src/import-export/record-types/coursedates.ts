@@ -55,12 +55,12 @@ const gathering: Item = {
   },
 };
 
-/** What is not given is copied from the location, as it is when a date is made. */
-const capacity = (column: string) =>
+/** Missing capacities are copied from the location, as at creation by the interface. */
+const capacityOrLocationDefault = (column: string) =>
   `coalesce(v.${column}, (select l.${column} from locations l where l.provider_id = v.provider_id and l.id = v.location_id), 0)`;
 
-/** A date belongs under one of the same course, which belongs under none itself. */
-const parents = `
+/** Lines whose parent is of another course, or has a parent itself. */
+const wrongParents = `
   select r.line from import_rows r
   join import_rows p on p.ref_kind = 'coursedate' and p.ref = r.refs->'parent_id'->>1 and p.bad is not true
   where r.kind = 'coursedate' and r.part = 0
@@ -72,8 +72,8 @@ const parents = `
   left join import_refs c on c.provider_id = $1 and c.kind = 'course' and c.ref = r.refs->'course_id'->>1
   where r.kind = 'coursedate' and r.part = 0 and (d.parent_id is not null or d.course_id is distinct from c.item_id)`;
 
-/** The database knows how clocks change: an hour that is skipped may turn an end into a time before the start. */
-const order = `
+/** Compared in the database: with a daylight saving change, an end may come before its start. */
+const endsBeforeStart = `
   with own as materialized
     (select line, data from import_rows where kind = 'coursedate' and part = 0 and bad is not true and $1::bigint > 0)
   select line from own where timezone(data->>'zone', (data->>'end_at')::date + coalesce((data->>'end_time_at')::time, '23:59:59'))
@@ -83,8 +83,8 @@ export const coursedate: BulkRecordType = {
   kind: 'coursedate',
   table: courseDates,
   checks: [
-    { field: 'parent_id', text: parents },
-    { field: 'end_time_at', text: order },
+    { field: 'parent_id', text: wrongParents },
+    { field: 'end_time_at', text: endsBeforeStart },
   ],
   fields: {
     course_id: refersTo('course', courseDates.courseId, Ref),
@@ -126,10 +126,10 @@ export const coursedate: BulkRecordType = {
   computed: {
     teaching_language_id: `coalesce(v.teaching_language_id,
       (select c.teaching_language_id from courses c where c.provider_id = v.provider_id and c.id = v.course_id))`,
-    capacity_max: capacity('capacity_max'),
-    capacity_min: capacity('capacity_min'),
-    capacity_overbook: capacity('capacity_overbook'),
-    capacity_wait: capacity('capacity_wait'),
+    capacity_max: capacityOrLocationDefault('capacity_max'),
+    capacity_min: capacityOrLocationDefault('capacity_min'),
+    capacity_overbook: capacityOrLocationDefault('capacity_overbook'),
+    capacity_wait: capacityOrLocationDefault('capacity_wait'),
   },
   parts: {
     instructors: {
@@ -153,7 +153,7 @@ export const coursedate: BulkRecordType = {
     if (notValid.length > 0) throw invalidFields({ notValid });
     return { zone: timezone ?? serviceZone };
   },
-  // A new date moves its course, which tells when something of it was last changed.
+  // A course's updated_at covers its dates.
   touches: (providerId, now, ids) => sql`
     update courses set updated_at = ${now}, related_items_updated_at = ${now} where provider_id = ${providerId} and id = any(array(
       select (select course_id from course_dates d where d.provider_id = ${providerId} and d.id = made.id) from (${ids}) made

@@ -14,7 +14,7 @@ import { Amount, Percentage } from './value-formats.ts';
 const { Optional } = Type;
 const { properties } = CourseBody;
 
-/** What a course is sold as; without any, a course gets its main product from its own price. */
+/** Without products, a course gets a main product with its own price. */
 const product: Item = {
   table: products,
   fields: {

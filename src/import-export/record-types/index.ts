@@ -7,7 +7,7 @@ import { customer, instructor, location, user } from './people.ts';
 import { adminUser, label, partner, role, school, tag } from './provider.ts';
 import { category, place } from './shared.ts';
 
-/** All kinds of lines, in the order they are written: each refers to itself and to earlier ones alone. */
+/** All record types in write order: each refers only to itself and to earlier ones. */
 export const kinds: RecordType[] = [
   school,
   place,
@@ -30,10 +30,10 @@ export const kinds: RecordType[] = [
   partner,
 ];
 
-/** Kinds whose lines have no lists in them, so that a CSV file can hold them too. */
+/** Record types without nested lists, which CSV supports too. */
 export const flatKinds = [location, customer, user].map(({ kind }) => kind);
 
-/** The columns of a CSV file of a flat kind, in order. */
+/** CSV columns of a flat record type, in order. */
 export const csvColumns = (kind: string) =>
   [location, customer, user]
     .filter((flat) => flat.kind === kind)

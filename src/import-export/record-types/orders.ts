@@ -16,7 +16,7 @@ const { Optional } = Type;
 const { properties } = BookingBody;
 const line = Optional(Line());
 
-/** Who booked, on which date; participants name it. */
+/** Participants refer to it. */
 const booking: Item = {
   table: bookings,
   fields: {
@@ -60,7 +60,7 @@ export const order: BulkRecordType = {
     idCampaign: refersTo('campaign', orders.campaignId),
     seller_id: refersTo('admin_user', orders.sellerId),
     title: field(orders.title, Title()),
-    // Two days and the title of a place.
+    // Room for two dates and the title of a place.
     title_detailed: field(orders.titleDetailed, Optional(Line({ maxLength: 300 }))),
     currency: field(orders.currency, Optional(UpperCode(currencyCodes, { default: 'NOK' }))),
     is_paid: field(orders.isPaid, Optional(Flag())),
@@ -85,7 +85,7 @@ export const order: BulkRecordType = {
     total_discounts: orders.totalDiscounts,
     total_vat: orders.totalVat,
   },
-  // A file cannot know the number that ends a title.
+  // The title ends with the order's id, which a file cannot contain.
   computed: { title: "v.title || ' #' || v.id" },
   exported: { title: "regexp_replace(t.title, ' #' || t.id || '$', '')" },
   parts: {
@@ -96,7 +96,7 @@ export const order: BulkRecordType = {
     const lines = (fields['lines'] ?? []) as Fields[];
     if (new Set(lines.map((one) => one['product_id'])).size < lines.length)
       throw invalidFields({ notValid: ['lines'] });
-    const totals = agreedTotals(lines.map(toAgreed));
+    const totals = agreedTotals(lines.map(toAgreedLine));
     return {
       total_before_discounts: totals.totalBeforeDiscounts,
       total_discounts: totals.totalDiscounts,
@@ -105,14 +105,14 @@ export const order: BulkRecordType = {
   },
 };
 
-const toAgreed = (fields: Fields): AgreedLine => ({
+const toAgreedLine = (fields: Fields): AgreedLine => ({
   quantity: fields['quantity'] as number,
   priceAtOrder: fields['price_at_order_per_item_vat_excluded'] as string,
   discountCalculatedAtOrder: (fields['discount_calculated_at_order'] as string | undefined) ?? '0',
   vatPercentage: (fields['vat_percentage'] as string | undefined) ?? '0',
 });
 
-/** A participant at one gathering of the course date. */
+/** A participant's attendance of a session of the course date. */
 const attendance: Item = {
   table: attendances,
   fields: {
@@ -122,8 +122,8 @@ const attendance: Item = {
   },
 };
 
-/** What both name waits as well, or is written both: a line of an order is written together with its booking. */
-const linesOfItsOrder = `
+/** Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line. */
+const linesOfOtherOrders = `
   select l.line from import_rows l join import_rows p on p.line = l.line and p.part = 0
   left join import_rows b on b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
   left join import_rows o on o.ref_kind = 'order_line' and o.ref = l.refs->'order_line_id'->>1
@@ -135,7 +135,7 @@ const linesOfItsOrder = `
     and b.bad is not true and o.bad is not true
     and (b.refs->'order_id' is distinct from o.refs->'order_id' or bk.order_id is distinct from ol.order_id)`;
 
-const gatheringsOfItsDate = `
+const gatheringsOfOtherDates = `
   select a.line from import_rows a join import_rows p on p.line = a.line and p.part = 0
   left join import_rows g on g.ref_kind = 'gathering' and g.ref = a.refs->'gathering_id'->>1
   left join import_refs gi on gi.provider_id = $1 and gi.kind = 'gathering' and gi.ref = a.refs->'gathering_id'->>1
@@ -147,19 +147,19 @@ const gatheringsOfItsDate = `
       or t.course_date_id is distinct from di.item_id and g.line is null
     )`;
 
-/** Who is next is told by this moment, so one that is still to come would keep its participant from moving up. */
+/** Waiting lists are ordered by this time; a future one would block its participant's promotion. */
 const statusInTheFuture = `
   with own as materialized
     (select line, data from import_rows where kind = 'participant' and part = 0 and bad is not true and $1::bigint > 0)
   select line from own where (data->>'status_updated_at')::timestamptz > now()`;
 
-/** Takes the status that the line gives it, whatever the capacities: they are for bookings. */
+/** The line's status applies regardless of capacities. */
 export const participant: BulkRecordType = {
   kind: 'participant',
   table: participants,
   checks: [
-    { field: 'order_lines', text: linesOfItsOrder },
-    { field: 'attendance', text: gatheringsOfItsDate },
+    { field: 'order_lines', text: linesOfOtherOrders },
+    { field: 'attendance', text: gatheringsOfOtherDates },
     { field: 'status_updated_at', text: statusInTheFuture },
   ],
   fields: {
@@ -194,7 +194,7 @@ export const participant: BulkRecordType = {
     },
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
   },
-  // An order shows who it is for.
+  // An order shows its participants.
   touches: (providerId, now, ids) => sql`
     update orders set updated_at = ${now} where provider_id = ${providerId} and updated_at < ${now} and id = any(array(
       select (select order_id from bookings b where b.provider_id = ${providerId} and b.id = (

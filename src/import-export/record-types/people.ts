@@ -130,7 +130,7 @@ export const customer: BulkRecordType = {
 };
 
 const { properties } = ParticipantBody;
-/** A booking may make it of an e-mail address and two names, and in lower case a letter may become two. */
+/** Bookings derive usernames from an e-mail address and two names, and lower case may turn one letter into two. */
 const Username = Title({ maxLength: 1_600 });
 
 export const user: BulkRecordType = {
@@ -174,7 +174,7 @@ export const user: BulkRecordType = {
     information_gathered_at: field(courseUsers.informationGatheredAt, Optional(StoredMoment())),
     password_hash: field(courseUsers.passwordHash, Optional(PasswordHash)),
   },
-  // An export holds the hash instead.
+  // Exports contain the hash instead.
   accepts: { password: Optional(Password) },
   async complete(fields) {
     fields['username'] ??= fields['email'];

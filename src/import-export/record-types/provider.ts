@@ -15,12 +15,12 @@ import { approvePartner, requestPartner, revokePartner } from '../../resources/s
 import { SchoolBody } from '../../resources/schools/schema.ts';
 import { updateSchool } from '../../resources/schools/service.ts';
 import { resolveTags } from '../../resources/tags/service.ts';
-import { refs, type Fields, type SingleRecordType } from '../record-type.ts';
+import { RefList, type Fields, type SingleRecordType } from '../record-type.ts';
 
 const { Optional } = Type;
 
-/** Rows of a query about one provider, as `to_jsonb` writes them. */
-async function jsonRows({ pool }: Database, query: string, providerId: number): Promise<Fields[]> {
+/** Rows of a query whose `$1` is the provider, as JSON objects. */
+async function loadRows({ pool }: Database, query: string, providerId: number): Promise<Fields[]> {
   const { rows } = await pool.query<{ row: Fields }>(`select to_jsonb(t) as row from (${query}) t`, [providerId]);
   return rows.map(({ row }) => row);
 }
@@ -29,9 +29,9 @@ async function jsonRows({ pool }: Database, query: string, providerId: number): 
 export const school: SingleRecordType = {
   kind: 'school',
   schema: Type.Object(SchoolBody.properties),
-  make: (_, ctx, fields) => updateSchool(ctx, fields as SchoolBody),
-  lines: (database, providerId) =>
-    jsonRows(
+  create: (_, ctx, fields) => updateSchool(ctx, fields as SchoolBody),
+  export: (database, providerId) =>
+    loadRows(
       database,
       `select id::text as ref, title, is_active as active, reference, org_nr, phone, email_admin, email, email_booking,
          email_more_info, post_address, post_zip, post_city, visit_address, visit_zip, visit_city, web_address,
@@ -41,36 +41,36 @@ export const school: SingleRecordType = {
     ),
 };
 
-/** Tags and labels: a line finds the one of its title, or makes it. */
-const words = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleRecordType => ({
+/** A line finds the tag or label of its title, or creates it. */
+const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleRecordType => ({
   kind,
   schema: Type.Object({ title: Title() }),
-  make: (_, ctx, { title }) =>
+  create: (_, ctx, { title }) =>
     ctx.write(async (tx, now) => (await resolveTags(ctx, tx, now, table, kind, [{ title: title as string }]))[0]!),
-  lines: (database, providerId) =>
-    jsonRows(
+  export: (database, providerId) =>
+    loadRows(
       database,
       `select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`,
       providerId,
     ),
 });
-export const tag = words('tag', tags);
-export const label = words('label', labels);
+export const tag = titleRecordType('tag', tags);
+export const label = titleRecordType('label', labels);
 
-/** A line finds the role of its title, or makes it. */
+/** A line finds the role of its title, or creates it. */
 export const role: SingleRecordType = {
   kind: 'role',
   schema: Type.Object({ title: Title(), description: Optional(Note()) }),
-  make: (_, ctx, fields) => findOrMakeRole(ctx, fields as { title: string; description?: string }),
-  lines: (database, providerId) =>
-    jsonRows(
+  create: (_, ctx, fields) => findOrCreateRole(ctx, fields as { title: string; description?: string }),
+  export: (database, providerId) =>
+    loadRows(
       database,
       'select id::text as ref, title, description from roles where provider_id = $1 order by roles.id',
       providerId,
     ),
 };
 
-const findOrMakeRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
+const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
   ctx.write(async (tx, now) => {
     const { providerId } = ctx;
     const equalTitle = sql`${caseFolded(roles.title)} = ${caseFolded(title)}`;
@@ -83,17 +83,17 @@ const findOrMakeRole = (ctx: Ctx, { title, description }: { title: string; descr
     return (await tx.insert(roles).values(values).returning({ id: roles.id }))[0]!.id;
   });
 
-/** A person who works for the provider; one whose e-mail is known already is attached. No invitation is sent. */
+/** A line adds an existing account, by e-mail address, to the provider, or creates one. Sends no invitation. */
 export const adminUser: SingleRecordType = {
   kind: 'admin_user',
   schema: Type.Object({
     ...Type.Omit(AdminUserBody, ['role_ids', 'send_invite']).properties,
     firstname: Title(),
     lastname: Title(),
-    role_ids: refs,
+    role_ids: RefList,
   }),
   references: { role_ids: 'role' },
-  async make(_, ctx, fields) {
+  async create(_, ctx, fields) {
     const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), send_invite: false });
     const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
     const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
@@ -105,8 +105,8 @@ export const adminUser: SingleRecordType = {
     );
     return user.id;
   },
-  lines: (database, providerId) =>
-    jsonRows(
+  export: (database, providerId) =>
+    loadRows(
       database,
       `select u.id::text as ref, u.email, m.firstname, m.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
          array(select r.role_id::text from admin_membership_roles r
@@ -116,9 +116,9 @@ export const adminUser: SingleRecordType = {
     ),
 };
 
-const setStatus = { requested: requestPartner, approved: approvePartner, revoked: revokePartner };
+const statusActions = { requested: requestPartner, approved: approvePartner, revoked: revokePartner };
 
-/** A connection of the provider to another one, by the id of that one: the provider lists its public items once approved. */
+/** A connection to another provider, by its id: once approved, the provider lists its public items. */
 export const partner: SingleRecordType = {
   kind: 'partner',
   schema: Type.Object({ partner_id: Id, status: OneOf(['requested', 'approved', 'revoked']) }),
@@ -126,14 +126,14 @@ export const partner: SingleRecordType = {
     if ((await database.db.$count(providers, eq(providers.id, partnerId as number))) === 0)
       throw new Problem('invalid', `There is no provider ${partnerId as number}`);
   },
-  async make(database, { providerId }, fields) {
-    const { partner_id: partnerId, status } = fields as { partner_id: number; status: keyof typeof setStatus };
+  async create(database, { providerId }, fields) {
+    const { partner_id: partnerId, status } = fields as { partner_id: number; status: keyof typeof statusActions };
     if (status === 'revoked') await requestPartner(database, providerId, partnerId);
-    await setStatus[status](database, providerId, partnerId);
+    await statusActions[status](database, providerId, partnerId);
     return partnerId;
   },
-  lines: (database, providerId) =>
-    jsonRows(
+  export: (database, providerId) =>
+    loadRows(
       database,
       `select partner_id::text as ref, partner_id, status from partner_connections where provider_id = $1 order by partner_id`,
       providerId,

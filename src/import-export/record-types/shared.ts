@@ -11,7 +11,7 @@ import { Ref, type Fields, type SingleRecordType } from '../record-type.ts';
 
 const { Optional } = Type;
 
-/** All providers share them, so a line finds the place there is, or adds one for all. */
+/** Places are shared data: a line finds an existing one or adds one for all providers. */
 export const place: SingleRecordType = {
   kind: 'place',
   schema: Type.Object({
@@ -20,18 +20,20 @@ export const place: SingleRecordType = {
     parent_id: Optional(Ref),
   }),
   references: { parent_id: 'place' },
-  make: (database, _, fields) => {
+  create: (database, _, fields) => {
     const { title, country, parent_id: parentId = null } = fields as Place;
     return findOrAddPlace(database, { title, country, parentId });
   },
-  lines: (database, providerId) => {
-    const named = ['locations', 'course_dates'].map((table) => `select place_id from ${table} where provider_id = $1`);
-    return withAncestors(database, 'places', named.join(' union '), providerId);
+  export: (database, providerId) => {
+    const idQueries = ['locations', 'course_dates'].map(
+      (table) => `select place_id from ${table} where provider_id = $1`,
+    );
+    return loadWithAncestors(database, 'places', idQueries.join(' union '), providerId);
   },
 };
 type Place = { title: string; country: string; parent_id?: number };
 
-/** The catalog's; a line finds the category of its slug, or adds one. */
+/** Categories are shared data: a line finds the category of its slug, or adds it. */
 export const category: SingleRecordType = {
   kind: 'category',
   schema: Type.Object({
@@ -40,13 +42,13 @@ export const category: SingleRecordType = {
     parent_id: Optional(Ref),
   }),
   references: { parent_id: 'category' },
-  make: async (database, _, fields) => {
+  create: async (database, _, fields) => {
     const { title, slug = toSlug(title), parent_id: parentId = null } = fields as Category;
     const [found] = await database.db.select({ id: categories.id }).from(categories).where(eq(categories.slug, slug));
     return found?.id ?? addCategory(database, { title, slug, parentId });
   },
-  lines: (database, providerId) =>
-    withAncestors(
+  export: (database, providerId) =>
+    loadWithAncestors(
       database,
       'categories',
       'select category_id from course_categories where provider_id = $1',
@@ -55,11 +57,16 @@ export const category: SingleRecordType = {
 };
 type Category = { title: string; slug?: string; parent_id?: number };
 
-/** The rows of a shared tree that the provider's rows name, and all above them, parents first. */
-async function withAncestors({ pool }: Database, table: 'places' | 'categories', named: string, providerId: number) {
+/** Rows of a shared tree that `idQuery` selects, with their ancestors, parents first. */
+async function loadWithAncestors(
+  { pool }: Database,
+  table: 'places' | 'categories',
+  idQuery: string,
+  providerId: number,
+) {
   const { rows } = await pool.query<{ row: Fields }>(
     `with recursive tree as (
-       select t.* from ${table} t where t.id in (${named})
+       select t.* from ${table} t where t.id in (${idQuery})
        union select p.* from ${table} p join tree on p.id = tree.parent_id
      ) select to_jsonb(tree) as row from tree order by id`,
     [providerId],

@@ -3,16 +3,15 @@ import { invalidFields } from '../../core/errors.ts';
 import { readMoment } from '../../lib/timestamps.ts';
 import type { Fields } from '../record-type.ts';
 
-/** How lines write what the interface only reads. */
 export const Day = Type.String({ format: 'date' });
 export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.0+)?)?$' });
-/** A day and a time of day, in the zone of the course date. */
+/** In the time zone of the course date. */
 export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
-/** Read as a text, since a number could not hold every amount to the hundredth. */
+/** A string: floating point cannot represent every amount. */
 export const Amount = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });
 export const Percentage = Type.String({ pattern: '^(100(\\.0{1,2})?|\\d{1,2}(\\.\\d{1,2})?)$' });
 
-/** Refuses fields whose text is no real time, such as the 30th of February. */
+/** Throws for dates that do not exist, such as 30 February. */
 export function assertRealValues(fields: Fields, names: string[]) {
   const notValid = names.filter(
     (name) => fields[name] !== undefined && readMoment(fields[name] as string) === undefined,

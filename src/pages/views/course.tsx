@@ -1,7 +1,7 @@
 import { toDateSpan } from '../../lib/date-format.ts';
 import { locationLines } from '../../lib/address-format.ts';
 import { hasPlace } from '../../reference/statuses.ts';
-import { mayPlan, type Enrolment, type Gathering } from '../courses.ts';
+import { canBeInCalendar, type Enrolment, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';
 import { safeLink } from '../html.ts';
 import type { PersonalView } from '../view.ts';
@@ -9,11 +9,11 @@ import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When } from './facts.tsx'
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; enrolment: Enrolment };
-type Whole = Props & { instructors: string[]; descriptions: Description[] };
+type CourseProps = Props & { instructors: string[]; descriptions: Description[] };
 
-/** Everything about one of the person's course dates. */
-export function Course({ view, enrolment, instructors, descriptions }: Whole) {
-  const { says, paths } = view;
+/** The page of one enrolment. */
+export function Course({ view, enrolment, instructors, descriptions }: CourseProps) {
+  const { texts, paths } = view;
   const { title, gatherings } = enrolment;
   return (
     <Layout view={view} title={title} current="courses">
@@ -26,21 +26,21 @@ export function Course({ view, enrolment, instructors, descriptions }: Whole) {
       <Facts view={view} enrolment={enrolment} />
       {instructors.length > 0 && (
         <dl>
-          <Fact name={says.instructors}>
+          <Fact name={texts.instructors}>
             <Lines lines={instructors} />
           </Fact>
         </dl>
       )}
-      {mayPlan(enrolment) && !enrolment.isOver && (
+      {canBeInCalendar(enrolment) && !enrolment.isOver && (
         <p>
           <a class="button" href={paths.calendar(enrolment.id)}>
-            {says.calendar}
+            {texts.calendar}
           </a>
         </p>
       )}
       {gatherings.length > 0 && (
         <section aria-labelledby="gatherings">
-          <h2 id="gatherings">{says.gatherings}</h2>
+          <h2 id="gatherings">{texts.gatherings}</h2>
           <ol class="gatherings">
             {gatherings.map((gathering) => (
               <li>
@@ -52,17 +52,17 @@ export function Course({ view, enrolment, instructors, descriptions }: Whole) {
       )}
       {descriptions.length > 0 && (
         <section aria-labelledby="about">
-          <h2 id="about">{says.aboutCourse}</h2>
+          <h2 id="about">{texts.aboutCourse}</h2>
           {descriptions.map(({ name, html }) => (
             <>
-              {says.courseTexts[name] && <h3>{says.courseTexts[name]}</h3>}
+              {texts.courseTexts[name] && <h3>{texts.courseTexts[name]}</h3>}
               <div class="text" dangerouslySetInnerHTML={{ __html: html }} />
             </>
           ))}
         </section>
       )}
       <p>
-        <a href={paths.courses}>{says.backToCourses}</a>
+        <a href={paths.courses}>{texts.backToCourses}</a>
       </p>
     </Layout>
   );
@@ -86,7 +86,7 @@ function GatheringItem({ view, enrolment, gathering }: Props & { gathering: Gath
       )}
       {link && (
         <p>
-          <a href={link}>{view.says.joinNow}</a>
+          <a href={link}>{view.texts.joinNow}</a>
         </p>
       )}
     </>

@@ -1,34 +1,34 @@
-import { mayPlan, type Enrolment } from '../courses.ts';
+import { canBeInCalendar, type Enrolment } from '../courses.ts';
 import type { PersonalView } from '../view.ts';
 import { Facts, Outcome, EnrolmentStatus, When } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
-type Props = { view: PersonalView; inFlight: Enrolment[]; past: Enrolment[] };
+type Props = { view: PersonalView; upcoming: Enrolment[]; past: Enrolment[] };
 
-/** The first page: what is to come, and what is over. */
-export function Courses({ view, inFlight, past }: Props) {
-  const { says, person } = view;
+/** The home page: upcoming and past courses. */
+export function Courses({ view, upcoming, past }: Props) {
+  const { texts, person } = view;
   return (
-    <Layout view={view} title={says.courses} current="courses">
-      <h1>{says.greeting(person.firstname ?? '')}</h1>
+    <Layout view={view} title={texts.courses} current="courses">
+      <h1>{texts.greeting(person.firstname ?? '')}</h1>
       <section aria-labelledby="coming">
-        <h2 id="coming">{says.inFlight}</h2>
-        {inFlight.length === 0 && <p>{says.noneComing}</p>}
+        <h2 id="coming">{texts.upcoming}</h2>
+        {upcoming.length === 0 && <p>{texts.noneComing}</p>}
         <ul class="cards">
-          {inFlight.map((enrolment) => (
+          {upcoming.map((enrolment) => (
             <li key={enrolment.id}>
-              <Coming view={view} enrolment={enrolment} />
+              <UpcomingCourse view={view} enrolment={enrolment} />
             </li>
           ))}
         </ul>
       </section>
       <section aria-labelledby="past">
-        <h2 id="past">{says.past}</h2>
-        {past.length === 0 && <p>{says.nonePast}</p>}
+        <h2 id="past">{texts.past}</h2>
+        {past.length === 0 && <p>{texts.nonePast}</p>}
         <ul class="cards">
           {past.map((enrolment) => (
             <li key={enrolment.id}>
-              <Past view={view} enrolment={enrolment} />
+              <PastCourse view={view} enrolment={enrolment} />
             </li>
           ))}
         </ul>
@@ -37,10 +37,10 @@ export function Courses({ view, inFlight, past }: Props) {
   );
 }
 
-type One = { view: PersonalView; enrolment: Enrolment };
+type ItemProps = { view: PersonalView; enrolment: Enrolment };
 
-function Coming({ view, enrolment }: One) {
-  const { says, paths } = view;
+function UpcomingCourse({ view, enrolment }: ItemProps) {
+  const { texts, paths } = view;
   return (
     <>
       <h3>
@@ -48,11 +48,11 @@ function Coming({ view, enrolment }: One) {
       </h3>
       <EnrolmentStatus view={view} enrolment={enrolment} />
       <Facts view={view} enrolment={enrolment} />
-      {mayPlan(enrolment) && (
+      {canBeInCalendar(enrolment) && (
         <p>
           <a class="button" href={paths.calendar(enrolment.id)}>
-            {says.calendar}
-            <span class="unseen">{says.calendarFor(enrolment.title)}</span>
+            {texts.calendar}
+            <span class="unseen">{texts.calendarFor(enrolment.title)}</span>
           </a>
         </p>
       )}
@@ -60,7 +60,7 @@ function Coming({ view, enrolment }: One) {
   );
 }
 
-function Past({ view, enrolment }: One) {
+function PastCourse({ view, enrolment }: ItemProps) {
   const { id, title, startAt, endAt } = enrolment;
   return (
     <>

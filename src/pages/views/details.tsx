@@ -3,11 +3,11 @@ import type { PersonalView } from '../view.ts';
 import { capitalized, Fact, Lines } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
-/** What the school knows of the person; to change it is the school's work. */
+/** The person's data, read-only. */
 export function Details({ view }: { view: PersonalView }) {
-  const { language, says, person } = view;
-  const facts: [keyof typeof says.person, (string | null)[]][] = [
-    ['name', [joined(person.firstname, person.lastname)]],
+  const { language, texts, person } = view;
+  const fields: [keyof typeof texts.person, (string | null)[]][] = [
+    ['name', [joinWords(person.firstname, person.lastname)]],
     ['username', [person.username]],
     ['email', [person.email]],
     ['phone', [person.phone]],
@@ -19,40 +19,40 @@ export function Details({ view }: { view: PersonalView }) {
       'homeAddress',
       [
         ...[person.homeAddress, person.homeAddress2, person.homeAddress3],
-        ...[joined(person.homeZipcode, person.homeCity), person.homePhone],
+        ...[joinWords(person.homeZipcode, person.homeCity), person.homePhone],
       ],
     ],
     [
       'workAddress',
       [
         ...[person.workAddress, person.workAddress2, person.workAddress3],
-        ...[joined(person.workZipcode, person.workCity), person.workPhone],
+        ...[joinWords(person.workZipcode, person.workCity), person.workPhone],
       ],
     ],
     [
       'invoiceAddress',
       [
         ...[person.invoiceAddress, person.invoiceAddress2, person.invoiceAddress3],
-        ...[joined(person.invoiceZipcode, person.invoiceCity), person.invoicePhone],
+        ...[joinWords(person.invoiceZipcode, person.invoiceCity), person.invoicePhone],
       ],
     ],
   ];
-  const known = facts.map(([name, lines]) => ({ name, lines: lines.filter((line) => line !== null && line !== '') }));
+  const facts = fields.map(([name, lines]) => ({ name, lines: lines.filter((line) => line !== null && line !== '') }));
   return (
-    <Layout view={view} title={says.details} current="details">
-      <h1>{says.details}</h1>
+    <Layout view={view} title={texts.details} current="details">
+      <h1>{texts.details}</h1>
       <dl>
-        {known
+        {facts
           .filter(({ lines }) => lines.length > 0)
           .map(({ name, lines }) => (
-            <Fact key={name} name={says.person[name]}>
+            <Fact key={name} name={texts.person[name]}>
               <Lines lines={lines as string[]} />
             </Fact>
           ))}
       </dl>
-      <p>{says.detailsHint}</p>
+      <p>{texts.detailsHint}</p>
     </Layout>
   );
 }
 
-const joined = (...words: (string | null)[]) => words.filter(Boolean).join(' ');
+const joinWords = (...words: (string | null)[]) => words.filter(Boolean).join(' ');

@@ -2,78 +2,77 @@ import type { ComponentChildren } from 'preact';
 import { dayInWords, spanEnds, toDateSpan, type Span } from '../../lib/date-format.ts';
 import { isOnline, placeLines } from '../../lib/address-format.ts';
 import { hasPlace, postponed, getEnrolmentStatus } from '../../reference/statuses.ts';
-import { mayPlan, type Enrolment } from '../courses.ts';
+import { canBeInCalendar, type Enrolment } from '../courses.ts';
 import { safeLink } from '../html.ts';
 import type { Texts } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
 
 type Props = { view: PersonalView; enrolment: Enrolment };
 
-/** How the person stands, in kind words. */
-export function EnrolmentStatus({ view: { says }, enrolment }: Props) {
+export function EnrolmentStatus({ view: { texts }, enrolment }: Props) {
   const enrolmentStatus = getEnrolmentStatus(enrolment);
   const isPostponed = enrolment.dateStatusId === postponed;
   return (
     <>
       <p class={`standing ${isPostponed && hasPlace(enrolment) ? 'postponed' : enrolmentStatus}`}>
-        {says.standings[enrolmentStatus]}
+        {texts.standings[enrolmentStatus]}
       </p>
-      {isPostponed && <p>{says.postponed}</p>}
+      {isPostponed && <p>{texts.postponed}</p>}
     </>
   );
 }
 
-/** When and where, and the way in for who has a place. */
+/** Time, place and, for participants with a seat, the meeting's link. */
 export function Facts({ view, enrolment }: Props) {
-  const { says } = view;
+  const { texts } = view;
   const { zone, gatherings, eventUrl } = enrolment;
   const next = gatherings.find(({ isOver }) => !isOver);
-  const where = whereabouts(enrolment, says);
+  const where = toPlaceLines(enrolment, texts);
   const link = hasPlace(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
   return (
     <dl>
-      <Fact name={says.when}>
+      <Fact name={texts.when}>
         <When view={view} span={enrolment} />
       </Fact>
       {gatherings.length > 1 && next && (
-        <Fact name={says.next}>
-          <When view={view} span={toDateSpan(next)} /> ({says.gatheringsCount(gatherings.length)})
+        <Fact name={texts.next}>
+          <When view={view} span={toDateSpan(next)} /> ({texts.gatheringsCount(gatherings.length)})
         </Fact>
       )}
-      {zone !== view.timezone && <Fact name={says.zone}>{zone}</Fact>}
+      {zone !== view.timezone && <Fact name={texts.zone}>{zone}</Fact>}
       {where.length > 0 && (
-        <Fact name={says.where}>
+        <Fact name={texts.where}>
           <Lines lines={where} />
         </Fact>
       )}
       {link && (
-        <Fact name={says.join}>
-          <a href={link}>{says.joinNow}</a>
+        <Fact name={texts.join}>
+          <a href={link}>{texts.joinNow}</a>
         </Fact>
       )}
     </dl>
   );
 }
 
-/** Where to go; of a date that takes place, also that nobody has said yet. */
-function whereabouts(enrolment: Enrolment, says: Texts): string[] {
-  const lines = [...(isOnline(enrolment) ? [says.online] : []), ...placeLines(enrolment)];
-  return lines.length === 0 && mayPlan(enrolment) && !enrolment.isOver ? [says.noPlaceYet] : lines;
+/** The place, or a note that it is not decided yet. */
+function toPlaceLines(enrolment: Enrolment, texts: Texts): string[] {
+  const lines = [...(isOnline(enrolment) ? [texts.online] : []), ...placeLines(enrolment)];
+  return lines.length === 0 && canBeInCalendar(enrolment) && !enrolment.isOver ? [texts.noPlaceYet] : lines;
 }
 
-/** What came of a course that is over. */
-export function Outcome({ view: { language, says }, enrolment }: Props) {
+/** The result of a past course. */
+export function Outcome({ view: { language, texts }, enrolment }: Props) {
   const { hasPassed, hasCompleted, certificateIssuedAt } = enrolment;
-  const result = hasPassed ? says.passed : hasCompleted ? says.completed : undefined;
+  const result = hasPassed ? texts.passed : hasCompleted ? texts.completed : undefined;
   return (
     <>
       {result && <p class="standing confirmed">{result}</p>}
-      {certificateIssuedAt && <p>{says.certificate(dayInWords(certificateIssuedAt, language))}</p>}
+      {certificateIssuedAt && <p>{texts.certificate(dayInWords(certificateIssuedAt, language))}</p>}
     </>
   );
 }
 
-/** Days and times, whose ends stay together in a narrow window. */
+/** Days and times; `.time` does not wrap. */
 export const When = ({ view, span }: { view: PersonalView; span: Span }) => (
   <>
     {spanEnds(span, view.language).map(({ day, time }, n) => (
@@ -89,7 +88,7 @@ export const When = ({ view, span }: { view: PersonalView; span: Span }) => (
   </>
 );
 
-/** Norwegian writes days in small letters, but at the beginning of a line. */
+/** Norwegian weekdays are in lower case except at the start of a line. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (

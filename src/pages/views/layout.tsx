@@ -3,12 +3,12 @@ import { safeLink } from '../html.ts';
 import type { School } from '../people.ts';
 import type { View } from '../view.ts';
 
-type Current = 'courses' | 'details' | 'password';
+type CurrentPage = 'courses' | 'details' | 'password';
 
-/** The frame of every page: landmarks, the way around for who is signed in, the school to ask. */
-export function Layout(props: { view: View; title: string; current?: Current; children: ComponentChildren }) {
+/** Frame of every page: landmarks, the menu if signed in, the school's contact data. */
+export function Layout(props: { view: View; title: string; current?: CurrentPage; children: ComponentChildren }) {
   const { view, title, current, children } = props;
-  const { language, says, paths, school } = view;
+  const { language, texts, paths, school } = view;
   return (
     <html lang={language}>
       <head>
@@ -20,37 +20,37 @@ export function Layout(props: { view: View; title: string; current?: Current; ch
       </head>
       <body>
         <a class="skip" href="#content">
-          {says.skip}
+          {texts.skip}
         </a>
         <header>
-          <p class="school">{school?.title ?? says.menu}</p>
+          <p class="school">{school?.title ?? texts.menu}</p>
           {view.person && <Menu view={view} current={current} />}
         </header>
         <main id="content" tabIndex={-1}>
           {children}
         </main>
-        {school && <Contact title={says.school} school={school} />}
+        {school && <Contact title={texts.school} school={school} />}
       </body>
     </html>
   );
 }
 
-function Menu({ view: { says, paths }, current }: { view: View; current: Current | undefined }) {
+function Menu({ view: { texts, paths }, current }: { view: View; current: CurrentPage | undefined }) {
   return (
     <div class="menu">
-      <nav aria-label={says.menu}>
+      <nav aria-label={texts.menu}>
         <ul>
           {(['courses', 'details', 'password'] as const).map((page) => (
             <li key={page}>
               <a href={paths[page]} aria-current={page === current ? 'page' : undefined}>
-                {says[page]}
+                {texts[page]}
               </a>
             </li>
           ))}
         </ul>
       </nav>
       <form method="post" action={paths.logOut}>
-        <button class="plain">{says.logOut}</button>
+        <button class="plain">{texts.logOut}</button>
       </form>
     </div>
   );

@@ -1,7 +1,7 @@
 import type { View } from '../view.ts';
 import { Layout } from './layout.tsx';
 
-/** A page that says one thing, and what to do. */
+/** A page with a single message. */
 export function Notice({ view, title, lines }: { view: View; title: string; lines: string[] }) {
   return (
     <Layout view={view} title={title}>
@@ -11,7 +11,7 @@ export function Notice({ view, title, lines }: { view: View; title: string; line
       ))}
       {view.person && (
         <p>
-          <a href={view.paths.courses}>{view.says.backToCourses}</a>
+          <a href={view.paths.courses}>{view.texts.backToCourses}</a>
         </p>
       )}
     </Layout>

@@ -2,66 +2,66 @@ import type { ComponentChildren } from 'preact';
 import type { PersonalView, View } from '../view.ts';
 import { Layout } from './layout.tsx';
 
-/** What is wrong with a form that was sent, said at the field. */
-export type Faults = { old?: string; password?: string; repeated?: string };
+/** Error messages by field. */
+export type FieldErrors = { old?: string; password?: string; repeated?: string };
 
-/** Who follows a link that was mailed chooses a password. */
-export function ChoosePassword({ view, username, faults }: { view: View; username: string; faults: Faults }) {
-  const { says, school } = view;
+/** Form for a mailed password link. */
+export function ChoosePassword({ view, username, faults }: { view: View; username: string; faults: FieldErrors }) {
+  const { texts, school } = view;
   return (
-    <Layout view={view} title={getTitle(view, says.choosePassword, faults)}>
-      <h1>{says.choosePassword}</h1>
-      {school && <p>{says.choosePasswordFor(school.title)}</p>}
+    <Layout view={view} title={toTitle(view, texts.choosePassword, faults)}>
+      <h1>{texts.choosePassword}</h1>
+      {school && <p>{texts.choosePasswordFor(school.title)}</p>}
       <PasswordForm view={view} username={username} faults={faults} />
     </Layout>
   );
 }
 
-/** Who is signed in changes theirs. */
-export function ChangePassword({ view, faults }: { view: PersonalView; faults: Faults }) {
-  const { says, person } = view;
+/** Form for signed-in people. */
+export function ChangePassword({ view, faults }: { view: PersonalView; faults: FieldErrors }) {
+  const { texts, person } = view;
   return (
-    <Layout view={view} title={getTitle(view, says.changePassword, faults)} current="password">
-      <h1>{says.changePassword}</h1>
+    <Layout view={view} title={toTitle(view, texts.changePassword, faults)} current="password">
+      <h1>{texts.changePassword}</h1>
       <PasswordForm view={view} username={person.username} faults={faults}>
-        <Field name="old" label={says.oldPassword} autocomplete="current-password" fault={faults.old} />
+        <Field name="old" label={texts.oldPassword} autocomplete="current-password" fault={faults.old} />
       </PasswordForm>
     </Layout>
   );
 }
 
-/** The title is the first thing a screen reader says of the answer. */
-const getTitle = ({ says }: View, title: string, faults: Faults) =>
-  Object.keys(faults).length > 0 ? says.errorTitle(title) : title;
+/** Errors go into the title, which screen readers read first. */
+const toTitle = ({ texts }: View, title: string, faults: FieldErrors) =>
+  Object.keys(faults).length > 0 ? texts.errorTitle(title) : title;
 
-type FormProps = { view: View; username: string; faults: Faults; children?: ComponentChildren };
+type FormProps = { view: View; username: string; faults: FieldErrors; children?: ComponentChildren };
 
-/** Sent to its own address; the username is there for password managers. */
-function PasswordForm({ view: { says }, username, faults, children }: FormProps) {
+/** Posts to its own URL; the username field is for password managers. */
+function PasswordForm({ view: { texts }, username, faults, children }: FormProps) {
   return (
     <form method="post" class="fields">
       <p>
-        <label for="username">{says.person.username}</label>
+        <label for="username">{texts.person.username}</label>
         <input id="username" autocomplete="username" value={username} readOnly />
       </p>
       {children}
       <Field
         name="password"
-        label={says.newPassword}
+        label={texts.newPassword}
         autocomplete="new-password"
-        hint={says.passwordHint}
+        hint={texts.passwordHint}
         fault={faults.password}
       />
-      <Field name="repeated" label={says.repeatPassword} autocomplete="new-password" fault={faults.repeated} />
+      <Field name="repeated" label={texts.repeatPassword} autocomplete="new-password" fault={faults.repeated} />
       <p>
-        <button>{says.savePassword}</button>
+        <button>{texts.savePassword}</button>
       </p>
     </form>
   );
 }
 
 type FieldProps = {
-  name: keyof Faults;
+  name: keyof FieldErrors;
   label: string;
   autocomplete: 'current-password' | 'new-password';
   hint?: string;
