@@ -40,7 +40,7 @@ command(program, 'migrate', "Bring the database's tables up to date").action(asy
   raiseOomScore(config);
   const store = await openStore(config, () => undefined);
   try {
-    await waitForDatabase(store.database, config.STARTUP_WAIT_MS);
+    await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
     const { applied } = await migrateDatabase(store.connection);
     print(options.json, {
       json: { applied },

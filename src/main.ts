@@ -45,7 +45,7 @@ async function start() {
 
 async function serve(config: Config, log: Log, store: Store, stop: ReturnType<typeof onStopSignal>) {
   const { database } = store;
-  await waitForDatabase(database, config.STARTUP_WAIT_MS, () =>
+  await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS, () =>
     log.warn('The database does not answer yet; waiting for it'),
   );
   if (config.MIGRATE_ON_START) {
@@ -66,13 +66,13 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     version: packageVersion(),
     limits: {
       bodyBytes: config.BODY_LIMIT,
-      keptBytes: config.ANSWER_CACHE_MB * 1_048_576,
+      keptBytes: config.RESPONSE_CACHE_MB * 1_048_576,
       // A connection is left for what is no list, as long as no list has two: one whose relations come apart may.
-      lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_WAIT_MS },
+      lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_ACQUIRE_TIMEOUT_MS },
       headersMs: config.HEADERS_TIMEOUT_MS,
       requestMs: config.REQUEST_TIMEOUT_MS,
-      keepAliveMs: config.KEEP_ALIVE_MS,
-      wrongKeysPerMinute: config.WRONG_KEYS_PER_MINUTE,
+      keepAliveMs: config.KEEP_ALIVE_TIMEOUT_MS,
+      wrongKeysPerMinute: config.INVALID_KEYS_PER_MINUTE,
       publicRequestsPerMinute: config.PUBLIC_REQUESTS_PER_MINUTE,
       rate: config.rate,
     },
@@ -109,9 +109,9 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     isShuttingDown.now = true;
     stopClearing?.();
     stopClockCheck?.();
-    if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
-    const end = performance.now() + config.STOP_MS;
-    await catchUp(app.server, config.STOP_MS / 2);
+    if (config.SHUTDOWN_DRAIN_MS > 0) await sleep(config.SHUTDOWN_DRAIN_MS);
+    const end = performance.now() + config.SHUTDOWN_TIMEOUT_MS;
+    await catchUp(app.server, config.SHUTDOWN_TIMEOUT_MS / 2);
     // A connection that was busy when the port closed is idle once it has its answer.
     const closing = setInterval(() => app.server.closeIdleConnections(), 50);
     const answered = Promise.race([
@@ -120,7 +120,7 @@ async function serve(config: Config, log: Log, store: Store, stop: ReturnType<ty
     ]).finally(() => clearInterval(closing));
     // A mail that is cut off would leave again; the time it may take is its own.
     await Promise.all([answered, mail?.stop()]);
-    await Promise.race([store.close(), sleep(config.STOP_MS)]);
+    await Promise.race([store.close(), sleep(config.SHUTDOWN_TIMEOUT_MS)]);
     log.info('Stopped');
   });
   printWelcome(config, log, (app.server.address() as AddressInfo).port, demoKey);

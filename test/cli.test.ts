@@ -232,7 +232,7 @@ test('help is everywhere and is no failure; a group alone is wrong usage', async
 test('a database out of reach is one line', async () => {
   const failed = await cli(['migrate'], {
     DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none',
-    STARTUP_WAIT_MS: '0',
+    DATABASE_CONNECT_TIMEOUT_MS: '0',
   });
   expect(failed).toMatchObject({
     code: 1,

@@ -153,7 +153,7 @@ test('a slow mail server gets a mail once, even when the server stops and has no
       setTimeout(done, 3_000);
     },
   });
-  const world = await processWorld({ SMTP_URL: smtp.url, STOP_MS: '200' });
+  const world = await processWorld({ SMTP_URL: smtp.url, SHUTDOWN_TIMEOUT_MS: '200' });
   await invite(await world.newProvider(), 'ase@people.example');
   const server = await startServer(world.env);
   await eventually(() => expect(receiving).toBe(true));

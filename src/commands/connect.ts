@@ -38,12 +38,12 @@ export async function run(
   raiseOomScore(config);
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   // Nobody behind it waits, so it may wait longer for a connection than a request.
-  const acquireMs = Math.max(10_000, config.POOL_WAIT_MS);
+  const acquireMs = Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS);
   const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...how });
   const stop: { signal?: string } = {};
   try {
     const database = store.database.withAudit({ actor: 'operator', actorId: null, action });
-    await waitForDatabase(database, config.STARTUP_WAIT_MS);
+    await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS);
     if (how.poolSize === 1) {
       await refusePooler(store);
       await endOnSignal(store, stop);

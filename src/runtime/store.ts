@@ -36,9 +36,9 @@ export async function openStore(
     timezone: config.TIMEZONE,
     poolSize: config.POOL_SIZE,
     prepare: config.PREPARED_STATEMENTS,
-    acquireMs: config.POOL_WAIT_MS,
+    acquireMs: config.POOL_ACQUIRE_TIMEOUT_MS,
     statementMs: config.STATEMENT_TIMEOUT_MS,
-    writeMs: config.WRITE_WAIT_MS,
+    writeMs: config.WRITE_LOCK_TIMEOUT_MS,
     onError,
     onUnprepared: () =>
       onError(
