@@ -114,7 +114,7 @@ test('keys are created, listed without themselves, and revoked at once', async (
 test('a key that has expired already is made, and said to be of no use', async () => {
   const me = await providerIn(world.app, world.database);
   const made = await run('key', 'create', '--provider', String(me.id), '--expires', '2020-01-01');
-  expect(made.stdout).toContain('It has expired already');
+  expect(made.stdout).toContain('It has already expired');
   expect(await status(/cbs_\S+/.exec(made.stdout)![0])).toBe(401);
   const lasting = await run('key', 'create', '--provider', String(me.id), '--expires', '2999-01-01');
   expect(lasting.stdout).not.toContain('expired');
@@ -177,7 +177,7 @@ test.each([
   [['partner', 'revoke', '--provider', '999998', '--partner', '999999'], 'error: Partner connection not found'],
   [['partner', 'approve', '--provider', '999999', '--partner', '999999'], 'error: Field(s) not valid: partner'],
   [['course', 'categorize', '--provider', '1', '--course', '999999', '--category', '1'], 'error: Course not found'],
-  [['demo'], 'error: The demo data goes into an empty database only; this one has providers'],
+  [['demo'], 'error: The demo data needs an empty database; this one has providers'],
 ])('%j fails with 1 and one line', async (args, said) => {
   await run('provider', 'create', '--title', 'Somebody');
   expect(await run(...args)).toMatchObject({ code: 1, stdout: '', stderr: `${said}\n` });
