@@ -1,36 +1,36 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import type { FastifySchema } from 'fastify';
 
-type Parts = FastifySchema & { tags?: readonly string[]; body?: TObject; response?: Record<string, TSchema> };
+type RouteSchema = FastifySchema & { tags?: readonly string[]; body?: TObject; response?: Record<string, TSchema> };
 
 /**
- * The names that bodies may hold: their own fields, and those of the answers under the same tag, which a client that
- * sends back an item sends as well. Any other name is likely a typing error.
+ * Collects the field names that a body may contain: those of its schema, and those of responses with the same tag, since
+ * clients send items back. Other names are reported as ignored.
  */
 export function createKnownFields() {
-  const answered = new Map<string, Set<string>>();
-  const getTag = ({ tags }: Parts) => tags?.[0] ?? '';
+  const responseFields = new Map<string, Set<string>>();
+  const getTag = ({ tags }: RouteSchema) => tags?.[0] ?? '';
 
   function add(schema: FastifySchema = {}) {
-    const { response = {}, ...parts } = schema as Parts;
-    const known = answered.get(getTag(parts)) ?? new Set();
-    answered.set(getTag(parts), known);
-    for (const [status, answer] of Object.entries(response)) {
-      if (/^2/.test(status)) for (const name of getNames(answer)) known.add(name);
+    const { response = {}, ...route } = schema as RouteSchema;
+    const known = responseFields.get(getTag(route)) ?? new Set();
+    responseFields.set(getTag(route), known);
+    for (const [status, body] of Object.entries(response)) {
+      if (/^2/.test(status)) for (const name of getNames(body)) known.add(name);
     }
   }
 
   function check(schema: FastifySchema = {}) {
-    const parts = schema as Parts;
-    const own = new Set(Object.keys(parts.body?.properties ?? {}));
-    return (name: string) => own.has(name) || answered.get(getTag(parts))?.has(name) === true;
+    const route = schema as RouteSchema;
+    const bodyFields = new Set(Object.keys(route.body?.properties ?? {}));
+    return (name: string) => bodyFields.has(name) || responseFields.get(getTag(route))?.has(name) === true;
   }
   return { add, check };
 }
 
-/** The members of an answer, or of the items of one that is a list or a page. */
-function getNames(answer: TSchema): string[] {
-  const { properties = {}, items } = answer as { properties?: Record<string, TSchema>; items?: TSchema };
+/** Properties of a response, and of its items if it is a list or a page. */
+function getNames(response: TSchema): string[] {
+  const { properties = {}, items } = response as { properties?: Record<string, TSchema>; items?: TSchema };
   const page = properties['items']?.['items'] as TSchema | undefined;
   return [...Object.keys(properties), ...[items, page].flatMap((item) => (item ? getNames(item) : []))];
 }
