@@ -16,7 +16,7 @@ import { assertQueryIsRead, parseQuery } from './http/parsing/query-string.ts';
 import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import { createListLimiter, type ListLimiter } from './http/list-cache/list-limiter.ts';
 import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
-import { legacyCourses, legacySchools } from './interfaces/legacy.ts';
+import { legacy } from './interfaces/legacy.ts';
 import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
 import { serializeLargeItems, compileSerializer } from './http/list-serializer.ts';
@@ -76,8 +76,7 @@ export async function buildApp(options: AppOptions) {
   );
   await app.register(bodies);
   await app.register(v2, { prefix: '/v2', ...services });
-  await app.register(legacySchools, { prefix: '/schools', ...services });
-  await app.register(legacyCourses, { prefix: '/courses', ...services });
+  await app.register(legacy, services);
   await app.register(my, { prefix: '/my', ...services });
   return app;
 }
