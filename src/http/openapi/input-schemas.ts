@@ -29,11 +29,11 @@ export function documentInput(schema: TSchema): TSchema {
 }
 
 function beforeCoercion(field: TSchema): TSchema {
-  const how = (field as { [Read]?: Reading })[Read];
-  if (how === 'list') return listOrOne(field, 'A text separates items by commas');
-  if (how === 'json' && field['items']) return listOrOne(field, 'A text holds the list as JSON');
-  if (how === 'upper') return inAnyCase(field);
-  return how ? { ...field, ...coercedFormats[how] } : field;
+  const kind = (field as { [Read]?: Reading })[Read];
+  if (kind === 'list') return listOrOne(field, 'A text separates items by commas');
+  if (kind === 'json' && field['items']) return listOrOne(field, 'A text holds the list as JSON');
+  if (kind === 'upper') return inAnyCase(field);
+  return kind ? { ...field, ...coercedFormats[kind] } : field;
 }
 
 /** A list, a single item, or a text that encodes either. */
