@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit';
-import Fastify, { LogController, type FastifyBaseLogger } from 'fastify';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import { compileCheck } from './schema/validator.ts';
@@ -16,7 +16,7 @@ import { assertQueryIsRead, parseQuery } from './http/parsing/query-string.ts';
 import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/list-limiter.ts';
 import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
-import { legacyCourses, legacySchools } from './interfaces/legacy.ts';
+import { legacy } from './interfaces/legacy.ts';
 import { readable } from './pages/address.ts';
 import { my } from './pages/my.tsx';
 import { serializeLargeItems, compileSerializer } from './http/list-serializer.ts';
@@ -27,14 +27,15 @@ export type Limits = {
   headersMs: number;
   requestMs: number;
   keepAliveMs: number;
+  /** Invalid API keys per address. */
   wrongKeysPerMinute: number;
-  /** Requests of one address to what needs no key; 600 unless given. */
+  /** Requests without a key per address; default 600. */
   publicRequestsPerMinute?: number;
-  /** Of each provider's requests; not limited unless given. */
+  /** Requests per provider; default unlimited. */
   rate?: Rate | undefined;
-  /** How many bytes of answers are kept; none unless given. */
+  /** Size of the response cache in bytes; default 0, which disables it. */
   keptBytes?: number;
-  /** Of lists; all are read at once unless given. */
+  /** Concurrent lists; default unlimited. */
   lists?: ListLimits;
 };
 
@@ -52,24 +53,42 @@ export type AppOptions = {
 
 const maxHeaders = 100;
 
-/** The application on one page. */
-export async function buildApp({
-  database,
-  settings,
-  version,
-  limits,
-  trustProxy = [],
-  logger,
-  isShuttingDown = { now: false },
-  guards = allGuards,
-}: AppOptions) {
-  const app = Fastify({
+/** Builds the application without listening. */
+export async function buildApp(options: AppOptions) {
+  const { database, settings, version, limits, isShuttingDown = { now: false }, guards = allGuards } = options;
+  const app = createServer(options);
+  addHooks(app, isShuttingDown);
+  registerErrorHandler(app, formatV2Error);
+
+  await app.register(rateLimit, { global: false, cache: 10_000 });
+  const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
+  const countInvalidKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
+  const buckets = limits.rate && createRateBuckets(limits.rate);
+  registerListCache(app, { bytes: limits.keptBytes ?? 0, limits: limits.lists });
+  const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
+
+  await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
+  await app.register(async (scope) =>
+    healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
+  );
+  app.get('/', { schema: { hide: true } }, (_request, reply) =>
+    reply.redirect(`${toBasePath(settings.publicUrl)}/docs`),
+  );
+  await app.register(bodies);
+  await app.register(v2, { prefix: '/v2', ...services });
+  await app.register(legacy, services);
+  await app.register(my, { prefix: '/my', ...services });
+  return app;
+}
+
+function createServer({ limits, trustProxy = [], logger }: AppOptions) {
+  return Fastify({
     ...(logger ? { loggerInstance: logger } : {}),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestMs,
-    // A little longer, so that a client that stalls is told before it is cut off.
+    // Longer than requestTimeout, so that a stalled client gets a 408 before the socket is closed.
     connectionTimeout: limits.requestMs + 3_000,
     keepAliveTimeout: limits.keepAliveMs,
     http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: 2_000 },
@@ -79,56 +98,35 @@ export async function buildApp({
     rewriteUrl: ({ url = '/' }) => readable(url),
     frameworkErrors: handleFrameworkError,
     clientErrorHandler: handleClientError,
-    // What is too long to be an id is none: its route says so, once it knows who asks.
+    // Long ids reach their route, which authenticates the request before it responds 404.
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 16_384 },
   });
+}
 
+function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState) {
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.on('timeout', closeIdleSocket);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (isShuttingDown.now) reply.header('connection', 'close');
   });
-  // Later than what the pages need to word a problem. Names and values come one after the other.
+  // In preParsing, because error pages need what the onRequest hooks of the pages set up.
   app.addHook('preParsing', async ({ raw, query }) => {
     assertQueryIsRead(query);
+    // rawHeaders alternates names and values.
     if (raw.rawHeaders.length > 2 * maxHeaders)
       throw new Problem('headers_too_large', `There are more than ${maxHeaders} headers`);
   });
   app.setValidatorCompiler(({ schema }) => compileCheck(schema as object));
-  // Typed as a text; bytes are sent as they are.
   app.setSerializerCompiler(({ schema, method }) =>
     compileSerializer(schema as object, { isRead: method === 'GET' || method === 'HEAD' }),
   );
   app.addHook('preSerialization', serializeLargeItems);
-  registerErrorHandler(app, formatV2Error);
-
-  await app.register(rateLimit, { global: false, cache: 10_000 });
-  const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
-  await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
-  const countInvalidKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
-  registerListCache(app, { bytes: limits.keptBytes ?? 0, limits: limits.lists });
-  const buckets = limits.rate && createRateBuckets(limits.rate);
-  const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
-
-  await app.register(async (scope) =>
-    healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
-  );
-  app.get('/', { schema: { hide: true } }, (_request, reply) =>
-    reply.redirect(`${toBasePath(settings.publicUrl)}/docs`),
-  );
-
-  await app.register(bodies);
-  await app.register(v2, { prefix: '/v2', ...services });
-  await app.register(legacySchools, { prefix: '/schools', ...services });
-  await app.register(legacyCourses, { prefix: '/courses', ...services });
-  await app.register(my, { prefix: '/my', ...services });
-  return app;
 }
 
-/** The caller's own id for the request, when it is a sane one. */
+/** Uses the client's request id if it is well formed. */
 function genReqId({ headers }: IncomingMessage) {
-  const sent = headers['x-request-id'];
-  return typeof sent === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(sent) ? sent : randomUUID();
+  const requestId = headers['x-request-id'];
+  return typeof requestId === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(requestId) ? requestId : randomUUID();
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>> & { server: Server };

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { auditCommands } from './commands/audit.ts';
-import { command, id, moment, print, run, slug, table, title, type Options } from './commands/connect.ts';
+import { command, id, print, run, slug, table, timestamp, title, type Options } from './commands/connect.ts';
 import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { exchangeCommands } from './commands/import-export.ts';
@@ -26,25 +26,23 @@ import {
   openProvider,
 } from './resources/schools/provider-service.ts';
 
-/** What operators type; each command calls the services that the interfaces call. */
-
-let usage = '';
+let usageError = '';
 const program = new Command('cli')
   .description('Operates the course booking service: its database, providers, keys, partners and categories.')
   .version(packageVersion())
   .exitOverride()
-  .configureOutput({ writeErr: (text) => (usage += text) });
+  .configureOutput({ writeErr: (text) => (usageError += text) });
 
-command(program, 'migrate', "Bring the database's tables up to date").action(async (options: Options) => {
+command(program, 'migrate', 'Apply pending database migrations').action(async (options: Options) => {
   const config = readConfig(process.env);
   raiseOomScore(config);
   const store = await openStore(config, () => undefined);
   try {
-    await waitForDatabase(store.database, config.STARTUP_WAIT_MS);
+    await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
     const { applied } = await migrateDatabase(store.connection);
     print(options.json, {
       json: { applied },
-      text: applied === 0 ? 'Up to date already' : `Applied ${applied} migrations`,
+      text: applied === 0 ? 'Already up to date' : `Applied ${applied} migrations`,
     });
   } finally {
     await store.close();
@@ -57,18 +55,18 @@ command(program, 'demo', 'Load the demo data into an empty database').action((op
     async ({ config, database }) => {
       const apiKey = await createDemo(config, database);
       if (apiKey === null)
-        throw new Problem('invalid', 'The demo data goes into an empty database only; this one has providers');
+        throw new Problem('invalid', 'The demo data needs an empty database; this one has providers');
       return { json: { api_key: apiKey }, text: `Loaded the demo data. API key of the demo school: ${apiKey}` };
     },
     { mayCreate: true },
   ),
 );
 
-const provider = program.command('provider').description('Schools and companies, each with data and keys of its own');
+const provider = program.command('provider').description('Schools and companies, each with its own data and API keys');
 
-command(provider, 'create', 'Make a provider with its first key, which is shown once')
-  .requiredOption('--title <title>', 'its title', title)
-  .option('--parent <id>', 'the provider it is a sub-school of', id)
+command(provider, 'create', 'Create a provider with its first API key, which is printed only once')
+  .requiredOption('--title <title>', 'title of the provider', title)
+  .option('--parent <id>', 'parent provider of a sub-school', id)
   .action((options: Options & { title: string; parent?: number }) =>
     run(
       options,
@@ -76,8 +74,8 @@ command(provider, 'create', 'Make a provider with its first key, which is shown 
         const { title, parent = null } = options;
         const created = await createTitledProvider(database, title, parent, undefined, config.SUB_SCHOOLS_MAX);
         const text = [
-          `Provider ${created.providerId} with the key ${created.apiKey}`,
-          'The key is shown only now. Try it:',
+          `Created provider ${created.providerId} with the API key ${created.apiKey}`,
+          'The key is printed only once. Try it:',
           `  curl -H 'X-API-Key: ${created.apiKey}' ${config.PUBLIC_URL}/v2/schools`,
         ].join('\n');
         return { json: { provider_id: created.providerId, api_key: created.apiKey }, text };
@@ -86,10 +84,10 @@ command(provider, 'create', 'Make a provider with its first key, which is shown 
     ),
   );
 
-command(provider, 'list', 'All providers, by id').action((options: Options) =>
+command(provider, 'list', 'List all providers by id').action((options: Options) =>
   run(options, async ({ database }) => {
-    const found = await listProviders(database);
-    const rows = found.map((row) => ({
+    const providers = await listProviders(database);
+    const rows = providers.map((row) => ({
       ...row,
       created_at: dateTimeOrNull(row.created_at),
       closed_at: dateTimeOrNull(row.closed_at),
@@ -98,42 +96,42 @@ command(provider, 'list', 'All providers, by id').action((options: Options) =>
   }),
 );
 
-for (const [name, description, act, state] of [
+for (const [name, description, setState, state] of [
   [
     'close',
-    'Reject all keys, sessions and links of a provider from the next request on; its data stays',
+    'Reject all keys, sessions and links of a provider (effective immediately); its data stays',
     closeProvider,
     'closed',
   ],
-  ['open', 'Undo close', openProvider, 'open'],
+  ['open', 'Reopen a closed provider', openProvider, 'open'],
 ] as const) {
   command(provider, name, description)
-    .argument('<id>', 'the id of the provider', id)
+    .argument('<id>', 'id of the provider', id)
     .action((providerId: number, options: Options) =>
       run(options, async ({ database }) => {
-        await act(database, providerId);
+        await setState(database, providerId);
         return { json: { provider_id: providerId, state }, text: `Provider ${providerId} is ${state}` };
       }),
     );
 }
 
-const key = program.command('key').description("A provider's API keys");
+const key = program.command('key').description('API keys of a provider');
 
-command(key, 'create', 'Make a further key, which is shown once')
-  .requiredOption('--provider <id>', 'whose key', id)
-  .option('--label <label>', 'what it is for', title)
-  .option('--expires <date>', 'when it stops working, in the service time zone', moment)
+command(key, 'create', 'Create another API key, which is printed only once')
+  .requiredOption('--provider <id>', 'provider of the key', id)
+  .option('--label <label>', 'purpose of the key', title)
+  .option('--expires <date>', 'expiry date, in the service time zone', timestamp)
   .action((options: Options & { provider: number; label?: string; expires?: string }) =>
     run(options, async ({ getCtx }) => {
       const created = await createKey(await getCtx(options.provider), options);
-      const expired = created.isExpired ? ' It has expired already: it opens nothing.' : '';
-      const text = `Key ${created.keyId}: ${created.apiKey}\nIt is shown only now.${expired}`;
+      const warning = created.isExpired ? ' It has already expired and is not accepted.' : '';
+      const text = `Key ${created.keyId}: ${created.apiKey}\nIt is printed only once.${warning}`;
       return { json: { key_id: created.keyId, api_key: created.apiKey }, text };
     }),
   );
 
-command(key, 'list', "A provider's keys, without the keys themselves")
-  .requiredOption('--provider <id>', 'whose keys', id)
+command(key, 'list', "List a provider's API keys without their secrets")
+  .requiredOption('--provider <id>', 'provider of the keys', id)
   .action((options: Options & { provider: number }) =>
     run(options, async ({ getCtx }) => {
       const rows = (await listKeys(await getCtx(options.provider))).map((row) => ({
@@ -147,73 +145,73 @@ command(key, 'list', "A provider's keys, without the keys themselves")
     }),
   );
 
-command(key, 'revoke', 'Revoke a key: from the next request on it gets 401')
-  .argument('<id>', 'the id of the key', id)
+command(key, 'revoke', 'Revoke an API key (effective immediately)')
+  .argument('<id>', 'id of the key', id)
   .action((keyId: number, options: Options) =>
     run(options, async ({ database }) => {
       await revokeKey(database, keyId);
-      return { json: { key_id: keyId }, text: `Key ${keyId} is revoked` };
+      return { json: { key_id: keyId }, text: `Revoked key ${keyId}` };
     }),
   );
 
 const partner = program
   .command('partner')
-  .description('Connections by which a provider A lists the public courses of a provider B');
-const pair = (name: string, description: string) =>
+  .description('Partner connections: with an approved one, provider A lists the public items of partner B');
+const pairCommand = (name: string, description: string) =>
   command(partner, name, description)
-    .requiredOption('--provider <id>', 'A: the one that lists', id)
-    .requiredOption('--partner <id>', 'B: the one whose items are listed', id);
-type Pair = Options & { provider: number; partner: number };
+    .requiredOption('--provider <id>', 'provider A, which lists', id)
+    .requiredOption('--partner <id>', 'partner B, whose items are listed', id);
+type PairOptions = Options & { provider: number; partner: number };
 
-for (const [name, description, act] of [
-  ['request', 'Ask for a connection', requestPartner],
-  ['approve', 'Let A list the public items of B', approvePartner],
-  ['revoke', 'End a connection at once', revokePartner],
+for (const [name, description, setStatus] of [
+  ['request', 'Request a connection', requestPartner],
+  ['approve', 'Allow A to list the public items of B', approvePartner],
+  ['revoke', 'Revoke a connection (effective immediately)', revokePartner],
 ] as const) {
-  pair(name, description).action((options: Pair) =>
+  pairCommand(name, description).action((options: PairOptions) =>
     run(options, async ({ database }) => {
-      const status = await act(database, options.provider, options.partner);
+      const status = await setStatus(database, options.provider, options.partner);
       const text = `The connection of ${options.provider} to ${options.partner} is ${status}`;
       return { json: { provider_id: options.provider, partner_id: options.partner, status }, text };
     }),
   );
 }
 
-command(partner, 'list', 'All connections').action((options: Options) =>
+command(partner, 'list', 'List all connections').action((options: Options) =>
   run(options, async ({ database }) => {
     const rows = await listPartners(database);
     return { json: rows, text: table(rows, 'No partner connections') };
   }),
 );
 
-const course = program.command('course').description('Changes of courses by the staff');
-command(course, 'categorize', 'Put a course into a category of the catalog')
-  .requiredOption('--provider <id>', 'whose course', id)
-  .requiredOption('--course <id>', 'the course', id)
-  .requiredOption('--category <id>', 'the category', id)
+const course = program.command('course').description('Courses of a provider');
+command(course, 'categorize', 'Assign a course to a category of the catalog')
+  .requiredOption('--provider <id>', 'provider of the course', id)
+  .requiredOption('--course <id>', 'id of the course', id)
+  .requiredOption('--category <id>', 'id of the category', id)
   .action((options: Options & { provider: number; course: number; category: number }) =>
     run(options, async ({ getCtx }) => {
       await categorizeCourse(await getCtx(options.provider), options.course, options.category);
       const json = { provider_id: options.provider, course_id: options.course, category_id: options.category };
-      return { json, text: `Course ${options.course} is in category ${options.category}` };
+      return { json, text: `Assigned course ${options.course} to category ${options.category}` };
     }),
   );
 
-const category = program.command('category').description('The categories of the catalog, shared by all providers');
-command(category, 'list', 'All categories').action((options: Options) =>
+const category = program.command('category').description('Categories of the catalog, shared by all providers');
+command(category, 'list', 'List all categories').action((options: Options) =>
   run(options, async ({ database }) => {
     const rows = await listCategories(database);
     return { json: rows, text: table(rows, 'No categories yet') };
   }),
 );
 command(category, 'add', 'Add a category')
-  .requiredOption('--title <title>', 'its title', title)
-  .option('--parent <id>', 'the category it belongs under', id)
-  .option('--slug <slug>', 'its part of addresses; made from the title unless given', slug)
+  .requiredOption('--title <title>', 'title of the category', title)
+  .option('--parent <id>', 'id of the parent category', id)
+  .option('--slug <slug>', 'part of the URL; derived from the title by default', slug)
   .action((options: Options & { title: string; parent?: number; slug?: string }) =>
     run(options, async ({ database }) => {
       const categoryId = await addCategory(database, { ...options, parentId: options.parent ?? null });
-      return { json: { category_id: categoryId }, text: `Category ${categoryId}: ${options.title}` };
+      return { json: { category_id: categoryId }, text: `Added category ${categoryId}: ${options.title}` };
     }),
   );
 
@@ -227,7 +225,7 @@ program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return;
     console.error(
-      error.code === 'commander.help' ? 'error: missing command; --help lists them' : usage.trim().split('\n')[0],
+      error.code === 'commander.help' ? 'error: missing command; --help lists them' : usageError.trim().split('\n')[0],
     );
     process.exitCode = 2;
     return;

@@ -3,18 +3,18 @@ import envSchema from 'env-schema';
 import { BlockList, isIP } from 'node:net';
 import { mayBeApiKey } from './lib/api-key.ts';
 import { asTitle, isAddress, isTitle } from './lib/text.ts';
-import { readSecretFile, warnOfUnknown } from './lib/environment.ts';
+import { readSecretFile, resolveDeprecated, unknownVariableWarnings } from './lib/environment.ts';
 import { languages } from './reference/language.ts';
 
 const { Optional } = Type;
 const text = (description: string, options = {}) => Type.String({ description, ...options });
-const number = (description: string, fallback: number, minimum = 1, maximum = 2_147_483_647) =>
+const integer = (description: string, fallback: number, minimum = 1, maximum = 2_147_483_647) =>
   Type.Integer({ description, default: fallback, minimum, maximum });
 const oneOf = <const T extends readonly string[]>(values: T, description: string, options = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, description, ...options });
 const secretFile = (name: string) => Optional(text(`A file that holds \`${name}\``));
 
-/** Every environment variable there is; the README's table is checked against this. */
+/** All environment variables; a test compares the README's table with this. */
 export const Environment = Type.Object({
   NODE_ENV: Optional(text('`production`: no embedded database and no demo data unless asked for')),
   HOST: Optional(text('Address to listen on; default `127.0.0.1` with demo data, else `0.0.0.0`')),
@@ -61,24 +61,31 @@ export const Environment = Type.Object({
     '`json`: one object a line and nothing else; `pretty`: lines for people; `auto`: pretty on a terminal, else json',
     { default: 'auto' },
   ),
-  STARTUP_WAIT_MS: number('How long a start waits for a database that does not answer yet', 30_000, 0),
-  POOL_SIZE: number('Database connections of this process; one list less than that is read at once', 4, 2),
-  POOL_WAIT_MS: number('How long a request waits for a free connection, or a list for its turn, before 503', 1_500),
-  WRITE_WAIT_MS: number("How long a write waits for the provider's other writes before 503", 2_500),
+  DATABASE_CONNECT_TIMEOUT_MS: integer('How long a start waits for a database that does not respond yet', 30_000, 0),
+  POOL_SIZE: integer('Database connections of this process; one list less than that is read at once', 4, 2),
+  POOL_ACQUIRE_TIMEOUT_MS: integer(
+    'How long a request waits for a free connection, or a list for a slot, before 503',
+    1_500,
+  ),
+  WRITE_LOCK_TIMEOUT_MS: integer("How long a write waits for the provider's other writes before 503", 2_500),
   PREPARED_STATEMENTS: Type.Boolean({
     description: 'Let the database plan each statement once a connection; false for a transaction pooler that cannot',
     default: true,
   }),
-  STATEMENT_TIMEOUT_MS: number('How long one SQL statement may take, and a write beyond its wait', 5_000),
-  // Node takes no more.
-  HEADERS_TIMEOUT_MS: number('How long a client may take to send its headers; at most 300000', 10_000, 1, 300_000),
-  REQUEST_TIMEOUT_MS: number('How long a client may take to send its whole request', 10_000),
-  KEEP_ALIVE_MS: number('How long an idle connection is kept open', 10_000),
-  DRAIN_MS: number('How long /ready says 503 before a stopping server closes its port', 0, 0),
-  STOP_MS: number('How long requests in flight may take to end when the server stops', 10_000),
-  BODY_LIMIT: number('The largest body in bytes', 1_048_576),
-  ANSWER_CACHE_MB: number('Memory for answers to lists, kept until the data changes; 0 keeps none', 12, 0),
-  RATE_LIMIT_PER_SECOND: number('Requests of one provider a second before 429; 0 is no limit', 0, 0),
+  STATEMENT_TIMEOUT_MS: integer('How long one SQL statement may take, and a write beyond its wait', 5_000),
+  // Node's maximum.
+  HEADERS_TIMEOUT_MS: integer('How long a client may take to send its headers; at most 300000', 10_000, 1, 300_000),
+  REQUEST_TIMEOUT_MS: integer('How long a client may take to send its whole request', 10_000),
+  KEEP_ALIVE_TIMEOUT_MS: integer('How long an idle connection stays open', 10_000),
+  SHUTDOWN_DRAIN_MS: integer('How long /ready responds 503 before a stopping server closes its port', 0, 0),
+  SHUTDOWN_TIMEOUT_MS: integer('How long requests in flight may take to end when the server stops', 10_000),
+  BODY_LIMIT: integer('The largest body in bytes', 1_048_576),
+  RESPONSE_CACHE_MB: integer(
+    'Memory for cached responses of lists, valid until the data changes; 0 disables the cache',
+    12,
+    0,
+  ),
+  RATE_LIMIT_PER_SECOND: integer('Requests of one provider a second before 429; 0 is no limit', 0, 0),
   RATE_LIMIT_BURST: Optional(
     Type.Integer({
       description: 'How many of them may come at once; default twice as many as a second',
@@ -86,109 +93,127 @@ export const Environment = Type.Object({
       maximum: 2_147_483_647,
     }),
   ),
-  SUB_SCHOOLS_MAX: number('Sub-schools that one school may add; closed ones do not count', 50, 0),
-  WRONG_KEYS_PER_MINUTE: number('Wrong API keys from one address before 429', 60),
-  PUBLIC_REQUESTS_PER_MINUTE: number(
+  SUB_SCHOOLS_MAX: integer('Sub-schools that one school may add; closed ones do not count', 50, 0),
+  INVALID_KEYS_PER_MINUTE: integer('Invalid API keys from one address before 429', 60),
+  PUBLIC_REQUESTS_PER_MINUTE: integer(
     'Requests of one address to pages and paths that need no key, before 429; not `/live`',
     600,
   ),
 });
 
+type Variables = Static<typeof Environment>;
 export type Config = ReturnType<typeof readConfig>;
 
-/** As Ajv tells it. */
-type Fault = { instancePath: string; message?: string; params: { allowedValues?: string[] } };
-type Refused = Error & { errors: Fault[] };
-const inWords = ({ instancePath, message, params: { allowedValues } }: Fault) =>
-  `${instancePath.slice(1)} ${message}${allowedValues ? `: ${allowedValues.join(', ')}` : ''}`;
+/** Former names, still accepted with a warning. */
+const deprecatedNames = {
+  ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB',
+  POOL_WAIT_MS: 'POOL_ACQUIRE_TIMEOUT_MS',
+  WRITE_WAIT_MS: 'WRITE_LOCK_TIMEOUT_MS',
+  STARTUP_WAIT_MS: 'DATABASE_CONNECT_TIMEOUT_MS',
+  KEEP_ALIVE_MS: 'KEEP_ALIVE_TIMEOUT_MS',
+  DRAIN_MS: 'SHUTDOWN_DRAIN_MS',
+  STOP_MS: 'SHUTDOWN_TIMEOUT_MS',
+  WRONG_KEYS_PER_MINUTE: 'INVALID_KEYS_PER_MINUTE',
+} satisfies Record<string, keyof Variables>;
 
-/** Reads and checks the environment once; nothing else looks at it. Throws one sentence that names variables, never values. */
-export function readConfig(env: NodeJS.ProcessEnv) {
-  const given = withSecrets(
-    Object.fromEntries(Object.entries(env).filter(([name, value]) => name in Environment.properties && value !== '')),
-  );
-  let config: Static<typeof Environment>;
-  try {
-    config = envSchema.default<Static<typeof Environment>>({
-      schema: Environment,
-      data: given,
-      env: false,
-      dotenv: false,
-    });
-  } catch (error) {
-    throw new Error(`The environment is not valid: ${(error as Refused).errors.map(inWords).join(', ')}`, {
-      cause: error,
-    });
-  }
-  const { PUBLIC_URL, CATALOG_URL, TRUST_PROXY, BOOTSTRAP_API_KEY: key, BOOTSTRAP_PROVIDER: title } = config;
-  const { SMTP_URL, MAIL_FROM } = config;
+const secrets = ['DATABASE_URL', 'BOOTSTRAP_API_KEY', 'SMTP_URL'];
+const variablePrefixes = ['DATABASE_', 'EMBEDDED_DATABASE_', 'SMTP_', 'BOOTSTRAP_', 'RATE_LIMIT_', 'DEMO_'];
+const names = { current: Object.keys(Environment.properties), deprecated: deprecatedNames, prefixes: variablePrefixes };
+
+/** Reads and validates the environment once. Throws one sentence that names variables, never values. */
+export function readConfig(processEnv: NodeJS.ProcessEnv) {
+  const { env, sources, warnings } = resolveDeprecated(processEnv, deprecatedNames);
+  const variables = validate(readSecretFiles(env), sources);
+  const trustProxy = toRanges(variables.TRUST_PROXY);
+  const { PUBLIC_URL, CATALOG_URL, BOOTSTRAP_PROVIDER: title } = variables;
   const providerTitle = title === undefined ? undefined : asTitle(title);
-  const trustProxy = (TRUST_PROXY ?? '')
-    .split(',')
-    .map((range) => range.trim())
-    .filter(Boolean);
-  const wrong = [
-    ...[
-      ['PUBLIC_URL', PUBLIC_URL],
-      ['CATALOG_URL', CATALOG_URL],
-    ]
-      .filter(([, url]) => url !== undefined && !isHttpUrl(url))
-      .map(([name]) => `${name} must be an http or https address without ? and #`),
+  const problems = [
+    ...urlProblems({ PUBLIC_URL, CATALOG_URL }),
     ...(trustProxy.every(isRange) ? [] : ['TRUST_PROXY must list addresses or CIDR ranges']),
-    ...(isTimezone(config.TIMEZONE) ? [] : ['TIMEZONE must be an IANA name such as Europe/Oslo']),
-    ...databaseFaults(config),
-    ...(SMTP_URL === undefined || isSmtpUrl(SMTP_URL) ? [] : ['SMTP_URL must be an smtp or smtps address']),
-    ...(MAIL_FROM === undefined || isAddress(MAIL_FROM) ? [] : ['MAIL_FROM must be an e-mail address alone']),
-    ...(providerTitle === undefined || isTitle(providerTitle)
-      ? []
-      : ['BOOTSTRAP_PROVIDER must have 1 to 255 characters']),
-    ...((key === undefined) === (title === undefined) ? [] : ['BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together']),
-    ...(key === undefined || /^[\x21-\x7e]{32,255}$/.test(key)
-      ? []
-      : ['BOOTSTRAP_API_KEY must have 32 to 255 characters, ASCII without blanks']),
-    ...(key === undefined || !key.startsWith('cbs_') || mayBeApiKey(key)
-      ? []
-      : ['BOOTSTRAP_API_KEY looks like a generated key but is mistyped']),
+    ...(isTimezone(variables.TIMEZONE) ? [] : ['TIMEZONE must be an IANA name such as Europe/Oslo']),
+    ...databaseProblems(variables),
+    ...mailProblems(variables),
+    ...bootstrapProblems(variables, providerTitle),
   ];
-  const warnings = warnOfUnknown(env, Object.keys(Environment.properties), variablePrefixes);
-  if (wrong.length > 0) throw new Error([`The environment is not valid: ${wrong.join('; ')}`, ...warnings].join('. '));
-  const publicUrl = getBase(PUBLIC_URL ?? `http://localhost:${config.PORT}`);
-  const demoData = config.DEMO_DATA ?? (config.DATABASE_URL === undefined && !isProduction(config));
+  const allWarnings = [...warnings, ...unknownVariableWarnings(env, names)];
+  if (problems.length > 0) throw invalidEnvironment([problems.join('; '), ...allWarnings].join('. '));
+
+  const publicUrl = toBaseUrl(PUBLIC_URL ?? `http://localhost:${variables.PORT}`);
+  const demoData = variables.DEMO_DATA ?? (variables.DATABASE_URL === undefined && !isProduction(variables));
   return {
-    ...config,
-    HOST: config.HOST ?? (demoData ? '127.0.0.1' : '0.0.0.0'),
+    ...variables,
+    HOST: variables.HOST ?? (demoData ? '127.0.0.1' : '0.0.0.0'),
     DEMO_DATA: demoData,
-    warnings,
+    warnings: allWarnings,
     PUBLIC_URL: publicUrl,
-    CATALOG_URL: CATALOG_URL === undefined ? null : getBase(CATALOG_URL),
-    MAIL_FROM: MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
+    CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
+    MAIL_FROM: variables.MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
     trustProxy,
-    rate: getRate(config),
+    rate: toRate(variables),
     BOOTSTRAP_PROVIDER: providerTitle,
   };
 }
 
-const secrets = ['DATABASE_URL', 'BOOTSTRAP_API_KEY', 'SMTP_URL'];
-const variablePrefixes = ['DATABASE_', 'EMBEDDED_DATABASE_', 'SMTP_', 'BOOTSTRAP_', 'RATE_LIMIT_', 'DEMO_'];
+const invalidEnvironment = (problems: string, options?: ErrorOptions) =>
+  new Error(`The environment is not valid: ${problems}`, options);
 
-function withSecrets(given: NodeJS.ProcessEnv) {
+type AjvError = { instancePath: string; message?: string; params: { allowedValues?: string[] } };
+
+function validate(env: NodeJS.ProcessEnv, sources: Map<string, string>): Variables {
+  const format = ({ instancePath, message, params: { allowedValues } }: AjvError) => {
+    const name = instancePath.slice(1);
+    const source = sources.has(name) ? ` (set as ${sources.get(name)})` : '';
+    return `${name}${source} ${message}${allowedValues ? `: ${allowedValues.join(', ')}` : ''}`;
+  };
+  try {
+    return envSchema.default<Variables>({ schema: Environment, data: env, env: false, dotenv: false });
+  } catch (cause) {
+    throw invalidEnvironment((cause as { errors: AjvError[] }).errors.map(format).join(', '), { cause });
+  }
+}
+
+/** The known variables that are set, with secrets read from their files. */
+function readSecretFiles(env: NodeJS.ProcessEnv) {
+  const known = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name in Environment.properties && value !== ''),
+  );
   for (const name of secrets) {
     const variable = `${name}_FILE`;
-    const file = given[variable];
+    const file = known[variable];
     if (file === undefined) continue;
-    if (given[name] !== undefined)
-      throw new Error(`The environment is not valid: ${name} and ${variable} exclude each other`);
-    given[name] = readSecretFile(variable, file);
+    if (known[name] !== undefined) throw invalidEnvironment(`${name} and ${variable} exclude each other`);
+    known[name] = readSecretFile(variable, file);
   }
-  return given;
+  return known;
 }
 
 const isProduction = ({ NODE_ENV }: { NODE_ENV?: string }) => NODE_ENV === 'production';
 
-function databaseFaults(config: Static<typeof Environment>) {
-  const { DATABASE_URL: url, EMBEDDED_DATABASE: embedded } = config;
+const urlProblems = (urls: Record<string, string | undefined>) =>
+  Object.entries(urls)
+    .filter(([, url]) => url !== undefined && !isHttpUrl(url))
+    .map(([name]) => `${name} must be an http or https address without ? and #`);
+
+const mailProblems = ({ SMTP_URL, MAIL_FROM }: Variables) => [
+  ...(SMTP_URL === undefined || isSmtpUrl(SMTP_URL) ? [] : ['SMTP_URL must be an smtp or smtps address']),
+  ...(MAIL_FROM === undefined || isAddress(MAIL_FROM) ? [] : ['MAIL_FROM must be an e-mail address alone']),
+];
+
+const bootstrapProblems = ({ BOOTSTRAP_API_KEY: key }: Variables, title: string | undefined) => [
+  ...(title === undefined || isTitle(title) ? [] : ['BOOTSTRAP_PROVIDER must have 1 to 255 characters']),
+  ...((key === undefined) === (title === undefined) ? [] : ['BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together']),
+  ...(key === undefined || /^[\x21-\x7e]{32,255}$/.test(key)
+    ? []
+    : ['BOOTSTRAP_API_KEY must have 32 to 255 characters, ASCII without blanks']),
+  ...(key === undefined || !key.startsWith('cbs_') || mayBeApiKey(key)
+    ? []
+    : ['BOOTSTRAP_API_KEY looks like a generated key but is mistyped']),
+];
+
+function databaseProblems(variables: Variables) {
+  const { DATABASE_URL: url, EMBEDDED_DATABASE: embedded } = variables;
   if (url === undefined) {
-    if (embedded ?? !isProduction(config)) return [];
+    if (embedded ?? !isProduction(variables)) return [];
     return ['DATABASE_URL is missing; for the embedded database set EMBEDDED_DATABASE=true'];
   }
   return [
@@ -200,7 +225,7 @@ function databaseFaults(config: Static<typeof Environment>) {
   ];
 }
 
-/** As the driver reads it: without a host it is a Unix socket's. */
+/** Without a host the driver connects to a Unix socket. */
 function isReadableUrl(url: string) {
   try {
     const { username, password, pathname } = new URL(url.replace('@/', '@localhost/'));
@@ -211,12 +236,18 @@ function isReadableUrl(url: string) {
   }
 }
 
-/** Undefined is no limit. */
-const getRate = ({ RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst }: Static<typeof Environment>) =>
+/** Undefined without a limit. */
+const toRate = ({ RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst }: Variables) =>
   perSecond === 0 ? undefined : { perSecond, burst: burst ?? 2 * perSecond };
 
-/** What a path can be written behind, as browsers spell it: `HTTPS://X.example/` is `https://x.example`. */
-const getBase = (url: string) => new URL(url).href.replace(/\/+$/, '');
+const toRanges = (list = '') =>
+  list
+    .split(',')
+    .map((range) => range.trim())
+    .filter(Boolean);
+
+/** Normalised, without a trailing slash: `HTTPS://X.example/` becomes `https://x.example`. */
+const toBaseUrl = (url: string) => new URL(url).href.replace(/\/+$/, '');
 const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[?#]/.test(url);
 
 function isSmtpUrl(url: string) {

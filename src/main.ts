@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { buildApp } from './app.ts';
+import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { openLog, type Log } from './runtime/log.ts';
@@ -14,12 +14,14 @@ import { packageVersion } from './runtime/version.ts';
 import { startMailWorker } from './runtime/mail.ts';
 import { openStore, toSettings, waitForDatabase, type Store } from './runtime/store.ts';
 
-// V8 would let what it holds grow several times over before it collects; so it holds less under load.
+// By default V8 lets the heap grow several times over before a full collection.
 setFlagsFromString('--heap-growing-percent=50');
 
-/** The process: config in, database up, listen, stop gracefully. */
+type StopSignal = ReturnType<typeof onStopSignal>;
+
+/** Reads the configuration, opens the database and serves until a stop signal. */
 async function start() {
-  const stop = onStopSignal();
+  const stopSignal = onStopSignal();
   const config = readConfig(process.env);
   const log = openLog(config);
   for (const warning of config.warnings) log.warn(warning);
@@ -28,7 +30,7 @@ async function start() {
     if (!isClosing) log.warn({ err: error.message }, 'a database connection broke');
   });
   const close = () => {
-    // What the embedded database says to connections that are just ending is no news.
+    // Connections report errors while the embedded database stops.
     isClosing = true;
     return opened.close();
   };
@@ -36,116 +38,141 @@ async function start() {
   for (const note of store.notes) log.info(note);
 
   try {
-    await serve(config, log, store, stop);
+    await serve(config, log, store, stopSignal);
   } catch (error) {
     await store.close().catch(() => undefined);
     throw error;
   }
 }
 
-async function serve(config: Config, log: Log, store: Store, stop: ReturnType<typeof onStopSignal>) {
+async function serve(config: Config, log: Log, store: Store, stopSignal: StopSignal) {
   const { database } = store;
-  await waitForDatabase(database, config.STARTUP_WAIT_MS, () =>
-    log.warn('The database does not answer yet; waiting for it'),
+  await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS, () =>
+    log.warn('The database does not respond yet; waiting for it'),
   );
   if (config.MIGRATE_ON_START) {
     const { applied } = await migrateDatabase(store.connection);
     if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);
   }
-  const prepare = async () => {
+  const loadFirstData = async () => {
     await bootstrap(config, database, log);
     return demoData(config, database, log);
   };
   const migrated = await isMigrated(database.pool);
-  const demoKey = migrated ? await prepare() : null;
+  const demoKey = migrated ? await loadFirstData() : null;
 
   const isShuttingDown = { now: false };
-  const app = await buildApp({
-    database,
-    settings: toSettings(config),
-    version: packageVersion(),
-    limits: {
-      bodyBytes: config.BODY_LIMIT,
-      keptBytes: config.ANSWER_CACHE_MB * 1_048_576,
-      // A connection is left for what is no list, as long as no list has two: one whose relations come apart may.
-      lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_WAIT_MS },
-      headersMs: config.HEADERS_TIMEOUT_MS,
-      requestMs: config.REQUEST_TIMEOUT_MS,
-      keepAliveMs: config.KEEP_ALIVE_MS,
-      wrongKeysPerMinute: config.WRONG_KEYS_PER_MINUTE,
-      publicRequestsPerMinute: config.PUBLIC_REQUESTS_PER_MINUTE,
-      rate: config.rate,
-    },
-    trustProxy: config.trustProxy,
-    logger: log,
-    isShuttingDown,
-  });
+  const app = await buildApp(appOptions(config, database, log, isShuttingDown));
   await app
     .listen({ host: config.HOST, port: config.PORT, listenTextResolver: (address) => `Listening at ${address}` })
     .catch((error: unknown) => {
       throw new ListenError(config, error);
     });
 
-  // Not before: a server that cannot start sends nothing.
-  let mail: ReturnType<typeof startMailWorker> | undefined;
-  let stopClearing: ReturnType<typeof startAuditRetention> | undefined;
-  let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
-  const startWork = () => {
-    mail = startMailWorker(config, database, log);
-    stopClearing = startAuditRetention(database, log);
-    stopClockCheck = startClockCheck(database, log);
-  };
+  // Started after listening, so that a server that fails to start sends no mails.
+  const workers = createWorkers(config, database, log);
   if (migrated) {
-    startWork();
+    workers.start();
   } else {
-    log.warn('The database is not migrated: /ready says 503 until somebody runs the `migrate` command');
-    void whenMigrated(database)
-      .then(async () => prepare().then(startWork))
+    log.warn('The database is not migrated: /ready responds 503 until the `migrate` command has run');
+    void waitUntilMigrated(database)
+      .then(async () => loadFirstData().then(workers.start))
       .catch((error: unknown) => log.error(describeError(error)));
   }
 
-  stop.gracefully(async (signal) => {
+  stopSignal.gracefully(async (signal) => {
     log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
     isShuttingDown.now = true;
-    stopClearing?.();
-    stopClockCheck?.();
-    if (config.DRAIN_MS > 0) await sleep(config.DRAIN_MS);
-    const end = performance.now() + config.STOP_MS;
-    await catchUp(app.server, config.STOP_MS / 2);
-    // A connection that was busy when the port closed is idle once it has its answer.
-    const closing = setInterval(() => app.server.closeIdleConnections(), 50);
-    const answered = Promise.race([
-      app.close(),
-      sleep(end - performance.now()).then(() => app.server.closeAllConnections()),
-    ]).finally(() => clearInterval(closing));
-    // A mail that is cut off would leave again; the time it may take is its own.
-    await Promise.all([answered, mail?.stop()]);
-    await Promise.race([store.close(), sleep(config.STOP_MS)]);
+    workers.stopTimers();
+    await shutDown(app, config, workers.stopMail);
+    await Promise.race([store.close(), sleep(config.SHUTDOWN_TIMEOUT_MS)]);
     log.info('Stopped');
   });
   printWelcome(config, log, (app.server.address() as AddressInfo).port, demoKey);
 }
 
+const appOptions = (
+  config: Config,
+  database: Store['database'],
+  log: Log,
+  isShuttingDown: { now: boolean },
+): AppOptions => ({
+  database,
+  settings: toSettings(config),
+  version: packageVersion(),
+  limits: {
+    bodyBytes: config.BODY_LIMIT,
+    keptBytes: config.RESPONSE_CACHE_MB * 1_048_576,
+    // Leaves one connection for other requests. A list may briefly use two while its relations load.
+    lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_ACQUIRE_TIMEOUT_MS },
+    headersMs: config.HEADERS_TIMEOUT_MS,
+    requestMs: config.REQUEST_TIMEOUT_MS,
+    keepAliveMs: config.KEEP_ALIVE_TIMEOUT_MS,
+    wrongKeysPerMinute: config.INVALID_KEYS_PER_MINUTE,
+    publicRequestsPerMinute: config.PUBLIC_REQUESTS_PER_MINUTE,
+    rate: config.rate,
+  },
+  trustProxy: config.trustProxy,
+  logger: log,
+  isShuttingDown,
+});
+
+/** The background work of a server, started once the database is migrated. */
+function createWorkers(config: Config, database: Store['database'], log: Log) {
+  let mail: ReturnType<typeof startMailWorker> | undefined;
+  let stopAuditRetention: ReturnType<typeof startAuditRetention> | undefined;
+  let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
+  return {
+    start() {
+      mail = startMailWorker(config, database, log);
+      stopAuditRetention = startAuditRetention(database, log);
+      stopClockCheck = startClockCheck(database, log);
+    },
+    stopTimers() {
+      stopAuditRetention?.();
+      stopClockCheck?.();
+    },
+    stopMail: async () => mail?.stop(),
+  };
+}
+
+type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };
+
+/** Drains, then closes the port and waits at most SHUTDOWN_TIMEOUT_MS for requests in flight. */
+async function shutDown(app: ServerApp, config: Config, stopMail: () => Promise<void>) {
+  if (config.SHUTDOWN_DRAIN_MS > 0) await sleep(config.SHUTDOWN_DRAIN_MS);
+  const deadline = performance.now() + config.SHUTDOWN_TIMEOUT_MS;
+  await acceptPending(app.server, config.SHUTDOWN_TIMEOUT_MS / 2);
+  // A connection that was busy when the port closed becomes idle after its response.
+  const closeIdle = setInterval(() => app.server.closeIdleConnections(), 50);
+  const responded = Promise.race([
+    app.close(),
+    sleep(deadline - performance.now()).then(() => app.server.closeAllConnections()),
+  ]).finally(() => clearInterval(closeIdle));
+  // Not limited by the deadline: an interrupted mail would be sent again.
+  await Promise.all([responded, stopMail()]);
+}
+
 /**
- * Takes in what has arrived already, at most that long: connections still waiting to be accepted when the port closes are
- * cut off, with the requests on them, and a busy process accepts few a turn.
+ * Accepts connections that have already arrived, for at most `milliseconds`. Closing the port would reset those still in
+ * the backlog, and a busy process accepts only a few per tick.
  */
-async function catchUp(server: Server, milliseconds: number) {
+async function acceptPending(server: Server, milliseconds: number) {
   let accepted = 0;
   const count = () => void (accepted += 1);
   server.on('connection', count);
-  const until = performance.now() + milliseconds;
-  // What the last turn accepted is read in the next one.
-  for (let quiet = 0; quiet < 3 && performance.now() < until; quiet += 1) {
+  const deadline = performance.now() + milliseconds;
+  // A request is read one tick after its connection was accepted.
+  for (let quietTicks = 0; quietTicks < 3 && performance.now() < deadline; quietTicks += 1) {
     const before = accepted;
-    await nextTurn();
-    if (accepted > before) quiet = 0;
+    await nextTick();
+    if (accepted > before) quietTicks = 0;
   }
   server.off('connection', count);
 }
 
-/** Looks every few seconds; a database out of reach is no reason to stop looking. */
-async function whenMigrated({ pool }: Store['database']) {
+/** Polls every two seconds; an unreachable database counts as not migrated. */
+async function waitUntilMigrated({ pool }: Store['database']) {
   while (!(await isMigrated(pool).catch(() => false))) await sleep(2_000, undefined, { ref: false });
 }
 

@@ -132,7 +132,7 @@ test('keys are created, listed without themselves, and revoked at once', async (
 test('a key that has expired already is made, and said to be of no use', async () => {
   const me = await providerIn(world.app, world.database);
   const made = await run('key', 'create', '--provider', String(me.id), '--expires', '2020-01-01');
-  expect(made.stdout).toContain('It has expired already');
+  expect(made.stdout).toContain('It has already expired');
   expect(await status(/cbs_\S+/.exec(made.stdout)![0])).toBe(401);
   const lasting = await run('key', 'create', '--provider', String(me.id), '--expires', '2999-01-01');
   expect(lasting.stdout).not.toContain('expired');
@@ -198,7 +198,7 @@ test.each([
     'error: A provider cannot be its own partner',
   ],
   [['course', 'categorize', '--provider', '1', '--course', '999999', '--category', '1'], 'error: Course not found'],
-  [['demo'], 'error: The demo data goes into an empty database only; this one has providers'],
+  [['demo'], 'error: The demo data needs an empty database; this one has providers'],
 ])('%j fails with 1 and one line', async (args, said) => {
   await run('provider', 'create', '--title', 'Somebody');
   expect(await run(...args)).toMatchObject({ code: 1, stdout: '', stderr: `${said}\n` });
@@ -253,7 +253,7 @@ test('help is everywhere and is no failure; a group alone is wrong usage', async
 test('a database out of reach is one line', async () => {
   const failed = await cli(['migrate'], {
     DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none',
-    STARTUP_WAIT_MS: '0',
+    DATABASE_CONNECT_TIMEOUT_MS: '0',
   });
   expect(failed).toMatchObject({
     code: 1,

@@ -42,6 +42,44 @@ test('variables of other programs are not warned of', () => {
   expect(readConfig({ DATABASE_URL: url, ...env }).warnings).toEqual([]);
 });
 
+test.each([
+  ['ANSWER_CACHE_MB', 'RESPONSE_CACHE_MB'],
+  ['POOL_WAIT_MS', 'POOL_ACQUIRE_TIMEOUT_MS'],
+  ['WRITE_WAIT_MS', 'WRITE_LOCK_TIMEOUT_MS'],
+  ['STARTUP_WAIT_MS', 'DATABASE_CONNECT_TIMEOUT_MS'],
+  ['KEEP_ALIVE_MS', 'KEEP_ALIVE_TIMEOUT_MS'],
+  ['DRAIN_MS', 'SHUTDOWN_DRAIN_MS'],
+  ['STOP_MS', 'SHUTDOWN_TIMEOUT_MS'],
+  ['WRONG_KEYS_PER_MINUTE', 'INVALID_KEYS_PER_MINUTE'],
+] as const)('%s is a deprecated name of %s', (oldName, newName) => {
+  const read = (env: NodeJS.ProcessEnv) => readConfig({ DATABASE_URL: url, ...env });
+  const old = read({ [oldName]: '77' });
+  expect(old[newName]).toBe(77);
+  expect(old.warnings).toEqual([`The variable ${oldName} is deprecated; use ${newName}`]);
+
+  const both = read({ [oldName]: '77', [newName]: '78' });
+  expect(both[newName]).toBe(78);
+  expect(both.warnings).toEqual([`The variable ${oldName} is ignored, because ${newName} is set`]);
+
+  expect(read({ [oldName]: '' })).toMatchObject({ [newName]: read({})[newName], warnings: [] });
+  expect(read({ [newName]: '77' })).toMatchObject({ [newName]: 77, warnings: [] });
+  for (const mistyped of [`${oldName}X`, `${newName}X`]) {
+    const hint = `The variable ${mistyped} is not known and has no effect; did you mean ${newName}?`;
+    expect(read({ [mistyped]: 'secret' }).warnings).toEqual([hint]);
+  }
+});
+
+test('an error about a value that was set by a deprecated name says both names', () => {
+  const broken = { DATABASE_URL: url, ANSWER_CACHE_MB: 'much' };
+  expect(() => readConfig(broken)).toThrow('RESPONSE_CACHE_MB (set as ANSWER_CACHE_MB) must be integer');
+});
+
+test('a server starts with a deprecated name and logs one warning', async () => {
+  const server = await startServer({ DATABASE_URL: urlOf(await ownDatabase()), ANSWER_CACHE_MB: '1' });
+  expect(server.errors()).toBe('');
+  expect(server.output().match(/The variable ANSWER_CACHE_MB is deprecated; use RESPONSE_CACHE_MB/g)).toHaveLength(1);
+});
+
 test('secrets are read from files', () => {
   const folder = temporaryFolder();
   const file = join(folder, 'secret');
@@ -84,7 +122,7 @@ test('a Unix socket is a valid DATABASE_URL', () => {
 
 test('an unknown database ends the start without waiting', async () => {
   // A wait of this length would exceed the time of the test.
-  const env = { DATABASE_URL: urlOf('no_such_database'), STARTUP_WAIT_MS: '3000000' };
+  const env = { DATABASE_URL: urlOf('no_such_database'), DATABASE_CONNECT_TIMEOUT_MS: '3000000' };
   const server = await startServer(env);
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('database "no_such_database" does not exist');
@@ -130,7 +168,7 @@ test('an address that is not of this machine is blamed on HOST', async () => {
 
 test('a missing certificate file is named at once', async () => {
   const DATABASE_URL = `postgres://booking@localhost/x?sslmode=verify-full&sslrootcert=/no/such.pem`;
-  const server = await startServer({ DATABASE_URL, STARTUP_WAIT_MS: '3000000' });
+  const server = await startServer({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS: '3000000' });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('the file /no/such.pem cannot be read (ENOENT)');
 });

@@ -95,7 +95,7 @@ test('differences made by hand are found, mended and found no more', async () =>
   const found = await doctor('--json');
   expect(found).toMatchObject({
     code: 1,
-    stderr: 'error: 6 stored figures differ from the recount; `doctor --fix` mends that\n',
+    stderr: 'error: 6 stored counters differ from the recount; correct with `doctor --fix`\n',
   });
   expect(found.json()).toEqual({
     checked: { course_dates: 6, orders: 6, vouchers: 0 },
@@ -106,7 +106,7 @@ test('differences made by hand are found, mended and found no more', async () =>
   const words = (await doctor()).stdout.split('\n');
   expect(words[0]).toBe('provider_id  items         id  figure                  stored  counted');
   expect(words[6]).toMatch(/^2 +orders +\d+ +total_vat +0\.01 +33\.71$/);
-  expect(words.slice(7)).toEqual(['Checked 6 course dates, 6 orders, 0 vouchers: 6 figures differ', '']);
+  expect(words.slice(7)).toEqual(['Checked 6 course dates, 6 orders, 0 vouchers: 6 counters are wrong', '']);
 
   const ofOther = differences.filter(({ provider_id }) => provider_id === other.id);
   expect((await examine(database, { providerId: other.id })).differences).toEqual(ofOther);
@@ -126,7 +126,7 @@ test('differences made by hand are found, mended and found no more', async () =>
     code: 0,
     stderr: '',
     stdout: expect.stringMatching(
-      /\nChecked 6 course dates, 6 orders, 0 vouchers: 4 figures differed, and are mended\n$/,
+      /\nChecked 6 course dates, 6 orders, 0 vouchers: 4 counters were wrong and have been corrected\n$/,
     ) as string,
   });
   expect((await examine(database, {})).differences).toEqual([]);
@@ -293,15 +293,15 @@ test('a voucher that orders took more of than it held is spent', async () => {
   const { voucher, redeem } = await vouchersOf(database, me);
   await redeem(await voucher('A', 1), orderId, 100.01);
   await redeem(await voucher('B', 0), orderId, 250);
-  const told = 'Checked 2 course dates, 2 orders, 2 vouchers: 1 figure';
+  const summary = 'Checked 2 course dates, 2 orders, 2 vouchers: 1 counter';
   expect(await doctor()).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(new RegExp(` 1\\.00 +0\\.00\n${told} differs\n$`)) as string,
-    stderr: 'error: 1 stored figure differs from the recount; `doctor --fix` mends that\n',
+    stdout: expect.stringMatching(new RegExp(` 1\\.00 +0\\.00\n${summary} is wrong\n$`)) as string,
+    stderr: 'error: 1 stored counter differs from the recount; correct with `doctor --fix`\n',
   });
   expect(await doctor('--fix')).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(new RegExp(`\n${told} differed, and is mended\n$`)) as string,
+    stdout: expect.stringMatching(new RegExp(`\n${summary} was wrong and has been corrected\n$`)) as string,
     stderr: '',
   });
   expect((await examine(database, {})).differences).toEqual([]);
@@ -322,7 +322,7 @@ test('what the database refuses to store is told with the whole report, and the 
   expect(failed).toMatchObject({
     code: 1,
     stderr:
-      'error: not all of it could be mended: the database refused it (SQLSTATE 22003); `doctor` tells what is left\n',
+      'error: not all counters could be corrected: the database rejected the statement (SQLSTATE 22003); run `doctor` to list the rest\n',
   });
   const ofMine = { id: mine.orderId, figure: 'total_before_discounts', stored: '199.98', counted: '59999999994.00' };
   const ofTheirs = { id: theirs.orderId, figure: 'total_vat', stored: '0.01', counted: '33.71' };

@@ -17,21 +17,21 @@ test('a file goes in, out again readable by its owner alone, and into another pr
   writeFileSync(file, lines(schoolFile(partner.id)));
 
   const dry = await run('import', file, '--provider', String(me.id), ...allow, '--dry-run');
-  expect([dry.code, dry.stdout]).toEqual([0, '42 lines checked, 0 of them known already; nothing was written\n']);
+  expect([dry.code, dry.stdout]).toEqual([0, '42 lines valid, 0 of them already imported; nothing was written\n']);
   const first = await run('import', file, '--provider', String(me.id), ...allow);
-  expect([first.code, first.stdout, first.stderr]).toEqual([0, '42 lines written, 0 known already\n', '']);
+  expect([first.code, first.stdout, first.stderr]).toEqual([0, '42 lines written, 0 already imported\n', '']);
   const again = await run('import', file, '--provider', String(me.id), ...allow, '--json');
   expect([again.code, again.json()]).toEqual([0, { read: 42, known: 42, written: 0, bad: 0 }]);
 
   const written = await run('export', out, '--provider', String(me.id));
   expect([written.code, written.stdout]).toEqual([
     0,
-    `41 lines written to ${out}, readable by you alone: it may hold password hashes\n`,
+    `41 lines written to ${out}, readable only by its owner, because it may contain password hashes\n`,
   ]);
   expect((statSync(out).mode & 0o777).toString(8)).toBe('600');
   expect(readFileSync(out, 'utf8').split('\n')).toHaveLength(42);
   const over = await run('export', out, '--provider', String(me.id));
-  expect([over.code, over.stderr]).toEqual([1, `error: ${out} exists already; it is not written over\n`]);
+  expect([over.code, over.stderr]).toEqual([1, `error: ${out} already exists and is not overwritten\n`]);
 
   expect((await run('import', out, '--provider', String(copy.id), ...allow, '--json')).json()).toMatchObject({
     written: 41,
@@ -65,7 +65,7 @@ test('bad lines are told on the error output, in order, and end the command with
     `line 6: The line is not a JSON object ${form}`,
     'line 7: The line is longer than 1048576 bytes',
     'line 8: Missing field(s): title (expected title: text of 1 to 255 characters)',
-    'error: 6 bad of 7 lines; nothing was written',
+    'error: 6 of 7 lines invalid; nothing was written',
     '',
   ]);
   expect([code, stdout]).toEqual([1, '']);
@@ -129,16 +129,16 @@ test('a CSV file that breaks off in quotes, and a bad record, are told by their 
   const { code, stderr } = await run('import', file, '--kind', 'customer', '--provider', String(me.id));
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^line 3: Field\(s\) not valid: type \(expected type: [^\n]+\)\nline 4: The record has 2 fields, not 3 \(expected ref,title,type\)\nline 5: The record has 4 fields, not 3 \(expected ref,title,type\)\nline \d: The file is not CSV from here on: .*\nerror: 4 bad of 5 lines; nothing was written\n$/,
+    /^line 3: Field\(s\) not valid: type \(expected type: [^\n]+\)\nline 4: The record has 2 fields, not 3 \(expected ref,title,type\)\nline 5: The record has 4 fields, not 3 \(expected ref,title,type\)\nline \d: The file is not CSV from here on: .*\nerror: 4 of 5 lines invalid; nothing was written\n$/,
   );
 });
 
 test.each([
-  [['import', 'nowhere.ndjson', '--provider', '1'], 'There is no file nowhere.ndjson'],
+  [['import', 'nowhere.ndjson', '--provider', '1'], 'File not found: nowhere.ndjson'],
   [['import', 'x.csv', '--provider', '1'], 'A .csv file needs --kind'],
   [
     ['import', 'x.ndjson', '--kind', 'user', '--provider', '1'],
-    '--kind is for .csv files; in others each line says it',
+    '--kind is only for .csv files; JSON lines contain their kind',
   ],
   [['import', 'test', '--provider', '1'], 'EISDIR: illegal operation on a directory, read'],
   [['import', 'package.json', '--provider', '999999'], 'Provider 999999 not found'],
@@ -159,7 +159,7 @@ test('a file approves partners and adds categories only with --allow, and nothin
   expect([refused.code, refused.stderr]).toEqual([
     1,
     'line 1: Not allowed: it changes categories outside the provider; use --allow categories\n' +
-      'error: 1 bad of 3 lines; nothing was written\n',
+      'error: 1 of 3 lines invalid; nothing was written\n',
   ]);
   expect((await me.get('/v2/locations')).json()).toEqual([]);
   expect((await run('import', file, '--provider', String(me.id))).stderr).toMatch(
@@ -224,7 +224,7 @@ test('after 50 bad lines the rest is counted', async () => {
   expect(stderr.split('\n').slice(49)).toEqual([
     `line 50: The line is not a JSON object ${form}`,
     'and 670 more',
-    'error: 720 bad of 720 lines; nothing was written',
+    'error: 720 of 720 lines invalid; nothing was written',
     '',
   ]);
 });

@@ -153,7 +153,7 @@ test('a slow mail server gets a mail once, even when the server stops and has no
       setTimeout(done, 3_000);
     },
   });
-  const world = await processWorld({ SMTP_URL: smtp.url, STOP_MS: '200' });
+  const world = await processWorld({ SMTP_URL: smtp.url, SHUTDOWN_TIMEOUT_MS: '200' });
   await invite(await world.newProvider(), 'ase@people.example');
   const server = await startServer(world.env);
   await eventually(() => expect(receiving).toBe(true));
@@ -192,7 +192,7 @@ test('mails can be listed, and tried again on the command line', async () => {
     failed_at: null,
     last_error: null,
   });
-  expect((await run('list', '--failed')).stdout).toContain('No mail was given up');
+  expect((await run('list', '--failed')).stdout).toContain('No mail failed permanently');
   expect((await run('list', '--provider', String(me.id), '--limit', '1', '--json')).json()).toHaveLength(1);
   expect(await run('list', '--provider', '999999')).toMatchObject({
     code: 1,
@@ -223,14 +223,14 @@ test('mails can be listed, and tried again on the command line', async () => {
   expect((await run('retry', '--all-failed', '--json')).json()).toEqual({ retried: 2 });
   await allSent(world);
   expect(smtp.received).toHaveLength(3);
-  expect((await run('retry', '--all-failed')).stdout).toBe('Mails to be sent anew: 0\n');
+  expect((await run('retry', '--all-failed')).stdout).toBe('Mails queued for retry: 0\n');
   expect(await run('retry', ids[0]!)).toMatchObject({ code: 1, stderr: `error: Mail ${ids[0]} is sent already\n` });
   expect(await run('retry', '999999')).toMatchObject({ code: 1, stderr: 'error: Mail 999999 not found\n' });
   for (const args of [['retry'], ['retry', '1', '--all-failed']]) {
     expect(await run(...args)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'error: either the id of a mail or --all-failed\n',
+      stderr: 'error: specify either a mail id or --all-failed\n',
     });
   }
 });
@@ -264,14 +264,14 @@ test('the command line mails people a new link to choose a password', async () =
   const [mail] = await outboxOf(world);
   expect(answer.json()).toEqual({ mail_id: mail!.id, email: 'kari@people.example' });
   expect((await run(me, '--admin-user', adminUserId)).stdout).toBe(
-    `Mail ${mail!.id + 1} will take a link to ase@people.example\n`,
+    `Queued mail ${mail!.id + 1} with a link to ase@people.example\n`,
   );
   for (const [provider, args, code, said] of [
     [other, ['--user', userId], 1, `Course user ${userId} not found`],
     [other, ['--admin-user', adminUserId], 1, `Admin user ${adminUserId} not found`],
     [me, ['--user', mute], 1, `Course user ${mute} has no e-mail address to write to`],
-    [me, [], 2, 'either --user or --admin-user'],
-    [me, ['--user', userId, '--admin-user', adminUserId], 2, 'either --user or --admin-user'],
+    [me, [], 2, 'specify either --user or --admin-user'],
+    [me, ['--user', userId, '--admin-user', adminUserId], 2, 'specify either --user or --admin-user'],
   ] as const) {
     expect(await run(provider, ...args)).toMatchObject({ code, stdout: '', stderr: `error: ${said}\n` });
   }

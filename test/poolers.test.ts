@@ -81,7 +81,7 @@ test('import refuses a pooler, which would hand its session to others', async ()
   };
   expect(await importOver(true)).toEqual([
     1,
-    'error: This needs one session: DATABASE_URL must name PostgreSQL itself, not a pooler\n',
+    'error: This command needs a direct connection: DATABASE_URL must name PostgreSQL, not a pooler\n',
   ]);
   expect((await me.get('/v2/course-tags')).json()).toEqual([]);
   expect(await importOver(false)).toEqual([0, '']);

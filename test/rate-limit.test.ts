@@ -139,9 +139,9 @@ test('unless it is configured nothing is limited, and nothing said of limits', a
 });
 
 test('after sixty wrong keys within a minute an address is told to wait; a right one passes from there', async () => {
-  const { WRONG_KEYS_PER_MINUTE } = readConfig({});
+  const { INVALID_KEYS_PER_MINUTE } = readConfig({});
   const world = await openWorld(openTestDatabase(inject('shared')), {
-    limits: { ...limits, wrongKeysPerMinute: WRONG_KEYS_PER_MINUTE },
+    limits: { ...limits, wrongKeysPerMinute: INVALID_KEYS_PER_MINUTE },
   });
   onTestFinished(world.close);
   const me = await world.newProvider();

@@ -144,7 +144,7 @@ test.each([
   ['no such database', ''],
 ])('a DATABASE_URL with %s is refused without its password', async (_name, given) => {
   const DATABASE_URL = given || withPassword(urlOf('no_such_database'));
-  const env = { DATABASE_URL, STARTUP_WAIT_MS: '0', LOG_LEVEL: 'trace', LOG_FORMAT: 'json' };
+  const env = { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS: '0', LOG_LEVEL: 'trace', LOG_FORMAT: 'json' };
   const server = await startServer(env);
   const command = await cli(['provider', 'list'], env);
   expect([await server.ended, command.code]).toEqual([1, 1]);
@@ -191,7 +191,7 @@ test('no --help shows what is configured', async () => {
 
 test('while it runs, the command line names no secret among the processes', async () => {
   const child = spawn(process.execPath, ['dist/cli.js', 'provider', 'list'], {
-    env: { PATH: process.env['PATH'] ?? '', ...env, STARTUP_WAIT_MS: '3000' },
+    env: { PATH: process.env['PATH'] ?? '', ...env, DATABASE_CONNECT_TIMEOUT_MS: '3000' },
     stdio: 'ignore',
   });
   const ended = new Promise<void>((done) => child.on('exit', () => done()));

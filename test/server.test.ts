@@ -42,7 +42,7 @@ const posting = (apiKey: string, length: number) =>
   `POST /v2/courses HTTP/1.1\r\nhost: a\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
 test('while it drains /ready says so, everything else is answered, and then the process ends well', async () => {
-  const server = await startWithKey({ DRAIN_MS: '1500' });
+  const server = await startWithKey({ SHUTDOWN_DRAIN_MS: '1500' });
   const get = (path: string) => fetch(`${server.url}${path}`, { headers: { 'x-api-key': key } });
   expect((await get('/ready')).status).toBe(200);
   const since = performance.now();

@@ -117,7 +117,7 @@ test.skipIf(missing)(
     const right = `?sslmode=verify-full&sslrootcert=${authority.certificate}`;
     const other = makeAuthority(folder, 'other');
     expect(await refusal(right)).toBe(
-      'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE demands',
+      'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE requires',
     );
 
     await present(`IP:${address}`);
@@ -135,7 +135,7 @@ test.skipIf(missing)(
     expect(await refusal(`?sslmode=verify-full&sslrootcert=${folder}/none.pem`)).toBe(
       `the file ${folder}/none.pem cannot be read (ENOENT)`,
     );
-    expect(await refusal('')).toMatch(/no encryption; it may demand TLS: set sslmode in DATABASE_URL$/);
+    expect(await refusal('')).toMatch(/no encryption; it may require TLS: set sslmode in DATABASE_URL$/);
 
     await present('DNS:database.example');
     expect(await refusal(right)).toMatch(/\(ERR_TLS_CERT_ALTNAME_INVALID: .+\): it must name the host of DATABASE_URL/);

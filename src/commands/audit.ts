@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
 import { auditEntries } from '../audit/service.ts';
-import { command, count, id, moment, run, table, type Options } from './connect.ts';
+import { command, count, id, run, table, timestamp, type Options } from './connect.ts';
 
 type ListOptions = Options & { provider?: number; since?: string; limit: number };
 
-/** Who changed what, and when. */
 export function auditCommands(program: Command) {
-  const audit = program.command('audit').description('Who changed what: keys, people on their pages, operators');
-  command(audit, 'list', 'Entries, the newest first; never what was sent')
-    .option('--provider <id>', 'of this provider only', id)
-    .option('--since <date>', 'from that moment on, in the service time zone', moment)
-    .option('--limit <count>', 'so many at most', count, 100)
+  const audit = program.command('audit').description('Audit log of changes by API keys, users and operators');
+  command(audit, 'list', 'List entries, newest first; submitted values are not recorded')
+    .option('--provider <id>', 'only entries of this provider', id)
+    .option('--since <date>', 'only entries from this time on, in the service time zone', timestamp)
+    .option('--limit <count>', 'maximum number of entries', count, 100)
     .action((options: ListOptions) =>
       run(options, async ({ database, getCtx }) => {
         const { provider = null, since = null, limit } = options;

@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { Client } from 'pg';
 import { readConfig, type Config } from '../config.ts';
 import type { Ctx } from '../core/context.ts';
-import { readMoment } from '../lib/timestamps.ts';
 import { Problem } from '../core/errors.ts';
+import { readMoment } from '../lib/timestamps.ts';
 import { asTitle, isTitle } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
@@ -11,97 +11,100 @@ import { raiseOomScore } from '../runtime/oom-score.ts';
 import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../runtime/store.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
 
-export type Connected = { config: Config; database: Database; getCtx(providerId: number): Promise<Ctx> };
-/** What a command answers: an object or a list for `--json`, the same in words, and why it ends as failed all the same. */
-export type Answer = { json: unknown; text: string; failure?: string };
+export type CommandContext = { config: Config; database: Database; getCtx(providerId: number): Promise<Ctx> };
+/** `json` is printed with `--json`, else `text`; with a `failure` the command still exits with 1. */
+export type CommandResult = { json: unknown; text: string; failure?: string };
 
-/** Declares a command that can answer programs as well; its options hold its whole name, for the audit log. */
+/** Adds a command with `--json`; its options contain its full name for the audit log. */
 export const command = (parent: Command, name: string, description: string) =>
   parent
     .command(name)
     .description(description)
-    .option('--json', 'print exactly one JSON value')
+    .option('--json', 'print the result as one JSON value')
     .setOptionValue('command', parent.parent ? `${parent.name()} ${name}` : name);
 
 export type Options = { json?: boolean; command: string };
 
 /**
- * Runs work with the database up and migrated; where no server runs, the embedded one is started for it. It is not made:
- * with a wrong environment an empty one would be asked, and all would seem to be well.
+ * Runs `work` with a migrated database, prints its result and closes the database. Starts an existing embedded database
+ * if needed but creates none: with a wrong environment the command would silently run on an empty one.
  */
 export async function run(
   { json, command: action }: Options,
-  work: (connected: Connected) => Promise<Answer>,
-  how: StoreOptions = {},
+  work: (context: CommandContext) => Promise<CommandResult>,
+  storeOptions: StoreOptions = {},
 ) {
   const config = readConfig(process.env);
   raiseOomScore(config);
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
-  // Nobody behind it waits, so it may wait longer for a connection than a request.
-  const acquireMs = Math.max(10_000, config.POOL_WAIT_MS);
-  const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...how });
-  const stop: { signal?: string } = {};
+  const acquireMs = Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS);
+  const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...storeOptions });
+  const interruption: { signal?: string } = {};
   try {
     const database = store.database.withAudit({ actor: 'operator', actorId: null, action });
-    await waitForDatabase(database, config.STARTUP_WAIT_MS);
-    if (how.poolSize === 1) {
-      await refusePooler(store);
-      await endOnSignal(store, stop);
+    await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS);
+    if (storeOptions.poolSize === 1) {
+      await assertNoPooler(store);
+      await terminateOnSignal(store, interruption);
     }
     if (!(await isMigrated(database.pool))) {
-      // The embedded database is nobody else's; an operator's own is migrated when the operator says so.
+      // Only the embedded database is migrated implicitly.
       if (config.DATABASE_URL !== undefined)
         throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
       await migrateDatabase(store.connection);
     }
     const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);
-    const answer = await work({ config, database, getCtx });
-    print(json, answer);
-    if (answer.failure !== undefined) throw new Problem('invalid', answer.failure);
+    const result = await work({ config, database, getCtx });
+    print(json, result);
+    if (result.failure !== undefined) throw new Problem('invalid', result.failure);
   } catch (error) {
-    throw stop.signal === undefined ? error : new Problem('unavailable', `stopped by ${stop.signal}`);
+    throw interruption.signal === undefined ? error : new Problem('unavailable', `stopped by ${interruption.signal}`);
   } finally {
     await store.close();
   }
 }
 
-/** A pooler greets with process ids of its own, and a transaction pooler hands the session's table and lock to others. */
-async function refusePooler({ connection }: Store) {
+/** Detects a pooler by its process ids. A transaction pooler would share the session's temporary table and lock. */
+async function assertNoPooler({ connection }: Store) {
   const client = new Client({ ...connection, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   await client.connect();
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     if ((client as { processID?: number }).processID !== rows[0]!.pid)
-      throw new Problem('invalid', 'This needs one session: DATABASE_URL must name PostgreSQL itself, not a pooler');
+      throw new Problem(
+        'invalid',
+        'This command needs a direct connection: DATABASE_URL must name PostgreSQL, not a pooler',
+      );
   } finally {
     await client.end();
   }
 }
 
-/** Ends the one session in the database: a statement of a connection that is only cut off would run on and hold its locks. */
-async function endOnSignal({ connection, database }: Store, stop: { signal?: string }) {
+/** Terminates the backend on a signal: after a mere disconnect its statement would continue and hold its locks. */
+async function terminateOnSignal({ connection, database }: Store, interruption: { signal?: string }) {
   const { rows } = await database.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const end = async (signal: string) => {
-    if (stop.signal !== undefined) process.exit(1);
-    stop.signal = signal;
+  const terminate = async (signal: string) => {
+    if (interruption.signal !== undefined) process.exit(1);
+    interruption.signal = signal;
     const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
     client.on('error', () => undefined);
     await client.connect();
     await client.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
     await client.end();
   };
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void end(signal).catch(() => process.exit(1)));
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.on(signal, () => void terminate(signal).catch(() => process.exit(1)));
 }
 
-export function print(asJson: boolean | undefined, { json, text }: Answer) {
+export function print(asJson: boolean | undefined, { json, text }: CommandResult) {
   if (asJson) console.log(JSON.stringify(json));
   else if (text !== '') console.log(text);
 }
 
-/** Columns under their names, for people. */
-export function table(rows: Record<string, string | number | null>[], none: string) {
-  if (rows.length === 0) return none;
+/** A text table with a header; `emptyText` without rows. */
+export function table(rows: Record<string, string | number | null>[], emptyText: string) {
+  if (rows.length === 0) return emptyText;
   const names = Object.keys(rows[0]!);
   const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '-')))];
   const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
@@ -124,17 +127,17 @@ export const count = (text: string) => {
   return Number(text);
 };
 export const title = (text: string) => {
-  const given = asTitle(text);
-  if (!isTitle(given)) throw new InvalidArgumentError('It must have 1 to 255 characters.');
-  return given;
+  const value = asTitle(text);
+  if (!isTitle(value)) throw new InvalidArgumentError('It must have 1 to 255 characters.');
+  return value;
 };
 export const slug = (text: string) => {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text)) throw new InvalidArgumentError('It must be like-this-1.');
   return text;
 };
-export const moment = (text: string) => {
-  const read = readMoment(text);
-  if (read === undefined)
+export const timestamp = (text: string) => {
+  const value = readMoment(text);
+  if (value === undefined)
     throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
-  return read;
+  return value;
 };

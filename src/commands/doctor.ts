@@ -4,41 +4,40 @@ import { examine, type Report } from '../doctor/examine.ts';
 import { describeError } from '../runtime/describe-error.ts';
 import { command, id, run, table, type Options } from './connect.ts';
 
-/** Stored figures against a recount. */
 export function doctorCommand(program: Command) {
-  command(program, 'doctor', 'Count seats, totals and balances again, and compare them with what is stored')
-    .option('--provider <id>', 'of this provider only', id)
-    .option('--fix', 'store what was counted where it differs')
+  command(program, 'doctor', 'Recount seats, totals and balances and compare them with the stored values')
+    .option('--provider <id>', 'only data of this provider', id)
+    .option('--fix', 'store the recounted values where they differ')
     .action((options: Options & { provider?: number; fix?: boolean }) =>
       run(options, async ({ database, getCtx }) => {
         if (options.provider !== undefined) await getCtx(options.provider);
-        const asked = { providerId: options.provider, fix: options.fix };
-        const { failure: refusal, ...report } = await examine(database, asked);
+        const { failure, ...report } = await examine(database, { providerId: options.provider, fix: options.fix });
         const ahead = await clocksAhead(database.pool, options.provider);
-        const text = [diagnosis(report), ...clockLines(ahead)].join('\n');
-        const answer = { json: { ...report, clocks_ahead: ahead }, text };
-        if (report.differences.length === 0 || report.fixed) return answer;
-        const differ = counted(report.differences, 'stored figure differs', 'stored figures differ');
-        const failure =
-          refusal === undefined
-            ? `${differ} from the recount; \`doctor --fix\` mends that`
-            : `not all of it could be mended: ${describeError(refusal)}; \`doctor\` tells what is left`;
-        return { ...answer, failure };
+        const text = [toText(report), ...clockLines(ahead)].join('\n');
+        const result = { json: { ...report, clocks_ahead: ahead }, text };
+        if (report.differences.length === 0 || report.fixed) return result;
+        return { ...result, failure: toFailure(report.differences, failure) };
       }),
     );
 }
 
-function diagnosis({ checked, differences, fixed }: Report) {
-  const counts = Object.entries(checked).map(([items, count]) => `${count} ${items.replaceAll('_', ' ')}`);
-  const logged = `Checked ${counts.join(', ')}`;
-  if (differences.length === 0) return `${logged}: no difference`;
-  const differ = fixed
-    ? counted(differences, 'figure differed, and is mended', 'figures differed, and are mended')
-    : counted(differences, 'figure differs', 'figures differ');
-  return `${table(differences, '')}\n${logged}: ${differ}`;
+function toFailure(differences: Report['differences'], cause: unknown) {
+  if (cause !== undefined)
+    return `not all counters could be corrected: ${describeError(cause)}; run \`doctor\` to list the rest`;
+  return `${counted(differences, 'stored counter differs', 'stored counters differ')} from the recount; correct with \`doctor --fix\``;
 }
 
-/** Clocks that are ahead make no figure wrong, and setting one back would repeat versions that clients hold. */
+function toText({ checked, differences, fixed }: Report) {
+  const counts = Object.entries(checked).map(([items, count]) => `${count} ${items.replaceAll('_', ' ')}`);
+  const summary = `Checked ${counts.join(', ')}`;
+  if (differences.length === 0) return `${summary}: no difference`;
+  const result = fixed
+    ? counted(differences, 'counter was wrong and has been corrected', 'counters were wrong and have been corrected')
+    : counted(differences, 'counter is wrong', 'counters are wrong');
+  return `${table(differences, '')}\n${summary}: ${result}`;
+}
+
+/** Reported but not fixed: setting a clock back would repeat data versions that clients already have. */
 const clockLines = (ahead: ClockAhead[]) =>
   ahead.length === 0
     ? []
@@ -50,4 +49,5 @@ const clockLines = (ahead: ClockAhead[]) =>
         ),
       ];
 
-const counted = ({ length }: unknown[], one: string, more: string) => `${length} ${length === 1 ? one : more}`;
+const counted = ({ length }: unknown[], singular: string, plural: string) =>
+  `${length} ${length === 1 ? singular : plural}`;

@@ -6,38 +6,39 @@ import { command, count, id, run, table, type Options } from './connect.ts';
 type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
 type RetryOptions = Options & { allFailed?: boolean };
 
-/** What operators do with mails. */
 export function mailCommands(program: Command) {
-  const mail = program.command('mail').description('Invitations and receipts on their way to people');
+  const mail = program.command('mail').description('Outgoing mails: invitations and receipts');
 
-  command(mail, 'list', 'Mails, the newest first: who gets them, and how it goes')
-    .option('--provider <id>', 'of this provider only', id)
-    .option('--failed', 'only those that were given up')
-    .option('--limit <count>', 'so many at most', count, 100)
+  command(mail, 'list', 'List mails with recipient and delivery status, newest first')
+    .option('--provider <id>', 'only mails of this provider', id)
+    .option('--failed', 'only mails that failed permanently')
+    .option('--limit <count>', 'maximum number of entries', count, 100)
     .action((options: ListOptions) =>
       run(options, async ({ database, getCtx }) => {
         const { provider = null, failed = false, limit } = options;
         if (provider !== null) await getCtx(provider);
         const rows = await mails(database, { providerId: provider, onlyFailed: failed, limit });
-        const none = failed ? 'No mail was given up; `mail list` shows those that wait for another try' : 'No mails';
-        return { json: rows, text: table(rows, none) };
+        const emptyText = failed
+          ? 'No mail failed permanently; `mail list` also shows mails waiting for a retry'
+          : 'No mails';
+        return { json: rows, text: table(rows, emptyText) };
       }),
     );
 
-  const again = command(mail, 'retry', 'Send a mail anew that failed or waits for its next try')
-    .argument('[id]', 'the id of the mail', id)
-    .option('--all-failed', 'all that were given up');
-  again.action((mailId: number | undefined, options: RetryOptions) => {
+  const retryCommand = command(mail, 'retry', 'Retry a mail that failed or waits for its next attempt')
+    .argument('[id]', 'id of the mail', id)
+    .option('--all-failed', 'all mails that failed permanently');
+  retryCommand.action((mailId: number | undefined, options: RetryOptions) => {
     if ((mailId === undefined) !== (options.allFailed ?? false)) {
-      again.error('error: either the id of a mail or --all-failed', { code: 'commander.conflictingOption' });
+      retryCommand.error('error: specify either a mail id or --all-failed', { code: 'commander.conflictingOption' });
     }
     return run(options, async ({ database }) => {
       if (mailId !== undefined) await retry(database, mailId);
       const { retried, failure } =
         mailId === undefined ? await retryFailed(database) : { retried: 1, failure: undefined };
       return {
-        ...{ json: { retried }, text: `Mails to be sent anew: ${retried}` },
-        ...(failure === undefined ? {} : { failure: `not all: ${describeError(failure)}` }),
+        ...{ json: { retried }, text: `Mails queued for retry: ${retried}` },
+        ...(failure === undefined ? {} : { failure: `some mails could not be queued: ${describeError(failure)}` }),
       };
     });
   });

@@ -2,59 +2,59 @@ import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
 import type { Queryable } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
 
-/** What shapes answers and is the same for every request of the process. */
+/** Configuration that responses depend on. */
 export type Settings = {
-  /** The service's time zone, an IANA name. */
+  /** IANA name. */
   timezone: string;
   defaultLanguage: Language;
-  /** Where this server is reached from outside, without a trailing slash. */
+  /** Base URL of this server for clients, without a trailing slash. */
   publicUrl: string;
-  /** Where the public catalog lives, or null when there is none. */
+  /** Base URL of the public catalog, or null without one. */
   catalogUrl: string | null;
-  /** How many open sub-schools a school may have; 50 unless given. */
+  /** Maximum open sub-schools per school; default 50. */
   subSchoolsMax?: number;
 };
 
-/** Switched off only by tests that prove a guard is needed; a running server has no way to reach them. */
+/** Only tests that prove a guard is needed switch one off; the server has no setting for them. */
 export type Guards = {
-  /** The equal-title rule is looked at before the unique index is. */
+  /** Equal titles are rejected before the unique index rejects them. */
   equalTitle: boolean;
-  /** A voucher is only spent while it holds the amount. */
+  /** A voucher is redeemed only if its balance covers the amount. */
   voucherBalance: boolean;
 };
 export const allGuards: Guards = { equalTitle: true, voucherBalance: true };
 
-/** What earlier answers told of a list's question, whatever page was asked for. */
+/** Facts that earlier pages of a query established, valid for one data version. */
 export type PageHints = {
-  /** How many items there are on all pages. */
+  /** Number of items on all pages. */
   total?: Promise<number>;
-  /** Behind so many there are none. */
+  /** Upper bound of the number of items. */
   maxCount?: number;
-  /** Where pages in the order of ids ended: the last id by how many items there are up to it. */
+  /** Last ids of pages in id order, by the number of items up to them. */
   cursors: Map<number, number>;
 };
-/** What is known of a list's questions while the data is as it is. */
+/** Page hints by query, for the current data version. */
 export type PageHintStore = {
-  find(question: string): PageHints | undefined;
-  /** The same, with room for what is found out. */
-  open(question: string): PageHints;
+  find(queryKey: string): PageHints | undefined;
+  /** Creates the hints if they do not exist. */
+  open(queryKey: string): PageHints;
 };
 
-/** Rows and bytes that an answer may still read; `take` throws `ResultTooLarge` when they are used up. */
+/** Rows and bytes that a request may still read; `take` throws `ResultTooLarge` when they are exceeded. */
 export type Budget = {
   take(rows: number, bytes: number): void;
   isSpent(): boolean;
   bytesTaken(): number;
-  /** The answer to a write that is committed: it was within its bounds before. */
+  /** Set while the response to a committed write is read; it is not limited. */
   isAfterWrite?: true;
 };
 
-/** Who is asking, and the database to ask. The only thing a service is ever handed besides its input. */
+/** The authenticated tenant and its database access. Services take it as their first parameter. */
 export type Ctx = {
   providerId: number;
-  /** The root of the parent chain, which shares its rate limit and its turns in every queue with its sub-schools. */
+  /** Root of the parent chain; a root and its sub-schools share the rate limit and the queue slots. */
   fairnessKey: number;
-  /** The provider's clock when the key was checked, as PostgreSQL writes it, with microseconds. */
+  /** The tenant's clock at authentication, in PostgreSQL's format with microseconds. */
   version: string;
   /**
    * Version of the tenant's and the shared data; part of every ETag and cache key. Includes xmin and the server start time,
@@ -64,16 +64,16 @@ export type Ctx = {
   language: Language;
   settings: Settings;
   guards: Guards;
-  /** Reads only. */
+  /** Read-only. */
   db: Reader;
-  /** People's doors alone (tokens, sessions, failed sign-ons): no data of the provider's, so they take no lock. */
+  /** Tokens, sessions and failed sign-ins. Not tenant data, so writes need no tenant lock. */
   authStore: Queryable;
-  /** Writes only through this: it takes the provider's lock first. */
+  /** The only way to write tenant data; takes the tenant lock first. */
   write: Write;
-  /** Makes a provider below this one. */
+  /** Creates a sub-school of this provider. */
   writeNewProvider: WriteNewProvider;
-  /** Absent where the answer depends on more than the provider's data. */
+  /** Absent if the response depends on data of other tenants. */
   pageHints?: PageHintStore;
-  /** Absent where what is read is bounded by other means. */
+  /** Absent if the result is limited by other means. */
   budget?: Budget;
 };

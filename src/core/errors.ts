@@ -1,4 +1,4 @@
-const getStatus = {
+const statuses = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -12,23 +12,23 @@ const getStatus = {
   unavailable: 503,
 } as const;
 
-export type ProblemKind = keyof typeof getStatus;
-export type ProblemStatus = (typeof getStatus)[ProblemKind];
+export type ProblemKind = keyof typeof statuses;
+export type ProblemStatus = (typeof statuses)[ProblemKind];
 
-/** One thing that is wrong, for interfaces that answer with codes. */
+/** One error with its code, for interfaces that respond with error codes. */
 export type Fault = { code: string; message: string };
 
 type Details = {
-  /** The fields at fault, in the document's order, for interfaces that answer with lists instead of a sentence. */
+  /** Invalid fields in schema order, for interfaces that list them. */
   missing?: string[];
   notValid?: string[];
   faults?: Fault[];
-  /** Seconds after which the same request may succeed. */
+  /** Seconds until a retry may succeed. */
   retryAfter?: number;
   cause?: unknown;
 };
 
-/** Anything that can go wrong on purpose. Services throw it; each interface decides how it reads. */
+/** An expected error. Services throw it; each interface formats it. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly missing: string[];
@@ -47,11 +47,11 @@ export class Problem extends Error {
   }
 
   get status(): ProblemStatus {
-    return getStatus[this.kind];
+    return statuses[this.kind];
   }
 }
 
-/** Names the fields at fault in one text, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. */
+/** Lists fields in one message, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. */
 export function invalidFields({ missing = [], notValid = [] }: { missing?: string[]; notValid?: string[] }) {
   const sentences = [
     ...(missing.length > 0 ? [`Missing field(s): ${missing.join(',')}`] : []),
@@ -60,7 +60,7 @@ export function invalidFields({ missing = [], notValid = [] }: { missing?: strin
   return new Problem('invalid', sentences.join('. '), { missing, notValid });
 }
 
-export const notFound = (what: string) => new Problem('not_found', `${what} not found`);
+export const notFound = (item: string) => new Problem('not_found', `${item} not found`);
 
 export const unavailable = (message: string, cause?: unknown) =>
   new Problem('unavailable', message, { retryAfter: 1, cause });

@@ -10,8 +10,8 @@ export type Operation = {
   responses: Record<string, { content?: Content }>;
 };
 
-/** Named by the last resource of a path. */
-const nouns: Record<string, string> = {
+/** Item names in "not found" errors, by the first segment of the path. */
+const itemNames: Record<string, string> = {
   booking: 'Booking',
   courses: 'Course',
   customers: 'Customer',
@@ -23,9 +23,9 @@ const nouns: Record<string, string> = {
   vouchers: 'Voucher',
 };
 
-/** Error samples of endpoints that the schema cannot give. */
-const special: Record<string, Record<string, Problem>> = {
-  // Its faults have a response of their own.
+/** Samples of endpoints whose errors do not follow from the schema. */
+const specialSamples: Record<string, Record<string, Problem>> = {
+  // Has a separate response schema for its errors.
   'POST /v2/admin-users': {},
   'POST /v2/booking': {
     no_seats_available: new Problem('invalid', 'Participant 1: no seat is available', {
@@ -51,47 +51,52 @@ const wrongKey = new Problem('unauthenticated', 'Wrong API Key');
 const tooMany = new Problem('too_many_requests', 'Too many requests');
 const unavailable = new Problem('unavailable', 'The service is busy or its database out of reach (request req-1)');
 
-/** Adds to each response for an error samples that the endpoint answers. */
-export function addErrorSamples(name: string, healthRoutes: Operation) {
-  const { responses } = healthRoutes;
-  const schema = jsonOf(responses['4XX'])?.schema;
+/** Adds sample bodies to the error responses of an operation; `name` is its method and path. */
+export function addErrorSamples(name: string, operation: Operation) {
+  const { responses } = operation;
+  const schema = jsonContent(responses['4XX'])?.schema;
   if (!schema) return;
-  const word = wordingFor(schema);
-  const isOlder = word === formatLegacyError;
-  add(responses['4XX'], word, { ...(isOlder ? {} : { wrong_key: wrongKey }), ...refusalsOf(name, healthRoutes) });
-  add(responses['429'], word, { too_many_requests: tooMany });
-  add(responses['5XX'], word, { unavailable });
+  const format = formatterFor(schema);
+  const isLegacy = format === formatLegacyError;
+  addSamples(responses['4XX'], format, {
+    ...(isLegacy ? {} : { wrong_key: wrongKey }),
+    ...clientErrors(name, operation),
+  });
+  addSamples(responses['429'], format, { too_many_requests: tooMany });
+  addSamples(responses['5XX'], format, { unavailable });
 }
 
-function refusalsOf(name: string, { parameters = [], requestBody }: Operation): Record<string, Problem> {
-  if (special[name]) return special[name];
+function clientErrors(name: string, { parameters = [], requestBody }: Operation): Record<string, Problem> {
+  if (specialSamples[name]) return specialSamples[name];
   const body = requestBody?.content['application/json']?.schema.required ?? [];
-  const query = parameters.filter((one) => one.in === 'query' && one.required).map((one) => one.name);
-  const missing = [...body, ...query.map((one) => one.replace('[]', ''))];
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required)
+    .map(({ name }) => name);
+  const missing = [...body, ...query.map((parameter) => parameter.replace('[]', ''))];
   const [, resource = ''] = /^\w+ \/v2\/([\w-]+)/.exec(name) ?? [];
-  const isNamed = parameters.some((one) => one.in === 'path') || resource === 'vouchers';
+  const hasItem = parameters.some((parameter) => parameter.in === 'path') || resource === 'vouchers';
   return {
     ...(missing.length > 0 ? { missing: invalidFields({ missing }) } : {}),
-    ...(parameters.some((one) => one.name === 'limit') && query.length === 0
+    ...(parameters.some((parameter) => parameter.name === 'limit') && query.length === 0
       ? { not_valid: invalidFields({ notValid: ['limit'] }) }
       : {}),
-    ...(isNamed ? { not_found: notFound(nouns[resource]!) } : {}),
+    ...(hasItem ? { not_found: notFound(itemNames[resource]!) } : {}),
   };
 }
 
-function wordingFor({ properties = {} }: Schema): ErrorFormatter {
+function formatterFor({ properties = {} }: Schema): ErrorFormatter {
   if ('successful' in properties) return formatBookingError;
   return 'status' in properties ? formatLegacyError : formatV2Error;
 }
 
-const jsonOf = (response: Operation['responses'][string] | undefined) => response?.content?.['application/json'];
+const jsonContent = (response: Operation['responses'][string] | undefined) => response?.content?.['application/json'];
 
-function add(
+function addSamples(
   response: Operation['responses'][string] | undefined,
-  word: ErrorFormatter,
+  format: ErrorFormatter,
   problems: Record<string, Problem>,
 ) {
-  const content = jsonOf(response);
-  const samples = Object.entries(problems).map(([name, problem]) => [name, { value: word(problem) }]);
+  const content = jsonContent(response);
+  const samples = Object.entries(problems).map(([name, problem]) => [name, { value: format(problem) }]);
   if (content && samples.length > 0) content.examples = Object.fromEntries(samples) as typeof content.examples & object;
 }

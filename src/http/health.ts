@@ -14,23 +14,23 @@ const Health = Type.Object({
   warnings: Type.Optional(Type.Array(Type.String())),
 });
 
-/** Set once the server is about to stop: it still answers, but wants no more traffic. */
+/** `now` is set when a stop begins; the server still responds, but /ready fails. */
 export type ShutdownState = { now: boolean };
 
-type OperationOptions = {
+type HealthOptions = {
   database: Database;
   timezone: string;
   isShuttingDown: ShutdownState;
   countRequest: CountRequest;
 };
 
-/** /live tells that the process answers, /ready that it should get requests, /openapi.json what it answers. */
+/** Serves /live (liveness), /ready (readiness) and /openapi.json. */
 export function healthRoutes(
   app: FastifyInstance,
-  { database, timezone, isShuttingDown, countRequest }: OperationOptions,
+  { database, timezone, isShuttingDown, countRequest }: HealthOptions,
 ) {
   const preParsing = limitByAddress(countRequest);
-  const methodNotAllowedOptions = methodNotAllowed(app);
+  const addMethodNotAllowed = methodNotAllowed(app);
   const schema = (summary: string) => ({
     summary,
     tags: ['Operation'],
@@ -43,7 +43,7 @@ export function healthRoutes(
   app.get('/ready', { schema: schema('The process should get requests'), preParsing }, async (request, reply) => {
     const reason = isShuttingDown.now
       ? 'draining'
-      : await notReady(database, timezone).catch((error: unknown) => {
+      : await findUnreadyReason(database, timezone).catch((error: unknown) => {
           request.log.warn({ err: describe(error) }, 'not ready');
           return 'the database cannot be reached';
         });
@@ -52,21 +52,23 @@ export function healthRoutes(
   });
 
   app.get('/openapi.json', { schema: { hide: true }, preParsing }, serveOpenapi(app));
-  methodNotAllowedOptions();
+  addMethodNotAllowed();
 }
 
-async function notReady(database: Database, timezone: string) {
-  const { rows } = await database.pool.query<{ zone: string; standby: boolean; readonly: string }>(
+async function findUnreadyReason(database: Database, timezone: string) {
+  const {
+    rows: [session],
+  } = await database.pool.query<{ zone: string; standby: boolean; readonly: string }>(
     "select current_setting('timezone') as zone, pg_is_in_recovery() as standby, current_setting('transaction_read_only') as readonly",
   );
-  if (rows[0]!.zone.toLowerCase() !== timezone.toLowerCase())
+  if (session!.zone.toLowerCase() !== timezone.toLowerCase())
     return 'the database session is not in the service time zone';
-  if (rows[0]!.standby) return 'the database is a read-only standby';
-  if (rows[0]!.readonly === 'on') return 'the database is read-only';
+  if (session!.standby) return 'the database is a read-only standby';
+  if (session!.readonly === 'on') return 'the database is read-only';
   return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
 }
 
-/** A warning is no reason to send no requests, and neither is a failure to look for one. */
+/** Warnings do not make the server unready; a failed check is ignored. */
 async function getWarnings({ pool }: Database) {
   const ahead = await summarizeClocksAhead(pool).catch(() => undefined);
   const warning = ahead && clockWarning(ahead);

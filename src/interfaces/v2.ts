@@ -4,34 +4,34 @@ import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { registerErrorHandler, formatV2Error } from '../http/errors/error-handler.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
+import { signOnRoutes } from '../resources/auth/sign-on-routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
+import { voucherValidationRoutes } from '../resources/campaigns/voucher-routes.ts';
 import {
   batchCourseDateRoutes,
   courseDateRoutes,
   datesOfCourseRoutes,
   nextCourseDateRoutes,
 } from '../resources/coursedates/routes.ts';
+import { durationRoutes } from '../resources/courses/duration-routes.ts';
 import { courseRoutes } from '../resources/courses/routes.ts';
 import { customerRoutes } from '../resources/customers/routes.ts';
-import { durationRoutes } from '../resources/courses/duration-routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
 import { orderProductRoutes } from '../resources/orders/product-routes.ts';
 import { orderRoutes } from '../resources/orders/routes.ts';
 import { participantRoutes } from '../resources/participants/routes.ts';
 import { schoolRoutes } from '../resources/schools/routes.ts';
-import { signOnRoutes } from '../resources/auth/sign-on-routes.ts';
 import { tagRoutes } from '../resources/tags/routes.ts';
 import { courseUserRoutes, searchUserRoutes } from '../resources/users/routes.ts';
-import { voucherValidationRoutes } from '../resources/campaigns/voucher-routes.ts';
 
-/** The interface providers use today. */
+/** The current interface: every route group with its prefix. */
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
   coerceRequests(app);
-  const methodNotAllowedOptions = methodNotAllowed(app);
+  const addMethodNotAllowed = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
@@ -58,5 +58,5 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });
 
-  methodNotAllowedOptions();
+  addMethodNotAllowed();
 };

@@ -1,4 +1,3 @@
-/** A place with an address, as far as it is known. */
 export type Location = {
   isVirtual: boolean | null;
   title: string | null;
@@ -7,7 +6,7 @@ export type Location = {
   city: string | null;
 };
 
-/** What is known of where a course date is held. */
+/** Venue of a course date. */
 export type Whereabouts = {
   isVirtual: boolean | null;
   location: Location | null;
@@ -17,17 +16,17 @@ export type Whereabouts = {
 
 export const isOnline = ({ isVirtual, location }: Whereabouts) => isVirtual === true || location?.isVirtual === true;
 
-/** The lines of a location's address. */
+/** Address lines; blank parts are omitted. */
 export function locationLines(location: Location | null): string[] {
   if (location === null) return [];
   const { title, address, zipcode, city } = location;
-  return options([title, address, options([zipcode, city]).join(' ')]);
+  return withoutBlank([title, address, withoutBlank([zipcode, city]).join(' ')]);
 }
 
-/** Where a course date is held, line by line; none when nobody has said. */
+/** Lines of a venue: the location's address or else the place's title, then additional info. */
 export function placeLines({ location, placeTitle, placeAdditionalInfo }: Whereabouts): string[] {
   const lines = locationLines(location);
-  return options([...(lines.length > 0 ? lines : [placeTitle]), placeAdditionalInfo]);
+  return withoutBlank([...(lines.length > 0 ? lines : [placeTitle]), placeAdditionalInfo]);
 }
 
-const options = (lines: (string | null)[]) => lines.filter((line): line is string => Boolean(line?.trim()));
+const withoutBlank = (lines: (string | null)[]) => lines.filter((line): line is string => Boolean(line?.trim()));

@@ -4,16 +4,16 @@ import { hashSecret, newSecret } from './secrets.ts';
 const prefix = 'cbs_';
 const pattern = /^cbs_[A-Za-z0-9_-]{43}[0-9a-f]{8}$/;
 
-/** A new key: a prefix that people and secret scanners recognise, 256 random bits, and a CRC-32 of both. */
+/** Generates a key: a prefix that secret scanners recognise, 256 random bits and a CRC-32 of both. */
 export function newApiKey() {
   const secret = prefix + newSecret();
   return secret + checksum(secret);
 }
 
-/** What is stored of a key. */
+/** The stored form of a key. */
 export const hashApiKey = hashSecret;
 
-/** Whether a text can be a key at all, so that a mistyped one costs no query. Keys that operators choose have no prefix. */
+/** False for a mistyped key, which then costs no query. Keys chosen by operators have no prefix. */
 export function mayBeApiKey(text: string) {
   if (text.startsWith(prefix)) return pattern.test(text) && checksum(text.slice(0, -8)) === text.slice(-8);
   return text.length >= 32 && text.length <= 255;

@@ -2,26 +2,26 @@ import type { Language } from '../reference/language.ts';
 
 const locales: Record<Language, string> = { en: 'en-GB', no: 'nb-NO' };
 
-/** `2030-06-10` as `Monday 10 June 2030` or `mandag 10. juni 2030`. */
+/** Formats `2030-06-10` as `Monday 10 June 2030` or `mandag 10. juni 2030`. */
 export function dayInWords(day: string, language: Language) {
   const format = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
   return new Intl.DateTimeFormat(locales[language], format).format(new Date(day)).replaceAll(',', '');
 }
 
-/** Days, and times of day where there are any, on the clocks of the place. */
+/** A range of local days, with times of day if known. */
 export type Span = { startAt: string; endAt: string; startTimeAt: string | null; endTimeAt: string | null };
 
-/** A span's day with its times, or over several days its first and its last, each with a time where there is one. */
+/** Formats a span: one entry with both times for a single day, else one entry each for the first and last day. */
 export function spanEnds({ startAt, endAt, startTimeAt, endTimeAt }: Span, language: Language) {
-  const [from, to] = [clock(startTimeAt), clock(endTimeAt)];
-  const end = (day: string, time: string) => ({ day: dayInWords(day, language), time });
-  if (startAt === endAt) return [end(startAt, [from, to].filter(Boolean).join('–'))];
-  return [end(startAt, from), end(endAt, to)];
+  const [startTime, endTime] = [toHoursAndMinutes(startTimeAt), toHoursAndMinutes(endTimeAt)];
+  const entry = (day: string, time: string) => ({ day: dayInWords(day, language), time });
+  if (startAt === endAt) return [entry(startAt, [startTime, endTime].filter(Boolean).join('–'))];
+  return [entry(startAt, startTime), entry(endAt, endTime)];
 }
 
-const clock = (time: string | null) => time?.slice(0, 5) ?? '';
+const toHoursAndMinutes = (time: string | null) => time?.slice(0, 5) ?? '';
 
-/** A gathering's moments, `yyyy-mm-dd hh:mm:ss`, as days and times of day. */
+/** Splits the timestamps `yyyy-mm-dd hh:mm:ss` of a session into days and times. */
 export const toDateSpan = ({ gatheringAt, gatheringEndAt }: { gatheringAt: string; gatheringEndAt: string }): Span => ({
   startAt: gatheringAt.slice(0, 10),
   startTimeAt: gatheringAt.slice(11),

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** 256 random bits, as text that fits a link or a cookie. */
+/** 256 random bits as base64url. */
 export const newSecret = () => randomBytes(32).toString('base64url');
 
-/** What is stored of one. Plain SHA-256: with 256 random bits there is nothing to guess. */
+/** The stored form of a secret. Unsalted SHA-256 is enough for 256 random bits. */
 export const hashSecret = (secret: string) => hash('sha256', secret);

@@ -2,10 +2,9 @@ const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z| ?[+\- ]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * Reads `yyyy-mm-dd`, `yyyy-mm-dd hh:mm[:ss[.fraction]]` and the `T` form, with or without an offset, into a text that
- * PostgreSQL takes as `timestamptz`; one without an offset is then in the session's time zone, which is the service's.
- * What is finer than a microsecond is cut. A blank may stand before the offset; one in the
- * place of its sign is a `+` that was not escaped. Undefined when it is no real date or time.
+ * Parses `yyyy-mm-dd`, `yyyy-mm-dd hh:mm[:ss[.fraction]]` and the `T` form, with or without an offset, into a PostgreSQL
+ * `timestamptz` literal. Without an offset it is in the service's time zone. Truncates to microseconds. A space before
+ * the offset is allowed; a space instead of its sign is an unescaped `+`. Undefined if it is not a valid date and time.
  */
 export function readMoment(text: string): string | undefined {
   const match = pattern.exec(text);
@@ -19,37 +18,37 @@ export function readMoment(text: string): string | undefined {
   return `${year}-${month}-${day} ${hour}:${minute}:${second}${fraction ? `.${fraction.slice(0, 6)}` : ''}${zone}`;
 }
 
-/** The same but for the two days at either end of the years 1 to 9999, which are others in some zone. */
+/** As `readMoment`, limited so that the year is within 1 to 9999 in every time zone. */
 export function readStoredMoment(text: string): string | undefined {
   const moment = readMoment(text);
   return moment !== undefined && moment >= '0001-01-03' && moment < '9999-12-30' ? moment : undefined;
 }
 
-/** A date of the calendar, from the year 1 on. */
+/** True for a valid date from year 1 on. */
 export function isDate(year: number, month: number, day: number) {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return day <= [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]!;
 }
 
-/** Reads `yyyy-mm-dd`; undefined when it is no date of the calendar. */
+/** Parses `yyyy-mm-dd`; undefined if invalid. */
 export function readDay(text: string): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   return isDate(Number(year), Number(month), Number(day)) ? text : undefined;
 }
 
-/** Reads `hh:mm` or `hh:mm:ss` into the latter; undefined when it is no time of day. */
+/** Parses `hh:mm` or `hh:mm:ss` into `hh:mm:ss`; undefined if invalid. */
 export function readTimeOfDay(text: string): string | undefined {
   const [, time, second = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];
   return time && `${time}${second}`;
 }
 
-/** Reads a day, or a day and a time of day on the clocks of some place: `yyyy-mm-dd hh:mm[:ss]`, or with a `T`. */
+/** Parses `yyyy-mm-dd` or `yyyy-mm-dd hh:mm[:ss]`, also with `T`; undefined if invalid. */
 export function readLocalTime(text: string): string | undefined {
-  const [date = '', time, ...more] = text.split(/[T ]/);
+  const [date = '', time, ...rest] = text.split(/[T ]/);
   const [day, timeOfDay] = [readDay(date), readTimeOfDay(time ?? '')];
   if (time === undefined) return day;
-  return day !== undefined && timeOfDay !== undefined && more.length === 0 ? `${day} ${timeOfDay}` : undefined;
+  return day !== undefined && timeOfDay !== undefined && rest.length === 0 ? `${day} ${timeOfDay}` : undefined;
 }
 
 function readOffset(input: string): string | undefined {
@@ -63,8 +62,8 @@ function readOffset(input: string): string | undefined {
 }
 
 /**
- * What PostgreSQL writes for a `timestamptz`, as answers show it: `2026-07-01 09:00:00.123456+02` becomes
- * `2026-07-01T09:00:00+02:00`. Only slices: the session's time zone has done the arithmetic.
+ * Formats PostgreSQL's `2026-07-01 09:00:00.123456+02` as `2026-07-01T09:00:00+02:00`. The session's time zone has
+ * already been applied.
  */
 export function dateTime(stored: string): string {
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${getOffset(stored)}`;
@@ -72,12 +71,12 @@ export function dateTime(stored: string): string {
 
 export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : dateTime(stored));
 
-/** `yyyy-mm-dd hh:mm:ss`, as admin users, instructors and vouchers show it. */
+/** `yyyy-mm-dd hh:mm:ss`, the format of admin users, instructors and vouchers. */
 export const plainDateTime = (stored: string) => stored.slice(0, 19);
 
 export const plainDateTimeOrNull = (stored: string | null) => (stored === null ? null : plainDateTime(stored));
 
-/** As `dateTime`, with the fraction kept, for a client that resumes from it. */
+/** As `dateTime`, with the fraction, for clients that sync from this time. */
 export function exactDateTime(stored: string): string {
   const fraction = /\.\d+/.exec(stored)?.[0] ?? '';
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${getOffset(stored)}`;
@@ -86,6 +85,6 @@ export function exactDateTime(stored: string): string {
 function getOffset(stored: string) {
   const sign = stored.indexOf('+', 19);
   const offset = stored.slice(sign === -1 ? stored.indexOf('-', 19) : sign);
-  // Before standard time was introduced offsets had seconds, which ISO 8601 has not.
+  // Offsets before standard time include seconds, which ISO 8601 does not allow.
   return offset.length === 3 ? `${offset}:00` : offset.slice(0, 6);
 }

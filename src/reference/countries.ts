@@ -2,7 +2,7 @@ import type { Label } from './language.ts';
 
 type Entry = [code: string, id: number, en: string, no: string];
 
-/** In the document's order. The ids are ISO 3166-1 numeric; Kosovo and the Netherlands Antilles have one of ours. */
+/** In the order of the interface specification. Ids are ISO 3166-1 numeric, except Kosovo and the Netherlands Antilles. */
 const entries: Entry[] = [
   ['AF', 4, 'Afghanistan', 'Afghanistan'],
   ['AL', 8, 'Albania', 'Albania'],
@@ -245,7 +245,7 @@ const entries: Entry[] = [
 
 export type Country = { id: number; title: Label };
 
-/** Countries by their two-letter code. A table of our own: names in Intl change with the version of Node. */
+/** Countries by two-letter code. Not from Intl, whose names change with the version of Node. */
 export const countries = new Map<string, Country>(
   entries.map(([code, id, en, no]) => [code, { id, title: { en, no } }]),
 );

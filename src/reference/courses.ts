@@ -2,7 +2,7 @@ import type { Label } from './language.ts';
 
 const label = (en: string, no: string): Label => ({ en, no });
 
-/** The tables of the interface document, by id; English in the document's words. */
+/** Tables of the interface specification, by id, with its English labels. */
 export const levels = new Map<number, Label>([
   [1, label('University', 'Universitet')],
   [2, label('College', 'Høyskole')],

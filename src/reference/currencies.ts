@@ -1,4 +1,4 @@
 import { codes } from 'currency-codes';
 
-/** ISO 4217 alphabetic codes, upper case; the Caribbean guilder came into force after the package's table. */
+/** ISO 4217 alphabetic codes. The package lacks the Caribbean guilder. */
 export const currencyCodes: readonly string[] = [...new Set([...codes(), 'XCG'])];

@@ -8,7 +8,7 @@ const unit = (code: string, en: [string, string], no: [string, string]): Unit =>
   many: { en: en[1], no: no[1] },
 });
 
-/** Duration units by id, in the document's order (which a Map keeps and an object of numbers would not). */
+/** Duration units by id. A Map, because an object would sort its numeric keys. */
 export const durationUnits = new Map<number, Unit>([
   [7, unit('minutes', ['Minute', 'Minutes'], ['Minutt', 'Minutter'])],
   [6, unit('hours', ['Hour', 'Hours'], ['Time', 'Timer'])],
@@ -19,6 +19,5 @@ export const durationUnits = new Map<number, Unit>([
   [5, unit('years', ['Year', 'Years'], ['År', 'År'])],
 ]);
 
-/** Singular for exactly one, else plural. */
 export const durationLabel = (unitId: number, value: number, language: Language) =>
   durationUnits.get(unitId)![value === 1 ? 'one' : 'many'][language];

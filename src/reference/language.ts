@@ -1,16 +1,16 @@
 import Negotiator from 'negotiator';
 
-/** The languages labels exist in. */
+/** Languages of labels. */
 export type Language = 'en' | 'no';
 export const languages = ['en', 'no'] as const;
 
 export type Label = Record<Language, string>;
 
-/** Norwegian by any of its codes, else English, else the service's default. */
+/** Selects the language by Accept-Language; `nb` and `nn` select Norwegian. */
 export function preferredLanguage(acceptLanguage: string | undefined, fallback: Language): Language {
   if (!acceptLanguage) return fallback;
-  const offered = fallback === 'no' ? ['no', 'nb', 'nn', 'en'] : ['en', 'no', 'nb', 'nn'];
-  const best = new Negotiator({ headers: { 'accept-language': acceptLanguage } }).language(offered);
+  const supported = fallback === 'no' ? ['no', 'nb', 'nn', 'en'] : ['en', 'no', 'nb', 'nn'];
+  const best = new Negotiator({ headers: { 'accept-language': acceptLanguage } }).language(supported);
   if (best === undefined) return fallback;
   return best === 'en' ? 'en' : 'no';
 }

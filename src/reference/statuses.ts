@@ -1,6 +1,6 @@
 import type { Label } from './language.ts';
 
-/** What a course date may be, by `status_id`. */
+/** Course date statuses by `status_id`. */
 export const courseDateStatuses = new Map<number, Label>([
   [1, { en: 'To be defined', no: 'Ikke avklart' }],
   [2, { en: 'Will run', no: 'Gjennomføres' }],
@@ -10,7 +10,7 @@ export const courseDateStatuses = new Map<number, Label>([
 export const canceled = 3;
 export const postponed = 4;
 
-/** What a participant may be, by `idStatus`. */
+/** Participant statuses (`idStatus`). */
 export const seat = {
   confirmed: 1,
   overbooked: 2,
@@ -19,29 +19,28 @@ export const seat = {
   unconfirmed: 7,
   deregisteredWithFee: 8,
 } as const;
-/** Whether a participant is paid for, by `idPaid`. */
+/** Payment statuses of participants (`idPaid`). */
 export const paid = { yes: 1, no: 3 } as const;
 
-const holding: number[] = [seat.confirmed, seat.overbooked, seat.unconfirmed];
-const left: number[] = [seat.deregistered, seat.deregisteredWithFee];
+const seatStatuses: number[] = [seat.confirmed, seat.overbooked, seat.unconfirmed];
+const leftStatuses: number[] = [seat.deregistered, seat.deregisteredWithFee];
 
-export const holdsSeat = (statusId: number) => holding.includes(statusId);
-export const hasLeft = (statusId: number) => left.includes(statusId);
+export const holdsSeat = (statusId: number) => seatStatuses.includes(statusId);
+export const hasLeft = (statusId: number) => leftStatuses.includes(statusId);
 
-/** A participant and its course date, by their statuses. */
-type Enrolled = { statusId: number; dateStatusId: number };
+type Statuses = { statusId: number; dateStatusId: number };
 
 const seatNames = new Map(Object.entries(seat).map(([name, id]) => [id as number, name as keyof typeof seat]));
 export type EnrolmentStatus = keyof typeof seat | 'canceled';
 
-/** What to tell a person first: that their course is off, else how they stand. */
-export function getEnrolmentStatus({ statusId, dateStatusId }: Enrolled): EnrolmentStatus {
+/** The status to show to a participant: `canceled` if the course date is, else the participant's own. */
+export function getEnrolmentStatus({ statusId, dateStatusId }: Statuses): EnrolmentStatus {
   if (dateStatusId === canceled && !hasLeft(statusId)) return 'canceled';
   return seatNames.get(statusId)!;
 }
 
-/** Whether the person's place is certain: only then do they get the way in. An unconfirmed one is held for them, no more. */
-export function hasPlace(enrolled: Enrolled) {
-  const enrolmentStatus = getEnrolmentStatus(enrolled);
+/** True if the participant's place is confirmed, and access details may be shown. */
+export function hasPlace(statuses: Statuses) {
+  const enrolmentStatus = getEnrolmentStatus(statuses);
   return enrolmentStatus === 'confirmed' || enrolmentStatus === 'overbooked';
 }

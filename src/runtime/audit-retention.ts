@@ -4,16 +4,16 @@ import { clearAuditLog } from '../audit/service.ts';
 import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
 
-const everyMs = 60 * 60_000;
+const intervalMs = 60 * 60_000;
 
-/** Clears old entries of the audit log away, now and every hour; answers how to stop that. */
+/** Deletes old audit log entries now and every hour. Returns a function that stops it. */
 export function startAuditRetention(database: Database, log: Pick<Log, 'warn'>) {
   const clear = () =>
     void clearAuditLog(database).catch((error: unknown) => {
       if (getFailure(error)?.kind !== 'unavailable')
-        log.warn(`Old entries of the audit log could not be cleared: ${describeError(error)}`);
+        log.warn(`Old entries of the audit log could not be deleted: ${describeError(error)}`);
     });
   clear();
-  const timer = setInterval(clear, everyMs);
+  const timer = setInterval(clear, intervalMs);
   return () => clearInterval(timer);
 }

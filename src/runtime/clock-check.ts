@@ -4,9 +4,9 @@ import { getFailure } from '../database/errors.ts';
 import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
 
-const everyMs = 60_000;
+const intervalMs = 60_000;
 
-/** Warns of clocks that are ahead, now and whenever their number changes; returns a function that stops the check. */
+/** Logs a warning about tenant clocks in the future, now and when their number changes. Returns a function that stops it. */
 export function startClockCheck({ pool }: Pick<Database, 'pool'>, log: Pick<Log, 'warn'>) {
   let count = 0;
   const check = async () => {
@@ -21,6 +21,6 @@ export function startClockCheck({ pool }: Pick<Database, 'pool'>, log: Pick<Log,
         log.warn(`The clocks could not be compared: ${describeError(error)}`);
     });
   run();
-  const timer = setInterval(run, everyMs);
+  const timer = setInterval(run, intervalMs);
   return () => clearInterval(timer);
 }

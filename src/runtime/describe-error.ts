@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { Problem } from '../core/errors.ts';
 import { getFailure, isCertificateFault, getRootCause } from '../database/errors.ts';
 
-/** The server cannot listen on HOST and PORT; not a socket error of the database. */
+/** The server cannot listen on HOST and PORT. Distinguishes this from socket errors of the database. */
 export class ListenError extends Error {
   constructor({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>, cause: unknown) {
     const { code = '', message } = cause as NodeJS.ErrnoException;
@@ -24,29 +24,29 @@ const certificateAdvice: [RegExp, string][] = [
   [/./, "sslrootcert in DATABASE_URL must name a PEM file with the certificate of the database's CA"],
 ];
 
-function explainCertificate({ code = '', message }: NodeJS.ErrnoException) {
+function describeCertificateError({ code = '', message }: NodeJS.ErrnoException) {
   const advice = certificateAdvice.find(([pattern]) => pattern.test(code.replace(/^ERR_TLS_/, '')))![1];
   return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}): ${advice}`;
 }
 
-/** One line for the person at the terminal. What the driver says may hold rows, so it is told only where it helps. */
+/** One line for an operator. A driver's message may contain rows, so only messages about the connection are included. */
 export function describeError(error: unknown): string {
   if (error instanceof Problem) return error.message;
   const cause = getRootCause(error);
   const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
   if (error instanceof ListenError) return message;
-  if (isCertificateFault(cause)) return explainCertificate(cause);
+  if (isCertificateFault(cause)) return describeCertificateError(cause);
   if (/does not support SSL connections/.test(message))
-    return 'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE demands';
+    return 'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE requires';
   if (code === '28000' && message.endsWith('no encryption'))
-    return `the database says: ${message}; it may demand TLS: set sslmode in DATABASE_URL`;
-  if (/^SASL: .*password must be/.test(message)) return 'the database asks for a password; DATABASE_URL has none';
+    return `the database reports: ${message}; it may require TLS: set sslmode in DATABASE_URL`;
+  if (/^SASL: .*password must be/.test(message)) return 'the database requires a password; DATABASE_URL has none';
   const { syscall, path } = cause as NodeJS.ErrnoException;
   if (syscall === 'open' && path !== undefined) return `the file ${path} cannot be read (${code})`;
-  // Who may connect, and to what: an operator's own mistakes.
-  if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database says: ${message}`;
+  // SQLSTATE classes of authentication, unknown database and missing privileges.
+  if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database reports: ${message}`;
   if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';
   if (getFailure(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
-  if (getFailure(error)) return `the database refused it (SQLSTATE ${code})`;
+  if (getFailure(error)) return `the database rejected the statement (SQLSTATE ${code})`;
   return message.split('\n')[0]!;
 }

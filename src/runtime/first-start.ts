@@ -9,50 +9,52 @@ import { isKnownKey } from '../resources/auth/key-service.ts';
 import { createTitledProvider, hasNoProviders } from '../resources/schools/provider-service.ts';
 import { toSettings } from './store.ts';
 
-/** What the audit log says of it. */
-const starting = (action: string): Doing => ({ actor: 'server', actorId: null, action });
+const serverAudit = (action: string): Doing => ({ actor: 'server', actorId: null, action });
 
-/** A container's first provider, with a key the operator chose, in a database that has none. */
+/** Creates the configured first provider in a database without providers. */
 export async function bootstrap(config: Config, database: Database, log: Log) {
   const { BOOTSTRAP_PROVIDER: title, BOOTSTRAP_API_KEY: key } = config;
   if (title === undefined || key === undefined) return;
-  await database.withAudit(starting('first provider')).atomically(async (within) => {
+  await database.withAudit(serverAudit('first provider')).atomically(async (within) => {
     if (!(await hasNoProviders(within))) return;
     const { providerId } = await createTitledProvider(within, title, null, key);
-    log.info(`Made the first provider, ${providerId}, with the key from BOOTSTRAP_API_KEY`);
+    log.info(`Created the first provider, ${providerId}, with the key from BOOTSTRAP_API_KEY`);
   });
 }
 
 const keyFile = ({ DATA_DIR }: Config) => join(DATA_DIR, 'demo-api-key');
 
-/** Loads the demo data into an empty database, when configured; tells the demo school's key, or null when there is none. */
+/** Loads the demo data into an empty database if configured. Returns the demo school's key, or null without one. */
 export async function demoData(config: Config, database: Database, log: Log): Promise<string | null> {
   if (!config.DEMO_DATA) return null;
-  if ((await hasNoProviders(database)) && (await createDemo(config, database.withAudit(starting('demo')))) !== null) {
+  if (
+    (await hasNoProviders(database)) &&
+    (await createDemo(config, database.withAudit(serverAudit('demo')))) !== null
+  ) {
     log.info(
       'Loaded the demo data: a school with courses, dates, participants and orders, its partners and a sub-school',
     );
   }
-  return knownDemoKey(config, database);
+  return readDemoKey(config, database);
 }
 
 /**
- * The key is written down before the data is committed: a crash between leaves a key that opens nothing, not a school
- * that nobody can open. It alone lies in a file, so that each start can show it; the database has only its hash.
+ * Returns the demo school's key, or null if the database has providers. The key file is written before the commit, so
+ * that a crash leaves an unused key instead of a school whose key nobody has.
  */
 export function createDemo(config: Config, database: Database): Promise<string | null> {
   return loadDemo(database, toSettings(config), () => {
     const key = newApiKey();
     mkdirSync(config.DATA_DIR, { recursive: true });
-    // A new file each time: writing into an existing one would keep its mode.
+    // writeFileSync would preserve the mode of an existing file.
     rmSync(keyFile(config), { force: true });
     writeFileSync(keyFile(config), `${key}\n`, { mode: 0o600 });
     return key;
   });
 }
 
-/** The key of the file, if this database knows it: the file may be of another one. */
-async function knownDemoKey(config: Config, database: Database) {
+/** Null unless this database has the key: the file may belong to another database. */
+async function readDemoKey(config: Config, database: Database) {
   try {
     const key = readFileSync(keyFile(config), 'utf8').trim();
     return (await isKnownKey(database, key)) ? key : null;
@@ -61,11 +63,11 @@ async function knownDemoKey(config: Config, database: Database) {
   }
 }
 
-/** Prints the address and the demo school's key; the log gets the address only. */
+/** Prints the address and the demo school's key. The log never contains the key. */
 export function printWelcome(config: Config, log: Log, port: number, demoKey: string | null) {
   const { HOST, LOG_FORMAT } = config;
-  const everywhere = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(HOST);
-  const local = everywhere ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
+  const isReachableAsLocalhost = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(HOST);
+  const local = isReachableAsLocalhost ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
   const address = `http://${local}:${port}`;
   if (!isForPeople(LOG_FORMAT)) {
     if (demoKey !== null) log.info(`The API key of the demo school is in ${resolve(keyFile(config))}`);

@@ -5,7 +5,7 @@ import { startMail } from '../mail/worker.ts';
 import type { Log } from './log.ts';
 import { toSettings } from './store.ts';
 
-/** Starts to send mails, by the configured server or else into files. */
+/** Sends mails by the configured SMTP server, or writes them to files without one. */
 export function startMailWorker(config: Config, database: Database, log: Log) {
   const { SMTP_URL, MAIL_FROM, DATA_DIR } = config;
   const transport = SMTP_URL === undefined ? fileTransport(DATA_DIR) : smtpTransport(SMTP_URL);

@@ -1,24 +1,22 @@
-/**
- * The first signal stops the process, gracefully once there is something to finish; another one ends it at once,
- * unless it comes so soon that it is the same key press, which npm passes on a second time.
- */
+/** The first SIGINT or SIGTERM stops the process gracefully, a second one immediately. */
 export function onStopSignal() {
-  let finish: (signal: string) => Promise<void> = () => Promise.resolve();
-  let since: number | undefined;
+  let shutDown: (signal: string) => Promise<void> = () => Promise.resolve();
+  let stoppedAt: number | undefined;
 
   const onSignal = (signal: string) => {
-    if (since !== undefined) {
-      if (performance.now() - since > 500) process.exit(1);
+    if (stoppedAt !== undefined) {
+      // npm forwards the signal of one key press a second time.
+      if (performance.now() - stoppedAt > 500) process.exit(1);
       return;
     }
-    since = performance.now();
-    finish(signal).then(
+    stoppedAt = performance.now();
+    shutDown(signal).then(
       () => process.exit(0),
       () => process.exit(1),
     );
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, onSignal);
-  // A terminal that closes, or a log rotation, sends it.
+  // Sent by a closing terminal or a log rotation.
   process.on('SIGHUP', () => undefined);
-  return { gracefully: (work: (signal: string) => Promise<void>) => void (finish = work) };
+  return { gracefully: (handler: (signal: string) => Promise<void>) => void (shutDown = handler) };
 }

@@ -7,27 +7,27 @@ import { Problem } from '../core/errors.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
 import { getErrorCode, getFailure, isCertificateFault } from '../database/errors.ts';
 
-/** The database that server and command line share: one of the operator's, or the embedded one under DATA_DIR. */
+/** The configured database, or the embedded one under DATA_DIR. */
 export type Store = {
   database: Database;
   connection: PoolConfig;
-  /** Lines for the person who started it. */
+  /** Messages to log at start. */
   notes: string[];
   close(): Promise<void>;
 };
 
-/** How a command's way of using the database differs from the server's. */
+/** Overrides of the server's configuration for commands. */
 export type StoreOptions = Partial<
   Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'acquireMs' | 'statementMs' | 'writeMs'>
 > & {
-  /** Whether the embedded database is made where there is none; true unless said otherwise. */
+  /** Create the embedded database if it does not exist; default true. */
   mayCreate?: boolean;
 };
 
 export async function openStore(
   config: Config,
   onError: (error: Error) => void,
-  { mayCreate = true, ...how }: StoreOptions = {},
+  { mayCreate = true, ...overrides }: StoreOptions = {},
 ): Promise<Store> {
   const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config, mayCreate) : undefined;
   const connection: PoolConfig = embedded?.connection ?? { connectionString: config.DATABASE_URL };
@@ -36,17 +36,17 @@ export async function openStore(
     timezone: config.TIMEZONE,
     poolSize: config.POOL_SIZE,
     prepare: config.PREPARED_STATEMENTS,
-    acquireMs: config.POOL_WAIT_MS,
+    acquireMs: config.POOL_ACQUIRE_TIMEOUT_MS,
     statementMs: config.STATEMENT_TIMEOUT_MS,
-    writeMs: config.WRITE_WAIT_MS,
+    writeMs: config.WRITE_LOCK_TIMEOUT_MS,
     onError,
     onUnprepared: () =>
       onError(
         new Error(
-          'the pooler before the database keeps no prepared statements; going on without them: set PREPARED_STATEMENTS=false, or max_prepared_statements in PgBouncer 1.21 or newer',
+          'the pooler before the database does not support prepared statements; continuing without them: set PREPARED_STATEMENTS=false, or max_prepared_statements in PgBouncer 1.21 or newer',
         ),
       ),
-    ...how,
+    ...overrides,
   });
   return {
     database,
@@ -59,7 +59,7 @@ export async function openStore(
   };
 }
 
-/** Loaded only where it is used: an installation for an operator's own database has no embedded one. */
+/** Imported dynamically, because the embedded database is an optional dependency. */
 async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
   const { isMade, openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
   if (!mayCreate && !isMade(DATA_DIR)) {
@@ -70,21 +70,21 @@ async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
   return openEmbeddedDatabase({ dataDir: DATA_DIR });
 }
 
-/** Waiting changes nothing about a wrong password, user, database name or certificate. */
-const isRefusal = (error: unknown) =>
+/** True for errors that a retry cannot fix: wrong password, user, database name or certificate. */
+const isPermanent = (error: unknown) =>
   ['28P01', '28000', '3D000'].includes(getErrorCode(error)) ||
   isCertificateFault(error) ||
   (error instanceof Error && /does not support SSL/.test(error.message));
 
-/** Waits for a database that is just starting, as in a fresh docker compose; gives up when the time is over. */
+/** Retries every second until the database accepts a connection. Throws the last error after `waitMs`. */
 export async function waitForDatabase({ pool }: Database, waitMs: number, onWait: () => void = () => undefined) {
-  const until = performance.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   for (let attempt = 0; ; attempt += 1) {
     try {
       await pool.query('select 1');
       return;
     } catch (error) {
-      if (performance.now() > until || isRefusal(error) || getFailure(error)?.kind !== 'unavailable') throw error;
+      if (performance.now() > deadline || isPermanent(error) || getFailure(error)?.kind !== 'unavailable') throw error;
       if (attempt === 0) onWait();
       await sleep(1_000);
     }

@@ -1,36 +1,35 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parseJson } from '../core/json.ts';
 import { Problem } from '../core/errors.ts';
-import { emptyValue, Read, type Reading } from './types.ts';
+import { Read, emptyValue, type Reading } from './types.ts';
 import { asLine, asTitle } from '../lib/text.ts';
 import { readDay, readLocalTime, readMoment, readStoredMoment, readTimeOfDay } from '../lib/timestamps.ts';
 
-/** Stands for a value that cannot be read as its field's type; no type of any schema accepts it. */
-const unreadable = Symbol('unreadable');
-/** Stands for a value that was sent empty, or not at all. */
+/** Marks a value that cannot be coerced; no schema accepts it. */
+const invalid = Symbol('invalid');
+/** Marks a value that is empty or missing. */
 const unset = Symbol('unset');
 
-type Reader = (raw: unknown) => unknown;
+type Coerce = (raw: unknown) => unknown;
 type Fields = Record<string, unknown>;
 
 /**
- * Compiles how the fields of a schema are read from a form, a query or JSON, which all mean the same: texts become
- * the field's type, and an empty one is left out (so that its default holds) or, where the field may be null, null; a
- * field of an update may say otherwise.
- * What cannot be read is left for the validator to refuse; what the schema does not know is dropped.
+ * Compiles a function that coerces fields from a form, a query or JSON to their types. An empty value is omitted, so
+ * that its default applies, or null if the field is nullable, or the field's `emptyValue`. Values that cannot be
+ * coerced fail in the validator; unknown fields are dropped.
  */
 export function createCoercion(schema: TSchema) {
-  const read = objectReader(schema);
-  return (raw: Fields) => read(raw) as Fields;
+  const coerce = coerceObject(schema);
+  return (raw: Fields) => coerce(raw) as Fields;
 }
 
-function getReader(schema: TSchema): Reader {
+function compile(schema: TSchema): Coerce {
   const types = getTypes(schema);
-  const emptied = emptyValue in schema ? schema[emptyValue] : types.includes('null') ? null : unset;
-  const read = valueReader(schema, types.find((type) => type !== 'null') ?? 'string');
+  const whenEmpty = emptyValue in schema ? schema[emptyValue] : types.includes('null') ? null : unset;
+  const coerce = compileValue(schema, types.find((type) => type !== 'null') ?? 'string');
   return (raw) => {
-    const value = isEmpty(raw) ? unset : read(raw);
-    return value === unset ? emptied : value;
+    const value = isEmpty(raw) ? unset : coerce(raw);
+    return value === unset ? whenEmpty : value;
   };
 }
 
@@ -38,48 +37,48 @@ const getTypes = ({ type }: TSchema) => (Array.isArray(type) ? (type as string[]
 const isEmpty = (raw: unknown) => raw === undefined || raw === null || raw === '';
 const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 
-/** PHP's JSON of an array without items, which may have been meant as an object. */
+/** PHP encodes an empty associative array as `[]`. */
 const isEmptyList = (raw: unknown) => Array.isArray(raw) && raw.length === 0;
 
-function valueReader(schema: TSchema, type: string): Reader {
-  const how = (schema as { [Read]?: Reading })[Read];
-  if (Array.isArray(schema['anyOf'])) return eitherReader(schema['anyOf'] as TSchema[]);
-  if (type === 'array') return listReader(schema['items'] as TSchema, how);
-  if (type === 'object') return how === 'json' ? decoded(objectReader(schema)) : objectReader(schema);
-  if (type === 'integer') return readNumber(/^-?\d{1,16}$/);
-  if (type === 'number') return readNumber(/^-?\d{1,16}(\.\d{1,16})?$/);
-  if (type === 'boolean') return readBoolean;
-  return textReader(how, schema['maxLength'] as number | undefined);
+function compileValue(schema: TSchema, type: string): Coerce {
+  const kind = (schema as { [Read]?: Reading })[Read];
+  if (Array.isArray(schema['anyOf'])) return coerceUnion(schema['anyOf'] as TSchema[]);
+  if (type === 'array') return coerceList(schema['items'] as TSchema, kind);
+  if (type === 'object') return kind === 'json' ? decodeJson(coerceObject(schema)) : coerceObject(schema);
+  if (type === 'integer') return coerceNumber(/^-?\d{1,16}$/);
+  if (type === 'number') return coerceNumber(/^-?\d{1,16}(\.\d{1,16})?$/);
+  if (type === 'boolean') return coerceBoolean;
+  return coerceText(kind, schema['maxLength'] as number | undefined);
 }
 
-/** An object where one was sent, else the plain value: ids or objects in one list. */
-function eitherReader(schemas: TSchema[]): Reader {
-  const object = getReader(schemas.find((schema) => schema['type'] === 'object')!);
-  const plain = getReader(schemas.find((schema) => schema['type'] !== 'object')!);
-  return (raw) => (isFields(raw) ? object(raw) : plain(raw));
+/** A list may mix ids and objects. */
+function coerceUnion(schemas: TSchema[]): Coerce {
+  const object = compile(schemas.find((schema) => schema['type'] === 'object')!);
+  const scalar = compile(schemas.find((schema) => schema['type'] !== 'object')!);
+  return (raw) => (isFields(raw) ? object(raw) : scalar(raw));
 }
 
-function objectReader(schema: TSchema): Reader {
+function coerceObject(schema: TSchema): Coerce {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>).map(
-    ([name, property]) => [name, getReader(property)] as const,
+    ([name, property]) => [name, compile(property)] as const,
   );
-  const others = schema['additionalProperties'] as TSchema | undefined;
-  const readOther = typeof others === 'object' ? getReader(others) : undefined;
+  const additional = schema['additionalProperties'] as TSchema | undefined;
+  const coerceAdditional = typeof additional === 'object' ? compile(additional) : undefined;
   const maxNames = (schema['maxProperties'] as number | undefined) ?? maxItems;
 
   return (input) => {
     const raw = isEmptyList(input) ? {} : input;
-    if (!isFields(raw)) return unreadable;
+    if (!isFields(raw)) return invalid;
     const fields = Object.create(null) as Fields;
-    for (const [name, read] of properties) {
-      const value = Object.hasOwn(raw, name) ? read(raw[name]) : unset;
+    for (const [name, coerce] of properties) {
+      const value = Object.hasOwn(raw, name) ? coerce(raw[name]) : unset;
       if (value !== unset) fields[name] = value;
     }
-    if (readOther) {
+    if (coerceAdditional) {
       const names = Object.keys(raw);
-      if (names.length > maxNames) return unreadable;
+      if (names.length > maxNames) return invalid;
       for (const name of names) {
-        const value = isKey(name) ? readOther(raw[name]) : unreadable;
+        const value = isKey(name) ? coerceAdditional(raw[name]) : invalid;
         if (value !== unset) fields[name] = value;
       }
     }
@@ -89,7 +88,7 @@ function objectReader(schema: TSchema): Reader {
 
 const maxItems = 1_000;
 
-/** A form's `a[0]=x&a[1]=y`, and PHP's JSON of an array with gaps, are objects with numbers for names. */
+/** A form's `a[0]=x&a[1]=y`, and PHP's JSON of an array with gaps, are objects with numeric keys. */
 export function getItems(raw: unknown): unknown[] {
   if (Array.isArray(raw)) return raw;
   if (isFields(raw) && Object.keys(raw).every((name) => /^\d+$/.test(name)))
@@ -97,53 +96,53 @@ export function getItems(raw: unknown): unknown[] {
   return [raw];
 }
 
-/** Empty items are left out, but for objects: there they keep their places, so that a fault names the right one. */
-function listReader(items: TSchema, how: Reading | undefined): Reader {
-  const item = getReader(items);
-  const keepsPlaces = items['type'] === 'object';
+/** Omits empty items, except in lists of objects, where errors name the index. */
+function coerceList(items: TSchema, kind: Reading | undefined): Coerce {
+  const item = compile(items);
+  const keepsIndexes = items['type'] === 'object';
   const split = (raw: unknown) =>
-    how === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
-  const read: Reader = (raw) => {
+    kind === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
+  const coerce: Coerce = (raw) => {
     const parts = getItems(raw).flatMap(split);
-    // Not worth reading one by one: it is refused for its length.
-    if (parts.length > maxItems) return unreadable;
+    // The validator would reject its length anyway.
+    if (parts.length > maxItems) return invalid;
     const values = parts.map(item);
     if (values.every((value) => value === unset)) return unset;
-    return keepsPlaces
+    return keepsIndexes
       ? values.map((value) => (value === unset ? {} : value))
       : values.filter((value) => value !== unset);
   };
-  return how === 'json' ? decoded(read) : read;
+  return kind === 'json' ? decodeJson(coerce) : coerce;
 }
 
-/** Reads a text that looks like JSON as what it encodes. */
-const decoded =
-  (read: Reader): Reader =>
+/** Parses a text that looks like JSON before coercing it. */
+const decodeJson =
+  (coerce: Coerce): Coerce =>
   (raw) => {
-    if (typeof raw !== 'string' || !/^\s*[[{]/.test(raw)) return read(raw);
+    if (typeof raw !== 'string' || !/^\s*[[{]/.test(raw)) return coerce(raw);
     try {
-      return read(parseJson(raw, 'error'));
+      return coerce(parseJson(raw, 'error'));
     } catch (error) {
       if (error instanceof Problem) throw error;
-      return unreadable;
+      return invalid;
     }
   };
 
-/** A value that a client may also send as a JSON text, as it is read; undefined when the text cannot be. */
+/** Parses a value that a client may send as JSON text; undefined if it is malformed. */
 export function parsed(schema: TSchema, raw: unknown): unknown {
   if ((schema as { [Read]?: Reading })[Read] !== 'json') return raw;
   try {
-    return decoded((value) => value)(raw);
+    return decodeJson((value) => value)(raw);
   } catch {
     return undefined;
   }
 }
 
-const readNumber =
-  (pattern: RegExp): Reader =>
+const coerceNumber =
+  (pattern: RegExp): Coerce =>
   (raw) => {
     if (typeof raw !== 'string') return raw;
-    return pattern.test(raw) ? Number(raw) : unreadable;
+    return pattern.test(raw) ? Number(raw) : invalid;
   };
 
 const booleans: Record<string, boolean> = {
@@ -157,39 +156,39 @@ const booleans: Record<string, boolean> = {
   off: false,
 };
 
-const readBoolean: Reader = (raw) => {
+const coerceBoolean: Coerce = (raw) => {
   if (typeof raw === 'boolean') return raw;
-  const word = typeof raw === 'number' ? String(raw) : raw;
-  if (typeof word !== 'string' || !Object.hasOwn(booleans, word.toLowerCase())) return unreadable;
-  return booleans[word.toLowerCase()];
+  const text = typeof raw === 'number' ? String(raw) : raw;
+  if (typeof text !== 'string' || !Object.hasOwn(booleans, text.toLowerCase())) return invalid;
+  return booleans[text.toLowerCase()];
 };
 
-/** Refuses what the database cannot store or could only store mangled: NUL, lone surrogates, bytes that were no UTF-8. */
-const readText: Reader = (raw) => {
+/** Rejects text that the database cannot store unchanged: NUL, lone surrogates, undecodable bytes. */
+const toStorableText: Coerce = (raw) => {
   const text = typeof raw === 'number' && Number.isFinite(raw) ? String(raw) : raw;
-  if (typeof text !== 'string' || !text.isWellFormed() || /[\0\uFFFD]/.test(text)) return unreadable;
+  if (typeof text !== 'string' || !text.isWellFormed() || /[\0\uFFFD]/.test(text)) return invalid;
   return text;
 };
 
-/** A name that a client chose: a text of one line. */
-const isKey = (name: string) => readText(name) === name && asLine(name) === name;
+/** True for a valid name of a custom property. */
+const isKey = (name: string) => toStorableText(name) === name && asLine(name) === name;
 
-function textReader(how: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGER): Reader {
+function coerceText(kind: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGER): Coerce {
   return (raw) => {
-    const text = readText(raw);
+    const text = toStorableText(raw);
     if (typeof text !== 'string') return text;
-    // Two units make a character at most. Normalizing a far too long text could take minutes.
-    if (text.length > 2 * maxLength) return unreadable;
-    if (how === 'title') return asTitle(text) || unset;
-    if (how === 'line') return asLine(text) || unset;
-    // Codes are of plain letters, while `ß` would become `SS`.
-    if (how === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
-    if (how === 'now-or-date-time' && text === 'now') return text;
-    if (how === 'date-time' || how === 'now-or-date-time') return readMoment(text) ?? unreadable;
-    if (how === 'stored-date-time') return readStoredMoment(text) ?? unreadable;
-    if (how === 'day') return readDay(text) ?? unreadable;
-    if (how === 'time-of-day') return readTimeOfDay(text) ?? unreadable;
-    if (how === 'local-time') return readLocalTime(text) ?? unreadable;
+    // A character has at most two UTF-16 units. Normalizing a very long text could take minutes.
+    if (text.length > 2 * maxLength) return invalid;
+    if (kind === 'title') return asTitle(text) || unset;
+    if (kind === 'line') return asLine(text) || unset;
+    // ASCII only: `ß` would become `SS`.
+    if (kind === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+    if (kind === 'now-or-date-time' && text === 'now') return text;
+    if (kind === 'date-time' || kind === 'now-or-date-time') return readMoment(text) ?? invalid;
+    if (kind === 'stored-date-time') return readStoredMoment(text) ?? invalid;
+    if (kind === 'day') return readDay(text) ?? invalid;
+    if (kind === 'time-of-day') return readTimeOfDay(text) ?? invalid;
+    if (kind === 'local-time') return readLocalTime(text) ?? invalid;
     return text;
   };
 }

@@ -9,7 +9,7 @@ import {
 } from '@sinclair/typebox';
 import { emptyValue, Nullable } from './types.ts';
 
-type Changed<S extends TSchema> =
+type UpdateField<S extends TSchema> =
   S extends TOptional<TSchema>
     ? S extends { default: unknown }
       ? S
@@ -17,19 +17,19 @@ type Changed<S extends TSchema> =
     : TOptional<S>;
 
 /**
- * The fields of a partial update, made of those of a create. What is not sent keeps its value. What is sent empty becomes
- * its default, or null without one; a boolean then counts as not sent, and what a create requires is missing.
+ * Derives the fields of a partial update from those of a create. A missing value is unchanged. An empty value becomes
+ * the default, or null without one; an empty boolean counts as missing, and an empty required field is an error.
  */
 export const partialUpdate = <P extends TProperties>(fields: P) =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, Type.Optional(changedField(field))]),
-  ) as unknown as { [K in keyof P]: Changed<P[K]> };
+    Object.entries(fields).map(([name, field]) => [name, Type.Optional(toUpdateField(field))]),
+  ) as unknown as { [K in keyof P]: UpdateField<P[K]> };
 
-function changedField({ default: unsent, ...field }: TSchema): TSchema {
+function toUpdateField({ default: fallback, ...field }: TSchema): TSchema {
   if (!(OptionalKind in field)) return { ...field, [emptyValue]: null };
   if (field['type'] === 'boolean') return field;
-  return unsent === undefined ? Nullable(field as TSchema) : { ...field, [emptyValue]: unsent as unknown };
+  return fallback === undefined ? Nullable(field as TSchema) : { ...field, [emptyValue]: fallback as unknown };
 }
 
-/** For a text that is never null: cleared it is empty. */
+/** For text columns that are not nullable. */
 export const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);

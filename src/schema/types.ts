@@ -1,11 +1,8 @@
 import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/typebox';
 import { addressPattern } from '../lib/text.ts';
 
-/**
- * How a value that arrives as text (a form, a query, or JSON that means the same) is read before it is checked.
- * A symbol, so that neither the validator nor the OpenAPI document sees it.
- */
-export const Read = Symbol('read');
+/** Schema key of the coercion applied before validation. A symbol, so that Ajv and the OpenAPI document ignore it. */
+export const Read = Symbol('Read');
 export type Reading =
   | 'title'
   | 'line'
@@ -19,15 +16,12 @@ export type Reading =
   | 'list'
   | 'json';
 
-/**
- * What a field that is sent empty is read as, where that is more than not sent: what `changed` makes of the fields of a
- * create. A symbol for the same reason.
- */
-export const emptyValue = Symbol('emptied');
+/** Schema key of the value that replaces an empty one; see `partialUpdate`. */
+export const emptyValue = Symbol('emptyValue');
 
-const reading = <S extends TSchema>(how: Reading, schema: S): S => ({ ...schema, [Read]: how });
+const coerced = <S extends TSchema>(kind: Reading, schema: S): S => ({ ...schema, [Read]: kind });
 
-/** A type list instead of a union: the serializer need not try out which branch a value fits. */
+/** Uses a list of types instead of a union, which would be slower to serialize. */
 export const Nullable = <S extends TSchema>(schema: S) =>
   Type.Unsafe<Static<S> | null>({
     ...schema,
@@ -35,7 +29,7 @@ export const Nullable = <S extends TSchema>(schema: S) =>
     ...(Array.isArray(schema['enum']) ? { enum: [...(schema['enum'] as unknown[]), null] } : {}),
   });
 
-/** A field that is this when it is not sent, and again when an update sends it empty. */
+/** The default applies to a missing value, and to an empty one in an update. */
 export const withDefault = <S extends TSchema>(schema: S, value: Static<S>) =>
   Type.Optional({ ...schema, default: value } as S & { default: Static<S> });
 
@@ -44,16 +38,14 @@ function getType(schema: TSchema) {
   return schema['type'];
 }
 
-const biggest = Number.MAX_SAFE_INTEGER;
-export const Id = Type.Integer({ minimum: 1, maximum: biggest });
+export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 export const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
 export const Flag = (options: SchemaOptions = {}) => Type.Boolean(options);
 
-/** Texts by what they hold; lengths in characters (code points), as the service promises them. */
+/** Text lengths are in code points. */
 export const Title = (options: SchemaOptions = {}) =>
-  reading('title', Type.String({ minLength: 1, maxLength: 255, ...options }));
-export const Line = (options: SchemaOptions = {}) => reading('line', Type.String({ maxLength: 255, ...options }));
-/** A phone number, a position and the like. */
+  coerced('title', Type.String({ minLength: 1, maxLength: 255, ...options }));
+export const Line = (options: SchemaOptions = {}) => coerced('line', Type.String({ maxLength: 255, ...options }));
 export const LongLine = (options: SchemaOptions = {}) => Line({ maxLength: 5_000, ...options });
 export const Note = (options: SchemaOptions = {}) => Type.String({ maxLength: 5_000, ...options });
 export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65_000, ...options });
@@ -66,25 +58,24 @@ export const Url = (options: SchemaOptions = {}) =>
     ...options,
   });
 
-/** One of a documented set. */
 export const OneOf = <const T extends readonly (string | number)[]>(values: T, options: SchemaOptions = {}) =>
   Type.Unsafe<T[number]>({ type: typeof values[0] === 'number' ? 'integer' : 'string', enum: values, ...options });
 
-/** A code in any case, read upper case. */
+/** A code in any case, coerced to upper case. */
 export const UpperCode = <const T extends readonly string[]>(values: T, options: SchemaOptions = {}) =>
-  reading('upper', OneOf(values, options));
+  coerced('upper', OneOf(values, options));
 
-/** `a[]=1&a[]=2`, `a[0]=1`, `a=1` and `a=1,2` are all lists. */
+/** Accepts `a[]=1&a[]=2`, `a[0]=1`, `a=1` and `a=1,2`. */
 export const List = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
-  reading('list', Type.Array(item, { maxItems: 1_000, ...options }));
+  coerced('list', Type.Array(item, { maxItems: 1_000, ...options }));
 
-/** An array, or the same JSON-encoded in a text. */
+/** An array, or a text with the array as JSON. */
 export const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
-  reading('json', Type.Array(item, { maxItems: 1_000, ...options }));
+  coerced('json', Type.Array(item, { maxItems: 1_000, ...options }));
 
-/** An object whose keys are the client's own, values text or null. */
+/** An object with arbitrary keys; values are text or null. */
 export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
-  reading(
+  coerced(
     'json',
     Type.Unsafe({
       type: 'object',
@@ -95,26 +86,26 @@ export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
   ),
 );
 
-/** What a date filter takes; read into a text that PostgreSQL takes as `timestamptz` in the service's time zone. */
-export const Moment = (options: SchemaOptions = {}) => reading('date-time', Type.String({ maxLength: 40, ...options }));
+/** A date filter, coerced to a PostgreSQL `timestamptz` literal. */
+export const Moment = (options: SchemaOptions = {}) => coerced('date-time', Type.String({ maxLength: 40, ...options }));
 
-/** The same for what is stored and answered: in every zone it has a year of four digits, after Christ. */
-export const StoredMoment = () => reading('stored-date-time', Type.String({ maxLength: 40 }));
+/** A stored timestamp; its year is within 1 to 9999 in every time zone. */
+export const StoredMoment = () => coerced('stored-date-time', Type.String({ maxLength: 40 }));
 
-/** What the calendar and the clocks say somewhere, without a zone. Named `…Field`, since answers have days and times too. */
+/** Local dates and times of requests, without a time zone. */
 export const DayField = (options: SchemaOptions = {}) =>
-  reading('day', Type.String({ maxLength: 10, description: 'yyyy-mm-dd', ...options }));
+  coerced('day', Type.String({ maxLength: 10, description: 'yyyy-mm-dd', ...options }));
 export const TimeField = (options: SchemaOptions = {}) =>
-  reading('time-of-day', Type.String({ maxLength: 8, description: 'hh:mm or hh:mm:ss', ...options }));
+  coerced('time-of-day', Type.String({ maxLength: 8, description: 'hh:mm or hh:mm:ss', ...options }));
 export const LocalTimeField = (options: SchemaOptions = {}) =>
-  reading('local-time', Type.String({ maxLength: 19, description: 'yyyy-mm-dd hh:mm', ...options }));
+  coerced('local-time', Type.String({ maxLength: 19, description: 'yyyy-mm-dd hh:mm', ...options }));
 
-/** What answers show: ISO 8601 with a numeric offset, in the service's time zone. */
+/** Response format: ISO 8601 with a numeric offset, in the service's time zone. */
 export const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
 
-/** What admin users, instructors and vouchers show instead: no offset, in the service's time zone. */
+/** Response format of admin users, instructors and vouchers: service time zone, no offset. */
 export const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
 
-/** What `Moment` takes, or the keyword `now`, which stays as it is. */
+/** A `Moment` or the keyword `now`. */
 export const NowOrMoment = (options: SchemaOptions = {}) =>
-  reading('now-or-date-time', Type.String({ maxLength: 40, ...options }));
+  coerced('now-or-date-time', Type.String({ maxLength: 40, ...options }));

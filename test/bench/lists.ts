@@ -60,7 +60,7 @@ export async function withLists<T>(
   const asked = new Map<Case, Sent[]>();
   for (const one of cases) asked.set(one, await statementsFor(subject, one.path, headers));
 
-  return withServer(subject, { ANSWER_CACHE_MB: '0' }, async ({ base, pid }) => {
+  return withServer(subject, { RESPONSE_CACHE_MB: '0' }, async ({ base, pid }) => {
     const items = new Map<Case, number>();
     for (const one of cases) {
       const answer = (await (await fetch(base + one.path, { headers })).json()) as unknown[] | { items: unknown[] };

@@ -117,7 +117,7 @@ export async function measureTwo(
   { rounds, seconds }: Length,
 ): Promise<OtherFigures> {
   const headers = { 'x-api-key': apiKey };
-  const cold = { ANSWER_CACHE_MB: '0' };
+  const cold = { RESPONSE_CACHE_MB: '0' };
   const statements = (await statementsFor(subject, path, headers)).length;
   return withServer(subject, cold, (first) =>
     withServer(subject, cold, async (second) => {

@@ -44,7 +44,7 @@ export async function measureWalks(large: Side, small: Side, path: string) {
 
 async function withWalker<T>([subject, { apiKey }]: Side, path: string, work: (walker: Walker) => Promise<T>) {
   const headers = { 'x-api-key': apiKey };
-  return withServer(subject, { ANSWER_CACHE_MB: '0' }, async ({ base, pid }) => {
+  return withServer(subject, { RESPONSE_CACHE_MB: '0' }, async ({ base, pid }) => {
     async function ask(page: number) {
       const answer = await fetch(`${base}${path}?page=${page}`, { headers });
       if (!answer.ok) throw new Error(`page ${page} was ${answer.status}`);

@@ -14,7 +14,12 @@ export type Caller = (
 ) => Promise<HttpAnswer>;
 
 /** No time is asserted: a busy machine may take long, and then a wait that ends would look like a fault. */
-const patient = { WRITE_WAIT_MS: '20000', POOL_WAIT_MS: '20000', REQUEST_TIMEOUT_MS: '60000', KEEP_ALIVE_MS: '300000' };
+const patient = {
+  WRITE_LOCK_TIMEOUT_MS: '20000',
+  POOL_ACQUIRE_TIMEOUT_MS: '20000',
+  REQUEST_TIMEOUT_MS: '60000',
+  KEEP_ALIVE_TIMEOUT_MS: '300000',
+};
 
 /**
  * A database of the test's own with two real server processes on it. `unlocked` is the negative control: no lock, no

@@ -5,60 +5,54 @@ import { Problem, unavailable, type ProblemKind } from '../../core/errors.ts';
 import { describe, getFailure } from '../../database/errors.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 
-/** How an interface words what went wrong. */
+/** Formats an error as the JSON body of an interface. */
 export type ErrorFormatter = (problem: Problem) => Record<string, unknown>;
-/** The same for people: a page, in the words of who asked. */
+/** Formats an error as an HTML page. */
 export type PageErrorFormatter = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => string;
 
-/** One classification of what went wrong for all interfaces; each only says how it reads. */
-export function registerErrorHandler(app: FastifyInstance, word: ErrorFormatter | PageErrorFormatter) {
-  const getProblem = (error: unknown, request: FastifyRequest) =>
-    withRequestId(toProblem(error as FastifyError | Problem, request), request.id);
-  const answer = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => {
-    tell(problem, request);
+/** Maps every error to a `Problem`, logs it and sends it in the format of the interface. */
+export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {
+  app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
+    const problem = withRequestId(toProblem(error, request), request.id);
+    logProblem(problem, request);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') {
       reply.header('connection', 'close');
       closeGracefully(request.raw.socket);
     }
     reply.removeHeader('etag').removeHeader('x-updated-through').removeHeader('content-type').code(problem.status);
-    return reply.send(word(problem, request, reply));
-  };
-  app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
-    return answer(getProblem(error, request), request, reply);
+    return reply.send(format(problem, request, reply));
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
   });
 }
 
-/** Logs what is to be looked into. */
-function tell(problem: Problem, request: FastifyRequest) {
+/** Logs server errors, and values that only the database rejected. */
+function logProblem(problem: Problem, request: FastifyRequest) {
   const { kind, cause } = problem;
   if (kind === 'internal') request.log.error({ err: describe(cause ?? problem) }, `${getRoute(request)} failed`);
   if (kind === 'unavailable') request.log.warn({ err: describe(cause) }, `${getRoute(request)} is unavailable`);
   if (getFailure(cause)?.kind === 'input')
-    request.log.warn({ err: describe(cause) }, `${getRoute(request)} was refused by the database`);
+    request.log.warn({ err: describe(cause) }, `${getRoute(request)} was rejected by the database`);
 }
 
-/** Logs name the route, never the address: it may hold a token. */
+/** The route for logs. The URL is never logged, because it may contain a token. */
 export const getRoute = (request: FastifyRequest) =>
   `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
 
-/** Main interface: one text. */
 export const formatV2Error: ErrorFormatter = ({ message }) => ({ error: message });
 
-/** Older interface: an envelope with a status; a wrong key is told under a name of its own. */
 export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
   kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
 
-/** The booking endpoints: everything that is wrong, each with a code. */
+/** Format of the booking endpoints: all errors with a code each. */
 export const formatBookingError: ErrorFormatter = ({ kind, message, faults }) => ({
   successful: false,
-  errors: faults.length > 0 ? faults : [{ code: getErrorCode[kind], message }],
+  errors: faults.length > 0 ? faults : [{ code: errorCodes[kind], message }],
   error: message,
 });
-const getErrorCode: Record<ProblemKind, string> = {
+const errorCodes: Record<ProblemKind, string> = {
   invalid: 'field_invalid',
   unauthenticated: 'unauthorized',
   forbidden: 'forbidden',
@@ -74,20 +68,20 @@ const getErrorCode: Record<ProblemKind, string> = {
 
 export function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
-  if (error.validation) return fieldsAtFault(error, request);
+  if (error.validation) return toFieldErrors(error, request);
 
   const failure = getFailure(error);
   if (failure?.kind === 'input') return new Problem('invalid', 'A value is out of range', { cause: error });
   if (failure?.kind === 'retry') return unavailable('Too many changes at once, please try again', error);
   if (failure?.kind === 'unavailable') return unavailable('The service is busy or its database out of reach', error);
-  const kind = failure ? undefined : getKind[error.statusCode ?? 500];
-  // What a library says of a 5xx may name paths or hold SQL: it stays in the log.
+  const kind = failure ? undefined : kindByStatus[error.statusCode ?? 500];
+  // A library's message of a 5xx may contain paths or SQL, so it is only logged.
   return kind
-    ? new Problem(kind, getSaying[kind] ?? 'The request could not be read', { cause: error })
+    ? new Problem(kind, messageByKind[kind] ?? 'The request could not be read', { cause: error })
     : new Problem('internal', 'Something went wrong', { cause: error });
 }
 
-const getKind: Partial<Record<number, ProblemKind>> = {
+const kindByStatus: Partial<Record<number, ProblemKind>> = {
   400: 'invalid',
   403: 'not_found',
   404: 'not_found',
@@ -101,7 +95,7 @@ const getKind: Partial<Record<number, ProblemKind>> = {
   431: 'headers_too_large',
   503: 'unavailable',
 };
-const getSaying: Partial<Record<ProblemKind, string>> = {
+const messageByKind: Partial<Record<ProblemKind, string>> = {
   invalid: 'The request could not be read',
   not_found: 'There is nothing at this path',
   too_large: 'The body is too large',
@@ -111,9 +105,8 @@ const getSaying: Partial<Record<ProblemKind, string>> = {
 
 type FieldsSchema = { properties?: Record<string, TSchema> };
 
-/** Names the fields that the validator refused, in the order of the document. */
-function fieldsAtFault({ validation = [], validationContext }: FastifyError, request: FastifyRequest): Problem {
-  // An id that can be none's names nothing.
+function toFieldErrors({ validation = [], validationContext }: FastifyError, request: FastifyRequest): Problem {
+  // An invalid id cannot belong to any item.
   if (validationContext === 'params') return new Problem('not_found', 'There is nothing at this path');
   const isBody = validationContext === 'body';
   const { body, querystring } = (request.routeOptions.schema ?? {}) as Record<string, FieldsSchema | undefined>;
@@ -123,14 +116,11 @@ function fieldsAtFault({ validation = [], validationContext }: FastifyError, req
   if (!problem.notValid.includes('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
-  const { missing: missed, notValid: refused, message } = problem;
-  return new Problem('invalid', `${message}. Supported values of include: ${supported}`, {
-    missing: missed,
-    notValid: refused,
-  });
+  const { missing, notValid, message } = problem;
+  return new Problem('invalid', `${message}. Supported values of include: ${supported}`, { missing, notValid });
 }
 
-/** What is our fault carries the id under which the log has the rest. */
+/** Appends the request id to server errors, so that the log entry can be found. */
 function withRequestId(problem: Problem, requestId: string) {
   if (problem.status < 500) return problem;
   const message = `${problem.message} (request ${requestId})`;

@@ -3,33 +3,33 @@ import { Problem } from '../../core/errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route only says that its method is not allowed. */
-    unauthorizedError?: true;
+    /** Set on routes that respond 405. */
+    isMethodNotAllowed?: true;
   }
 }
 
 /**
- * Notes the routes that are mounted from here on; the function it returns, called after the last of them, answers 405
- * with `Allow` where a path is known but not with that method, each in the words of the plugin whose path it is.
+ * Records the routes added after this call. Call the returned function after the last one: it adds routes that respond
+ * 405 with `Allow` for the other methods, in the error format of each path's plugin.
  */
 export function methodNotAllowed(app: FastifyInstance) {
-  const all = app.supportedMethods as HTTPMethods[];
-  const known = new Map<string, { plugin: FastifyInstance; methods: Set<string> }>();
+  const supported = app.supportedMethods as HTTPMethods[];
+  const routes = new Map<string, { plugin: FastifyInstance; methods: Set<string> }>();
 
   app.addHook('onRoute', function (this: FastifyInstance, { url, method, config }) {
-    if (config?.unauthorizedError) return;
-    const { methods = new Set<string>() } = known.get(url) ?? {};
-    known.set(url, { plugin: this, methods: new Set([...methods, ...[method].flat()]) });
+    if (config?.isMethodNotAllowed) return;
+    const { methods = new Set<string>() } = routes.get(url) ?? {};
+    routes.set(url, { plugin: this, methods: new Set([...methods, ...[method].flat()]) });
   });
 
-  return function refuseOtherMethods() {
-    for (const [url, { plugin, methods }] of known) {
-      const allow = all.filter((method) => methods.has(method)).join(', ');
+  return function addMethodNotAllowed() {
+    for (const [url, { plugin, methods }] of routes) {
+      const allow = supported.filter((method) => methods.has(method)).join(', ');
       plugin.route({
         url: url.slice(plugin.prefix.length),
-        method: all.filter((method) => !methods.has(method)),
+        method: supported.filter((method) => !methods.has(method)),
         schema: { hide: true },
-        config: { unauthorizedError: true },
+        config: { isMethodNotAllowed: true },
         preParsing: async (_request, reply) => {
           reply.header('allow', allow);
           throw new Problem('method_not_allowed', `This path takes ${allow}`);

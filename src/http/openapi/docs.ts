@@ -18,7 +18,7 @@ Where requests are limited, every answer to a right key says how many may follow
 too many is answered 429 with \`Retry-After\`.`;
 
 const seconds = (description: string) => ({ description, schema: { type: 'integer' as const } });
-/** What a 429 says beside its text; of a provider's limit all of it, of other limits when to come again. */
+/** Headers of a 429. Limits per address send only Retry-After. */
 const limitHeaders = {
   'Retry-After': seconds('Seconds after which the same request may succeed'),
   'RateLimit-Limit': seconds('How many requests may come at once'),
@@ -32,10 +32,10 @@ const limitHeaders = {
 
 type DocsOptions = { version: string; publicUrl: string; countRequest: CountRequest };
 
-/** The path below which a proxy serves this server: it removes that from each request's path. */
+/** The path prefix that a proxy strips from requests. */
 export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
 
-/** Generates the OpenAPI document from the schemas that validate, and serves its page at /docs. */
+/** Generates the OpenAPI document from the validation schemas and serves Swagger UI at /docs. */
 export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countRequest }: DocsOptions) => {
   const basePath = toBasePath(publicUrl);
   await app.register(swagger, {
@@ -60,8 +60,9 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
         { name: 'Operation' },
       ],
     },
-    transform: ({ schema, url }) => ({ schema: documented(schema), url }),
-    transformObject: (whole) => ('openapiObject' in whole ? limited(whole.openapiObject) : whole.swaggerObject),
+    transform: ({ schema, url }) => ({ schema: toDocumentedSchema(schema), url }),
+    transformObject: (document) =>
+      'openapiObject' in document ? addErrorResponses(document.openapiObject) : document.swaggerObject,
   });
   await app.register(async (scope) => {
     scope.addHook('preParsing', limitByAddress(countRequest));
@@ -70,7 +71,7 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
       routePrefix: '/docs',
       indexPrefix: basePath,
       staticCSP: true,
-      // A page that is read over plain http on a test machine must not be asked to upgrade.
+      // The page must also work over plain HTTP.
       transformStaticCSP: (header) => header.replace('upgrade-insecure-requests;', ''),
       theme: {
         title: 'Course Booking Service',
@@ -86,41 +87,38 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
   });
 });
 
-/** The page's own copies of the document, which it would write anew for each request, lead to the one address. */
-function redirectToDocument(scope: FastifyInstance, address: string) {
+/** Swagger UI would render its own copies of the document for each request. */
+function redirectToDocument(scope: FastifyInstance, url: string) {
   scope.addHook('onRoute', (route) => {
     if (route.url !== '/docs/json' && route.url !== '/docs/yaml') return;
-    route.handler = (_request, reply) => reply.redirect(address, 308);
+    route.handler = (_request, reply) => reply.redirect(url, 308);
   });
 }
 
-/** As far as it is needed here: the paths, their operations by method. */
+/** Operations by path and method. */
 type Paths = Record<string, Record<string, Operation>>;
 
-/** Whatever asks for a key can be asked too often: 429, worded as every other refusal there. */
-function limited<D extends { paths?: object }>(document: D): D {
+/** Adds 429 and error samples to each operation; the 429 has the body of the operation's 4XX response. */
+function addErrorResponses<D extends { paths?: object }>(document: D): D {
   const headers = Object.fromEntries(
     Object.keys(limitHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
   for (const [path, methods] of Object.entries((document.paths ?? {}) as Paths)) {
-    for (const [method, healthRoutes] of Object.entries(methods)) {
-      const { responses } = healthRoutes;
-      const unauthorizedError = responses['4XX'];
-      if (unauthorizedError)
+    for (const [method, operation] of Object.entries(methods)) {
+      const { responses } = operation;
+      const clientError = responses['4XX'];
+      if (clientError)
         Object.assign(responses, {
-          429: { ...structuredClone(unauthorizedError), description: 'Too many requests', headers },
+          429: { ...structuredClone(clientError), description: 'Too many requests', headers },
         });
-      addErrorSamples(`${method.toUpperCase()} ${path}`, healthRoutes);
+      addErrorSamples(`${method.toUpperCase()} ${path}`, operation);
     }
   }
   return document;
 }
 
-/**
- * Writes take three dialects, JSON first: of that the page shows the example, of forms a word for each field. List parameters are
- * named with brackets, as clients send them.
- */
-function documented(schema: FastifySchema): FastifySchema {
+/** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */
+function toDocumentedSchema(schema: FastifySchema): FastifySchema {
   if (schema.hide) return schema;
   const { querystring, body, ...rest } = schema as FastifySchema & { querystring?: TSchema };
   return {
@@ -136,12 +134,12 @@ function documented(schema: FastifySchema): FastifySchema {
 }
 
 function withBrackets(query: TSchema): TSchema {
-  const input = query['properties'] as Record<string, TSchema>;
-  const bracketed = (name: string) => (input[name]!['type'] === 'array' ? `${name}[]` : name);
-  const read = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
+  const parameters = query['properties'] as Record<string, TSchema>;
+  const bracketed = (name: string) => (parameters[name]!['type'] === 'array' ? `${name}[]` : name);
+  const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
   return {
     ...query,
-    properties: Object.fromEntries(read.map(([name, property]) => [bracketed(name), property])),
+    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), property])),
     required: ((query['required'] as string[] | undefined) ?? []).map(bracketed),
   };
 }

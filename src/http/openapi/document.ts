@@ -14,13 +14,13 @@ const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
 };
 
-/** Serves the OpenAPI document: written once, compressed once per encoding, with a strong ETag for each. */
+/** Serves the OpenAPI document, generated once and compressed once per encoding, with a strong ETag per encoding. */
 export function serveOpenapi(app: FastifyInstance) {
   let document: Variant | undefined;
   const variants = new Map<Encoding, Promise<Variant>>();
 
-  function variantIn(encoding: Encoding) {
-    const bytes = (document ??= describe(app)).bytes;
+  function getVariant(encoding: Encoding) {
+    const bytes = (document ??= renderDocument(app)).bytes;
     const etag = encoding === 'identity' ? document.etag : `${document.etag.slice(0, -1)}-${encoding}"`;
     const variant =
       variants.get(encoding) ?? compressors[encoding](bytes).then((compressed) => ({ etag, bytes: compressed }));
@@ -30,7 +30,7 @@ export function serveOpenapi(app: FastifyInstance) {
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const encoding = (new Negotiator(request.raw).encoding(encodings) ?? 'identity') as Encoding;
-    const { etag, bytes } = await variantIn(encoding);
+    const { etag, bytes } = await getVariant(encoding);
     reply.header('etag', etag).header('vary', 'Accept-Encoding').header('cache-control', 'public, max-age=300');
     if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
@@ -38,10 +38,10 @@ export function serveOpenapi(app: FastifyInstance) {
   };
 }
 
-function describe(app: FastifyInstance): Variant {
+function renderDocument(app: FastifyInstance): Variant {
   const bytes = Buffer.from(JSON.stringify(app.swagger()));
   return { etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`, bytes };
 }
 
-const matches = (input: string | undefined, etag: string) =>
-  input?.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, ''))) ?? false;
+const matches = (ifNoneMatch: string | undefined, etag: string) =>
+  ifNoneMatch?.split(',').some((entry) => ['*', etag].includes(entry.trim().replace(/^W\//, ''))) ?? false;

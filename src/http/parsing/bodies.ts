@@ -9,8 +9,8 @@ import { Problem } from '../../core/errors.ts';
 const limits = { keys: 5_000, depth: jsonLimits.depth, items: 1_000 };
 
 /**
- * The three dialects of a write: url-encoded, multipart (fields only) and JSON. A body that is empty counts as an
- * empty form whatever its type; any other type, or a compressed body, is 415.
+ * Parses url-encoded, multipart (fields only) and JSON bodies into one object. An empty body of any type becomes an
+ * empty object; other types and compressed bodies are 415.
  */
 export const bodies = fp(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers();
@@ -42,7 +42,7 @@ export const bodies = fp(async (app: FastifyInstance) => {
 const isEmpty = ({ headers }: FastifyRequest) =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
-/** Before a body is parsed: an empty one needs no type, and a compressed one is refused. */
+/** Ignores the type of an empty body. Throws 415 for a compressed one. */
 export async function checkBody(request: FastifyRequest) {
   if (isEmpty(request)) {
     delete request.headers['content-type'];
@@ -54,7 +54,7 @@ export async function checkBody(request: FastifyRequest) {
   }
 }
 
-/** `name[0]=a&name[1]=b`, `name[]=a`, `name[key]=v`; bytes that are no UTF-8 become U+FFFD, which no field accepts. */
+/** Parses `name[0]=a&name[1]=b`, `name[]=a` and `name[key]=v`. Invalid UTF-8 becomes U+FFFD, which no field accepts. */
 function parseForm(text: string): Record<string, unknown> {
   if (/^\s*\{/.test(text)) {
     throw new Problem(
@@ -66,10 +66,10 @@ function parseForm(text: string): Record<string, unknown> {
     qs.parse(text, {
       depth: limits.depth,
       strictDepth: true,
-      // A list or an object with numbers for names? The field's schema knows.
+      // The field's schema decides between a list and an object with numeric keys.
       parseArrays: false,
       parameterLimit: limits.keys,
-      // How often a name may be repeated, by default 20 times; the list is copied for each.
+      // Maximum repetitions of a name; qs copies the list for each.
       arrayLimit: limits.items,
       throwOnLimitExceeded: true,
       plainObjects: true,
@@ -86,18 +86,18 @@ function decodeFormText(text: string) {
   }
 }
 
-function tryParsing<T>(dialect: string, parse: () => T): T {
+function tryParsing<T>(format: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    const tooMuch = cause instanceof RangeError;
-    const reason = tooMuch ? 'has too many fields or is nested too deeply' : `is not valid ${dialect}`;
+    const reason =
+      cause instanceof RangeError ? 'has too many fields or is nested too deeply' : `is not valid ${format}`;
     throw new Problem('invalid', `The body ${reason}`, { cause });
   }
 }
 
-/** Reads the fields of a multipart body and gives them the meaning the same url-encoded form has. */
+/** Parses the fields of a multipart body like the equivalent url-encoded form. */
 async function readMultipart(request: FastifyRequest, bodyLimit: number) {
   const tooLarge = () => new Problem('too_large', 'The body is too large');
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge();
@@ -112,35 +112,36 @@ async function readMultipart(request: FastifyRequest, bodyLimit: number) {
   overflow.catch(() => undefined);
 
   const form = new URLSearchParams();
-  async function collect() {
-    for await (const part of request.parts()) {
-      if (part.type === 'file') {
-        if (part.filename || !(await isEmptyFile(part.file)))
-          throw new Problem('invalid', 'Files are not accepted, only fields');
-        continue;
-      }
-      form.append(part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
-    }
-  }
-  const collected = collect();
+  const completed = appendFields(request, form);
   try {
-    await Promise.race([collected, overflow]);
+    await Promise.race([completed, overflow]);
   } catch (error) {
-    collected.catch(() => undefined);
+    completed.catch(() => undefined);
     request.raw.unpipe();
     request.raw.resume();
-    throw asProblem(error);
+    throw toMultipartProblem(error);
   }
   return parseForm(form.toString());
 }
 
-/** A browser sends a part without a name and without bytes for a file that nobody chose. */
+async function appendFields(request: FastifyRequest, form: URLSearchParams) {
+  for await (const part of request.parts()) {
+    if (part.type === 'file') {
+      if (part.filename || !(await isEmptyFile(part.file)))
+        throw new Problem('invalid', 'Files are not accepted, only fields');
+      continue;
+    }
+    form.append(part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
+  }
+}
+
+/** Browsers send an empty part without a file name for an empty file input. */
 async function isEmptyFile(file: AsyncIterable<Buffer>) {
   for await (const chunk of file) if (chunk.length > 0) return false;
   return true;
 }
 
-function asProblem(error: unknown) {
+function toMultipartProblem(error: unknown) {
   if (error instanceof Problem) return error;
   return new Problem('invalid', 'The body is not valid multipart, or has too many fields', { cause: error });
 }

@@ -4,23 +4,23 @@ import { inOrder } from '../../schema/validator.ts';
 import type { Ctx } from '../../core/context.ts';
 import { toProblem } from '../errors/error-handler.ts';
 
-/** Fields that a rule beyond the schema refuses. */
+/** Fields that violate a rule outside the schema. */
 export type BodyErrors = { missing: string[]; notValid: string[] };
-type Find = (ctx: Ctx, body: Record<string, unknown>) => Promise<BodyErrors>;
+type FindErrors = (ctx: Ctx, body: Record<string, unknown>) => Promise<BodyErrors>;
 
-/** Route options that name the faults of the schema together with those of such rules. */
-export const withBodyErrors = (find: Find) => ({
+/** Route options that report schema errors together with the errors that `findErrors` returns. */
+export const withBodyErrors = (findErrors: FindErrors) => ({
   attachValidation: true,
   preHandler: async (request: FastifyRequest) => {
     const { validationError, ctx, routeOptions } = request;
     if (!validationError) return;
     const problem = toProblem(validationError as FastifyError, request);
     if (validationError.validationContext !== 'body') throw problem;
-    const found = await find(ctx, request.body as Record<string, unknown>);
+    const ruleErrors = await findErrors(ctx, request.body as Record<string, unknown>);
     const order = Object.keys((routeOptions.schema?.body as TObject).properties);
     throw inOrder(order, {
-      missing: [...problem.missing, ...found.missing],
-      notValid: [...problem.notValid, ...found.notValid],
+      missing: [...problem.missing, ...ruleErrors.missing],
+      notValid: [...problem.notValid, ...ruleErrors.notValid],
     });
   },
 });

@@ -4,13 +4,13 @@ import { Problem } from '../../core/errors.ts';
 type Query = Record<string, unknown>;
 
 const maxParameters = 300;
-/** Stands for a query with more parameters than are read; see `assertQueryIsRead`. */
+/** Marks a query with too many parameters; see `assertQueryIsRead`. */
 const tooManyParameters: Query = Object.freeze(Object.create(null) as Query);
 
-/** Reads `a[]=1&a[]=2` and `a[0]=1&a[1]=2` as the list `a`; a name without brackets stays as it was sent. */
+/** Parses `a[]=1&a[]=2` and `a[0]=1&a[1]=2` as the list `a`. */
 export function parseQuery(text: string): Query {
   if (hasTooMany(text)) return tooManyParameters;
-  const flat = parse(decodable(text)) as Query;
+  const flat = parse(replaceInvalidUtf8(text)) as Query;
   if (!/\[|%5b/i.test(text)) return flat;
 
   const query = Object.create(null) as Query;
@@ -22,15 +22,14 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** Adds in place: copying the list for each parameter would take quadratic time. */
+/** Mutates the list: a copy per parameter would take quadratic time. */
 function append(query: Query, name: string, value: unknown) {
   const list = Array.isArray(query[name]) ? query[name] : name in query ? [query[name]] : [];
-  if (Array.isArray(value)) for (const one of value) list.push(one);
+  if (Array.isArray(value)) for (const item of value) list.push(item);
   else list.push(value);
   query[name] = list;
 }
 
-/** Counts separators before anything is decoded. */
 function hasTooMany(text: string) {
   let separators = 0;
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
@@ -40,13 +39,13 @@ function hasTooMany(text: string) {
   return false;
 }
 
-/** Throws where a query had too many parameters: the router that parses it cannot answer. */
+/** Throws if the query had too many parameters. `parseQuery` runs in the router, where an error has no response. */
 export function assertQueryIsRead(query: unknown) {
   if (query === tooManyParameters) throw new Problem('invalid', `The query has more than ${maxParameters} parameters`);
 }
 
-/** With U+FFFD, which no parameter accepts, for names and values that are no UTF-8: they would be taken as they stand. */
-const decodable = (text: string) =>
+/** Replaces undecodable names and values by U+FFFD, which no parameter accepts; the parser would pass them through. */
+const replaceInvalidUtf8 = (text: string) =>
   isDecodable(text) ? text : text.replace(/[^&=]+/g, (part) => (isDecodable(part) ? part : '%EF%BF%BD'));
 
 function isDecodable(text: string) {

@@ -7,26 +7,26 @@ import { createKnownFields } from './known-fields.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    readQuery?: ReturnType<typeof createCoercion>;
-    readBody?: ReturnType<typeof createCoercion>;
-    readParams?: ReturnType<typeof createCoercion>;
+    coerceQuery?: ReturnType<typeof createCoercion>;
+    coerceBody?: ReturnType<typeof createCoercion>;
+    coerceParams?: ReturnType<typeof createCoercion>;
     queryNames?: Set<string>;
     findUnknown?: (body: Record<string, unknown>) => Iterable<string>;
   }
 }
 
-/** Every route's query and body are read by its own schema, whatever dialect they came in, before they are validated. */
+/** Coerces the query, body and path parameters of every route to the types of its schema before validation. */
 export function coerceRequests(app: FastifyInstance) {
-  const documented = createKnownFields();
+  const knownFields = createKnownFields();
   app.addHook('onRoute', (route) => {
     const { querystring, body, params } = (route.schema ?? {}) as Record<string, TObject | undefined>;
-    documented.add(route.schema);
+    knownFields.add(route.schema);
     route.config = {
       ...route.config,
       queryNames: new Set(Object.keys(querystring?.properties ?? {})),
-      ...(querystring ? { readQuery: createCoercion(querystring) } : {}),
-      ...(body ? { readBody: createCoercion(body), findUnknown: documented.finder(route.schema) } : {}),
-      ...(params ? { readParams: createCoercion(params) } : {}),
+      ...(querystring ? { coerceQuery: createCoercion(querystring) } : {}),
+      ...(body ? { coerceBody: createCoercion(body), findUnknown: knownFields.finder(route.schema) } : {}),
+      ...(params ? { coerceParams: createCoercion(params) } : {}),
     };
   });
 
@@ -34,34 +34,34 @@ export function coerceRequests(app: FastifyInstance) {
 
   app.addHook('preValidation', async (request, reply) => {
     const { routeOptions } = request;
-    const { readQuery, readBody, readParams, queryNames, findUnknown } = routeOptions.config;
-    const input = request.query as Record<string, unknown>;
-    const body = readBody ? getBody(request) : {};
+    const { coerceQuery, coerceBody, coerceParams, queryNames, findUnknown } = routeOptions.config;
+    const query = request.query as Record<string, unknown>;
+    const body = coerceBody ? getBody(request) : {};
     const ignored = new Set<string>();
-    const unknown = [Object.keys(input).filter((name) => !queryNames?.has(name)), findUnknown?.(body) ?? []];
+    const unknown = [Object.keys(query).filter((name) => !queryNames?.has(name)), findUnknown?.(body) ?? []];
     for (const names of unknown) {
       for (const name of names) {
         if (ignored.size === maxIgnored) break;
-        if (isPlainName(name)) ignored.add(name);
+        if (isHeaderSafe(name)) ignored.add(name);
       }
     }
     if (ignored.size > 0) reply.header('x-ignored-parameters', [...ignored].join(', '));
     const params = (request.params ?? {}) as Record<string, unknown>;
-    // An id has one spelling: a cache or a rule on paths must not meet another.
-    if (isPadded(routeOptions.schema, params)) throw new Problem('not_found', 'There is nothing at this path');
-    if (readParams) request.params = readParams(params);
-    if (readQuery) request.query = readQuery(input);
-    if (readBody) request.body = readBody(body);
+    // An id has one spelling, so that path-based caches and rules cannot be bypassed.
+    if (hasPaddedId(routeOptions.schema, params)) throw new Problem('not_found', 'There is nothing at this path');
+    if (coerceParams) request.params = coerceParams(params);
+    if (coerceQuery) request.query = coerceQuery(query);
+    if (coerceBody) request.body = coerceBody(body);
   });
 }
 
 const maxIgnored = 10;
 
-/** Only such a name can stand in a header; another one is ignored without a word. */
-const isPlainName = (name: string) => /^[A-Za-z0-9_.[\]-]{1,40}$/.test(name);
+/** True if the name is safe in a header. */
+const isHeaderSafe = (name: string) => /^[A-Za-z0-9_.[\]-]{1,40}$/.test(name);
 
 /** True if an id in the path has a leading zero. */
-function isPadded(schema: FastifySchema | undefined, params: Record<string, unknown>) {
+function hasPaddedId(schema: FastifySchema | undefined, params: Record<string, unknown>) {
   const { properties = {} } = (schema?.params ?? {}) as Partial<TObject>;
   return Object.entries(properties).some(
     ([name, { type }]) => type === 'integer' && /^-?0\d/.test(String(params[name])),

@@ -5,7 +5,7 @@ import type { Question, Side } from './peer.ts';
 
 /** Our own server twice: one that keeps no answers, one that does. */
 export function ours<T>(subject: Subject, { apiKey }: Dataset, work: (sides: Side[]) => Promise<T>): Promise<T> {
-  return withServer(subject, { ANSWER_CACHE_MB: '0' }, (cold) =>
+  return withServer(subject, { RESPONSE_CACHE_MB: '0' }, (cold) =>
     withServer(subject, {}, (warm) =>
       work([
         { name: 'ours, cold', pid: cold.pid, questions: questions(cold.base, apiKey) },

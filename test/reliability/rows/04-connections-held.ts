@@ -27,7 +27,7 @@ const row: Row = {
     await stop(server);
 
     // The negative control: a server where everybody waits, and that stands still when the last holder lets go.
-    const waiting = await startServer(run, { ...schools.env, POOL_WAIT_MS: '20000' });
+    const waiting = await startServer(run, { ...schools.env, POOL_ACQUIRE_TIMEOUT_MS: '20000' });
     const slow = await look(run, schools, waiting, 1_500);
     const found = allFaultsOf(judge(slow));
     const failed = { ...slow.reads[0]!, status: 500 };

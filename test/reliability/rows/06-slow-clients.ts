@@ -71,7 +71,7 @@ const row: Row = {
     const env = (database: string) => ({ DATABASE_URL: postgres.url(database), LOG_LEVEL: 'error', ...firstProvider });
     const server = await startServer(run, env('school'));
     // The negative control: a server that waits for ever, and some that hold it.
-    const never = { HEADERS_TIMEOUT_MS: '300000', REQUEST_TIMEOUT_MS: '300000', KEEP_ALIVE_MS: '300000' };
+    const never = { HEADERS_TIMEOUT_MS: '300000', REQUEST_TIMEOUT_MS: '300000', KEEP_ALIVE_TIMEOUT_MS: '300000' };
     const patient = await startServer(run, { ...env('patient'), ...never });
 
     const client = clientOf(firstKey);

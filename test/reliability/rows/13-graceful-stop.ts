@@ -158,7 +158,7 @@ const drain = 700;
 
 /** Two replicas behind a balancer; a third takes the place of the first, which is told to end. */
 async function replaceOne(run: Run, { env, first }: Schools, seconds: number, signal: NodeJS.Signals) {
-  const draining = { ...env, DRAIN_MS: String(drain) };
+  const draining = { ...env, SHUTDOWN_DRAIN_MS: String(drain) };
   const [one, two] = await Promise.all([startServer(run, draining), startServer(run, draining)]);
   const client = clientOf(first.client.apiKey);
   // One that ends gracefully says so before; of one that is killed the balancer hears later than requests do.

@@ -137,7 +137,7 @@ const row: Row = {
     const seconds = run.minutes * 60;
     const postgres = await startPostgres(run, { fsync: 'off' });
     const { apiKey, env } = await twoSchools(run, postgres, 'school');
-    const quiet = { ...env, LOG_LEVEL: 'silent', WRONG_KEYS_PER_MINUTE: '1000000' };
+    const quiet = { ...env, LOG_LEVEL: 'silent', INVALID_KEYS_PER_MINUTE: '1000000' };
     const server = await startServer(run, quiet, { command: watched });
     const client = clientOf(apiKey, { sockets: 32 });
     run.afterwards(client.close);
