@@ -31,7 +31,7 @@ async function bundle(folder) {
   try {
     await build({
       // What node starts, and what servers that are broken on purpose are made of.
-      entryPoints: ['main', 'cli', 'app', 'core/context', 'database/client', 'database/embedded/index'].map(
+      entryPoints: ['main', 'cli', 'app', 'core/context', 'database/client', 'embedded-postgres/index'].map(
         (name) => `src/${name}.ts`,
       ),
       outbase: 'src',

@@ -106,12 +106,12 @@ export async function buildApp({
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
   await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
   const countInvalidKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
-  app.decorate('kept', createResponseCache(limits.keptBytes ?? 0));
+  app.decorate('stored', createResponseCache(limits.keptBytes ?? 0));
   app.decorate('known', createPageHintCache());
-  app.decorateRequest('answerName', null);
+  app.decorateRequest('cacheKey', null);
   app.decorateRequest('answered', null);
   app.decorate('turns', createListLimiter(limits.lists));
-  app.decorateRequest('leaveTurn', null);
+  app.decorateRequest('releaseSlot', null);
   const buckets = limits.rate && createRateBuckets(limits.rate);
   const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
 

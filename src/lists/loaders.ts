@@ -43,7 +43,7 @@ export const keyPredicate = ({ providerIds, ids }: Keys): KeyPredicate => ({
 type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
 type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found> };
 
-const tenantParam = sql.placeholder('asker');
+const tenantParam = sql.placeholder('tenantParam');
 const byPlaceholders: KeyPredicate = {
   ofProvider: isAny(sql.placeholder('providerIds')),
   ofId: isAny(sql.placeholder('ids')),
