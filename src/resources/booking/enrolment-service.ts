@@ -74,11 +74,11 @@ export function usersToCreate(persons: Person[], found: PersonFound[]): Stranger
 const getName = ({ email, firstname, lastname, isShared }: Stranger) =>
   (isShared ? `${email}_${firstname}_${lastname}` : email).toLowerCase();
 
-/** Whose e-mail is shared. As many numbers are wanted for each as there are names in this booking that may be in the way. */
+/** New users with a shared e-mail, each with how many free numbers to find: one for each name here that may collide. */
 function sharingAmong(newUsers: Stranger[]) {
   const names = newUsers.map(getName);
-  const wantedFor = (base: string) => names.filter((name) => name.startsWith(base)).length;
-  return newUsers.flatMap((one, n) => (one.isShared ? [{ ...one, requested: wantedFor(names[n]!) }] : []));
+  const countFor = (base: string) => names.filter((name) => name.startsWith(base)).length;
+  return newUsers.flatMap((user, n) => (user.isShared ? [{ ...user, candidates: countFor(names[n]!) }] : []));
 }
 
 /**

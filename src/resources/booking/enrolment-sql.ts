@@ -25,14 +25,14 @@ export const findPersons = {
 };
 export type PersonFound = { id: number | null; taken: boolean };
 
-/** For each person the first numbers, as many as `wanted`, that make a username of e-mail and name free. */
+/** For each person the first `candidates` numbers that make a free username of e-mail and name. */
 export const findNumbers = {
   name: 'find_numbers',
-  // A series in a select list is counted only as far as it is wanted; the planner takes it for short, not knowing its end.
+  // A series in a select list stops at the limit; the planner takes it for short, not knowing its end.
   text: `select array(select n.number from (select generate_series(1, (select 2147483647)) as number) n
         ${joinUser('holder', ['username'], ["concat_ws('_', p.email, p.firstname, p.lastname, nullif(n.number, 1))"])}
-        where holder.id is null limit p.wanted) as numbers
-    from json_to_recordset($2) p (place int, email text, firstname text, lastname text, wanted int) order by p.place`,
+        where holder.id is null limit p.candidates) as numbers
+    from json_to_recordset($2) p (place int, email text, firstname text, lastname text, candidates int) order by p.place`,
 };
 
 /** New course users in the order of their places, which is then that of their ids. */
