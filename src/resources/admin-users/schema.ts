@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { plainDateTime } from '../../lib/timestamps.ts';
-import { PlainDateTime } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { adminMemberships, adminUsers } from '../../database/tables/people.ts';
 
 const text = Type.String();
@@ -22,8 +22,8 @@ export const AdminUser = Type.Object({
   phone: text,
   booking_email: text,
   role_ids: Type.Array(Type.Integer()),
-  created_at: PlainDateTime,
-  updated_at: PlainDateTime,
+  created_at: t.PlainDateTime,
+  updated_at: t.PlainDateTime,
 });
 
 export const toAdminUser = (row: AdminUserRow, { role_ids }: { role_ids: number[] }): AdminUser => ({

@@ -1,40 +1,40 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Fault } from '../../core/errors.ts';
-import { Email, Flag, Id, JsonList, Line, LongLine, Note, OneOf, Read, Title, UpperCode } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
 import { fault, getFault, fieldFault, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
-const Address = () => ({ ...Email(), [Read]: 'title' as const });
+const Address = () => ({ ...t.Email(), [t.Read]: 'title' as const });
 
 export const ParticipantBody = Type.Object({
-  firstname: Title(),
-  lastname: Title(),
+  firstname: t.Title(),
+  lastname: t.Title(),
   email: Address(),
-  phone: Optional(LongLine()),
-  company: Optional(Line()),
-  position: Optional(LongLine()),
+  phone: Optional(t.LongLine()),
+  company: Optional(t.Line()),
+  position: Optional(t.LongLine()),
   date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
-  comment: Optional(Note()),
-  status_id: Optional(OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
-  products: Optional(JsonList(Id, { description: "Ids of products; the course's main product unless sent" })),
-  trigger_value: Optional(LongLine({ description: 'Routes the participant to the child course date of this value' })),
+  comment: Optional(t.Note()),
+  status_id: Optional(t.OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
+  products: Optional(t.JsonList(t.Id, { description: "Ids of products; the course's main product unless sent" })),
+  trigger_value: Optional(t.LongLine({ description: 'Routes the participant to the child course date of this value' })),
 });
 
-const json = { [Read]: 'json' as const };
-const receipt = Optional(Flag({ default: false, description: 'Mails a receipt to each participant' }));
+const json = { [t.Read]: 'json' as const };
+const receipt = Optional(t.Flag({ default: false, description: 'Mails a receipt to each participant' }));
 const Config = Type.Object(
   {
-    reject_cancelled_course_date: Optional(Flag({ default: true })),
-    reject_passed_deadline: Optional(Flag({ default: true })),
+    reject_cancelled_course_date: Optional(t.Flag({ default: true })),
+    reject_passed_deadline: Optional(t.Flag({ default: true })),
     seats_availability_check: Optional(
-      Flag({ default: true, description: 'false gives each participant the status asked for, whatever the counts' }),
+      t.Flag({ default: true, description: 'false gives each participant the status asked for, whatever the counts' }),
     ),
-    waiting_list_when_full: Optional(Flag({ default: false, description: 'Who finds no seat waits for one' })),
+    waiting_list_when_full: Optional(t.Flag({ default: false, description: 'Who finds no seat waits for one' })),
     send_receipt_email_to_participant: receipt,
     send_account_created_email_to_user: Optional(
-      Flag({ default: false, description: 'Mails a link to choose a password to each new course user' }),
+      t.Flag({ default: false, description: 'Mails a link to choose a password to each new course user' }),
     ),
   },
   json,
@@ -43,26 +43,26 @@ const Config = Type.Object(
 /** POST /v2/booking. */
 export const BookingBody = Type.Object(
   {
-    coursedate_id: Id,
-    payment_method: OneOf(['invoice']),
-    currency: Optional(UpperCode(currencyCodes, { description: "The course's unless sent" })),
-    campaign_code: Optional(Title()),
-    voucher_code: Optional(Title()),
-    booker_name: Optional(Line()),
+    coursedate_id: t.Id,
+    payment_method: t.OneOf(['invoice']),
+    currency: Optional(t.UpperCode(currencyCodes, { description: "The course's unless sent" })),
+    campaign_code: Optional(t.Title()),
+    voucher_code: Optional(t.Title()),
+    booker_name: Optional(t.Line()),
     booker_email: Optional(Address()),
-    booker_phone: Optional(LongLine()),
-    company: Optional(Line()),
-    company_number: Optional(Line()),
-    gln_number: Optional(Line()),
-    customer_id: Optional(Id),
-    invoice_reference: Optional(Line()),
-    invoice_address_1: Optional(Line()),
-    invoice_address_2: Optional(Line()),
-    invoice_address_3: Optional(Line()),
-    invoice_zipcode: Optional(Line()),
-    invoice_city: Optional(Line()),
+    booker_phone: Optional(t.LongLine()),
+    company: Optional(t.Line()),
+    company_number: Optional(t.Line()),
+    gln_number: Optional(t.Line()),
+    customer_id: Optional(t.Id),
+    invoice_reference: Optional(t.Line()),
+    invoice_address_1: Optional(t.Line()),
+    invoice_address_2: Optional(t.Line()),
+    invoice_address_3: Optional(t.Line()),
+    invoice_zipcode: Optional(t.Line()),
+    invoice_city: Optional(t.Line()),
     invoice_email: Optional(Address()),
-    participants: JsonList(ParticipantBody),
+    participants: t.JsonList(ParticipantBody),
     config: Optional(Config),
   },
   {
@@ -87,7 +87,7 @@ export const DeregisterBody = Type.Object({
   config: Optional(
     Type.Object(
       {
-        with_fee: Optional(Flag({ default: false, description: 'Deregistered with fee' })),
+        with_fee: Optional(t.Flag({ default: false, description: 'Deregistered with fee' })),
         send_receipt_email_to_participant: receipt,
       },
       json,

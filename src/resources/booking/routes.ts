@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import type { Fault } from '../../core/errors.ts';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { bookingErrorResponses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { participantShape } from '../participants/serializer.ts';
@@ -55,7 +55,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Deregister all participants of a booking',
         description: 'Frees their seats for who is next in line. A second call changes nothing; the order stays.',
         tags,
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         headers,
         body: DeregisterBody,
         response: { 200: DeregisterAnswer(participantShape.schema), ...bookingErrorResponses },

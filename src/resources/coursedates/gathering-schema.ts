@@ -1,16 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import {
-  DateTime,
-  DayField,
-  Id,
-  JsonList,
-  LocalTimeField,
-  LongLine,
-  Note,
-  Nullable,
-  TimeField,
-  Url,
-} from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime } from '../../lib/timestamps.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
@@ -30,15 +19,15 @@ export const Gathering = Type.Object({
   idInstance: Type.Integer(),
   gathering_at: Minute,
   gathering_end_at: Minute,
-  idLocation: Nullable(Type.Integer()),
-  description: Nullable(text),
-  theme: Nullable(text),
-  event_url: Nullable(text),
-  created_at: DateTime,
-  updated_at: DateTime,
+  idLocation: t.Nullable(Type.Integer()),
+  description: t.Nullable(text),
+  theme: t.Nullable(text),
+  event_url: t.Nullable(text),
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
   is_future: Type.Boolean(),
   instructors: Type.Array(EmbeddedInstructor),
-  location: Nullable(Location),
+  location: t.Nullable(Location),
 });
 
 const minute = (stored: string) => stored.slice(0, 16);
@@ -69,14 +58,14 @@ const { Optional } = Type;
 /** A gathering as a course date's write sends it: two moments, or a date with the times it begins and ends at. */
 export type GatheringField = Static<typeof GatheringField>;
 export const GatheringField = Type.Object({
-  gathering_at: Optional(LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_start' })),
-  gathering_end_at: Optional(LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_end' })),
-  date: Optional(DayField({ description: 'yyyy-mm-dd, instead of gathering_at, with time_start and time_end' })),
-  time_start: Optional(TimeField()),
-  time_end: Optional(TimeField()),
-  idLocation: Optional(Id),
-  description: Optional(Note()),
-  theme: Optional(LongLine()),
-  event_url: Optional(Url()),
-  instructors: Optional(JsonList(Id, { maxItems: 50 })),
+  gathering_at: Optional(t.LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_start' })),
+  gathering_end_at: Optional(t.LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_end' })),
+  date: Optional(t.DayField({ description: 'yyyy-mm-dd, instead of gathering_at, with time_start and time_end' })),
+  time_start: Optional(t.TimeField()),
+  time_end: Optional(t.TimeField()),
+  idLocation: Optional(t.Id),
+  description: Optional(t.Note()),
+  theme: Optional(t.LongLine()),
+  event_url: Optional(t.Url()),
+  instructors: Optional(t.JsonList(t.Id, { maxItems: 50 })),
 });

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import {
   okResponses,
   createdResponses,
@@ -72,8 +72,8 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
   );
 };
 
-const OfCourse = Type.Object({ course_id: Id });
-const OneOfCourse = Type.Object({ course_id: Id, id: Id });
+const OfCourse = Type.Object({ course_id: t.Id });
+const OneOfCourse = Type.Object({ course_id: t.Id, id: t.Id });
 
 export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 
 const text = Type.String();
@@ -37,28 +37,28 @@ export const CourseDate = Type.Object({
   start_at: Day,
   end_at: Day,
   deadline_at: Day,
-  start_time_at: Nullable(TimeOfDay),
-  end_time_at: Nullable(TimeOfDay),
-  timezone: Nullable(text),
-  event_url: Nullable(text),
-  external_booking_url: Nullable(text),
+  start_time_at: t.Nullable(TimeOfDay),
+  end_time_at: t.Nullable(TimeOfDay),
+  timezone: t.Nullable(text),
+  event_url: t.Nullable(text),
+  external_booking_url: t.Nullable(text),
   is_virtual: Type.Boolean(),
   is_visible: Type.Boolean(),
-  catalog_url: Nullable(text),
+  catalog_url: t.Nullable(text),
   visible_when_passed_deadline: Type.Boolean(),
-  reference: Nullable(text),
-  parent_id: Nullable(Type.Integer()),
-  trigger_value: Nullable(text),
+  reference: t.Nullable(text),
+  parent_id: t.Nullable(Type.Integer()),
+  trigger_value: t.Nullable(text),
   seats_status: Type.String({ description: 'open, waiting_list or fully_booked' }),
   seats: Seats,
-  custom_properties: Nullable(CustomProperties),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
-  deleted_at: Nullable(DateTime),
+  custom_properties: t.Nullable(t.CustomProperties),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
+  deleted_at: t.Nullable(t.DateTime),
   contacts: Type.Array(Type.Object({})),
   course_id: Type.Integer(),
-  location_id: Nullable(Type.Integer()),
-  place_id: Nullable(Type.Integer()),
+  location_id: t.Nullable(Type.Integer()),
+  place_id: t.Nullable(Type.Integer()),
   teaching_language_id: text,
   status_id: Type.Integer(),
 });

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder } from 'drizzle-orm';
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -176,7 +176,7 @@ const includes = {
   })),
   instructors: include(Type.Array(EmbeddedInstructor), 'shown', loadInstructors),
   subinstances: includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainShape, 'shown'),
-  bundle: include(Nullable(Bundle), 'shown', loadBundle),
+  bundle: include(t.Nullable(Bundle), 'shown', loadBundle),
   provider: providerInclude,
 } satisfies Includes<CourseDateRow>;
 
@@ -195,7 +195,7 @@ export const dateOfCourseShape: Serializer<CourseDateRow, typeof courseDateShape
 const calendarCourseShape: Serializer<EmbeddedCourseRow> = {
   schema: Type.Object({
     ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
-    reference_internal: Type.Optional(Nullable(Type.String())),
+    reference_internal: Type.Optional(t.Nullable(Type.String())),
   }),
   names: ['products', 'reference_internal'],
   async embed(ctx, rows, query, requested) {

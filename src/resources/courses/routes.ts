@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import {
   okResponses,
   createdResponses,
@@ -14,7 +14,7 @@ import { courseItem, courseList } from './list.ts';
 import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';
 
 const tags = ['Courses'];
-const params = Type.Object({ id: Id });
+const params = Type.Object({ id: t.Id });
 const CourseId = Type.Object({ course_id: Type.Integer() });
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {

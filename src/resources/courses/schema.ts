@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../../reference/courses.ts';
 import { durationLabel, durationUnits } from '../../reference/durations.ts';
 import type { Label } from '../../reference/language.ts';
@@ -40,9 +40,9 @@ export type Course = Static<typeof Course>;
 export const Course = Type.Object({
   id: Type.Integer(),
   title: text,
-  reference: Nullable(text),
+  reference: t.Nullable(text),
   is_active: Type.Boolean(),
-  catalog_url: Nullable(text),
+  catalog_url: t.Nullable(text),
   is_full_time: Type.Boolean(),
   is_part_time: Type.Boolean(),
   lessons_hours: Type.Null(),
@@ -50,26 +50,26 @@ export const Course = Type.Object({
   level: titled,
   form_of_teaching: titled,
   teaching_language: Type.Object({ id: text, title: text }),
-  time_of_day: Nullable(titled),
+  time_of_day: t.Nullable(titled),
   publishing_platform: text,
-  duration: Nullable(Type.Object({ value: Type.Number(), code: text, unit: text })),
-  price: Type.Object({ value: Type.Number(), currency: text, comment: Nullable(text) }),
+  duration: t.Nullable(Type.Object({ value: Type.Number(), code: text, unit: text })),
+  price: Type.Object({ value: Type.Number(), currency: text, comment: t.Nullable(text) }),
   categories: Type.Array(Category),
-  external_booking_url: Nullable(text),
-  external_more_info_url: Nullable(text),
+  external_booking_url: t.Nullable(text),
+  external_more_info_url: t.Nullable(text),
   descriptions: Descriptions,
   lead_settings: Type.Object({ email_booking: text, email_more_info: text }),
   tags: Type.Array(Tag),
-  custom_properties: Nullable(CustomProperties),
+  custom_properties: t.Nullable(t.CustomProperties),
   description_languages: Type.Array(text),
-  visit_address: Nullable(text),
-  visit_address2: Nullable(text),
-  visit_zipcode: Nullable(text),
-  visit_city: Nullable(text),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
-  deleted_at: Nullable(DateTime),
-  related_items_updated_at: Nullable(DateTime),
+  visit_address: t.Nullable(text),
+  visit_address2: t.Nullable(text),
+  visit_zipcode: t.Nullable(text),
+  visit_city: t.Nullable(text),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
+  deleted_at: t.Nullable(t.DateTime),
+  related_items_updated_at: t.Nullable(t.DateTime),
 });
 
 /** A course inside a course date, or inside a line of an order. */

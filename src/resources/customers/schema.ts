@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { customers } from '../../database/tables/customers.ts';
 import { countries } from '../../reference/countries.ts';
 import { AppUser } from '../admin-users/schema.ts';
 
-const text = Nullable(Type.String());
+const text = t.Nullable(Type.String());
 
 /** The parts of an address, each null until it is known. */
 export const Address = Type.Object({ address: text, address_2: text, address_3: text, zipcode: text, city: text });
@@ -42,19 +42,19 @@ export const Customer = Type.Object({
   turnover: text,
   always_use_customer_reference: Type.Integer(),
   idStatus: Type.String(),
-  idParentCustomer: Nullable(Type.Integer()),
+  idParentCustomer: t.Nullable(Type.Integer()),
   invoice_method: Type.String(),
   country: Type.Object({ id: Type.Integer(), title: Type.String(), code: Type.String() }),
   status: Type.String(),
   type: Type.String(),
   duedate_days: Type.Integer(),
-  seller: Nullable(AppUser),
+  seller: t.Nullable(AppUser),
   invoice_address: Address,
   post_address: Address,
   visit_address: Address,
-  custom_properties: Nullable(CustomProperties),
-  created_at: DateTime,
-  updated_at: DateTime,
+  custom_properties: t.Nullable(t.CustomProperties),
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
 });
 
 export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | null }, { language }: Ctx): Customer => ({

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { countries } from '../../reference/countries.ts';
 import type { Language } from '../../reference/language.ts';
 
@@ -21,7 +21,7 @@ export const LocationPlace = Type.Object({
   id: text,
   idParent: text,
   title: text,
-  parent: Nullable(Type.Object({ id: text, idParent: text, title: text })),
+  parent: t.Nullable(Type.Object({ id: text, idParent: text, title: text })),
   idCountry: text,
   country: text,
 });
@@ -54,9 +54,9 @@ export type DatePlace = Static<typeof DatePlace>;
 export const DatePlace = Type.Object({
   id: Type.Optional(Type.Integer()),
   title: Type.Optional(text),
-  title_additional_info: Nullable(text),
-  parent_id: Type.Optional(Nullable(Type.Integer())),
-  parent_title: Type.Optional(Nullable(text)),
+  title_additional_info: t.Nullable(text),
+  parent_id: Type.Optional(t.Nullable(Type.Integer())),
+  parent_title: Type.Optional(t.Nullable(text)),
 });
 
 export const toDatePlace = (row: PlaceRow | null, additionalInfo: string | null): DatePlace =>

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { okResponses, createdResponses, cachedList, sendItems } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
@@ -42,7 +42,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Update a location',
         description: 'Only the fields sent change. Course dates that were made already keep their capacities.',
         tags,
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         body: LocationChange,
         response: okResponses(Location),
       },

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
@@ -15,31 +15,31 @@ export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'upd
 export type Location = Static<typeof Location>;
 export const Location = Type.Object({
   id: Type.Integer(),
-  title: Nullable(text),
-  custom_title: Nullable(text),
-  address: Nullable(text),
-  address2: Nullable(text),
-  address3: Nullable(text),
-  zipcode: Nullable(text),
-  city: Nullable(text),
+  title: t.Nullable(text),
+  custom_title: t.Nullable(text),
+  address: t.Nullable(text),
+  address2: t.Nullable(text),
+  address3: t.Nullable(text),
+  zipcode: t.Nullable(text),
+  city: t.Nullable(text),
   state: text,
   county: text,
   country: text,
   country_code: text,
   idCountry: text,
   idPlace: Type.Integer(),
-  place: Nullable(LocationPlace),
+  place: t.Nullable(LocationPlace),
   lat: Type.Number(),
   lng: Type.Number(),
-  timezone: Nullable(text),
-  long_text: Nullable(text),
-  short_text: Nullable(text),
-  short_text_2: Nullable(text),
-  idInstructor: Nullable(Type.Integer()),
-  instructor: Nullable(EmbeddedInstructor),
-  full_address: Nullable(text),
-  email_booking: Nullable(text),
-  email_moreinfo: Nullable(text),
+  timezone: t.Nullable(text),
+  long_text: t.Nullable(text),
+  short_text: t.Nullable(text),
+  short_text_2: t.Nullable(text),
+  idInstructor: t.Nullable(Type.Integer()),
+  instructor: t.Nullable(EmbeddedInstructor),
+  full_address: t.Nullable(text),
+  email_booking: t.Nullable(text),
+  email_moreinfo: t.Nullable(text),
   cancellation_days: Type.Integer(),
   capacity_budget: Type.Integer(),
   capacity_max: Type.Integer(),

@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { code } from 'currency-codes';
 import { dateTime } from '../../lib/timestamps.ts';
-import { DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
 import { Product, toProduct, type ProductRow } from '../courses/product-schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 
-const text = Nullable(Type.String());
+const text = t.Nullable(Type.String());
 
 const Address = Type.Object({
   address: text,
@@ -136,8 +136,8 @@ export const OrderLine = Type.Object({
   quantity: Type.Integer(),
   product: Product,
   users: Type.Array(LineUser),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
 });
 
 /** A line with its product and the currency of its order, the owner. */

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime } from '../../lib/timestamps.ts';
 import { amountText, toMinorUnits } from '../../lib/money.ts';
-import { DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 import { Currency, toCurrency } from './line-schema.ts';
 
@@ -16,7 +16,7 @@ export const OrderProduct = Type.Object({
   id: Type.Integer(),
   item_number: text,
   title: text,
-  title_label: Nullable(text),
+  title_label: t.Nullable(text),
   type: text,
   id_type: Type.Integer({ description: '2: a product of a course' }),
   id_relation: Type.Integer({ description: 'The id of the course' }),
@@ -27,18 +27,18 @@ export const OrderProduct = Type.Object({
     vat: Type.Number({ description: 'Percent' }),
     name: Type.String({ examples: ['25.00%'] }),
   }),
-  group: Nullable(Type.Object({ id: Type.Integer(), title: text })),
+  group: t.Nullable(Type.Object({ id: Type.Integer(), title: text })),
   is_main_price: Type.Boolean(),
   is_member_price: Type.Boolean(),
   is_archived: Type.Boolean(),
   is_deleted: Type.Boolean(),
-  account_number: Nullable(text),
-  cost_unit: Nullable(text),
+  account_number: t.Nullable(text),
+  cost_unit: t.Nullable(text),
   co_products: Type.Array(Type.Integer()),
-  id_external_system: Nullable(text),
-  id_product_regular_price: Nullable(Type.Integer()),
-  created_at: DateTime,
-  updated_at: DateTime,
+  id_external_system: t.Nullable(text),
+  id_product_regular_price: t.Nullable(Type.Integer()),
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
 });
 
 export type OrderProductRow = typeof products.$inferSelect;

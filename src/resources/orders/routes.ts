@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { okResponses, cachedListUnless, sendItems } from '../../http/responses.ts';
 import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
@@ -9,7 +9,7 @@ import { exportOrder, getOrder } from './service.ts';
 const asksForCampaigns = ({ include }: { include?: unknown }) => Array.isArray(include) && include.includes('campaign');
 
 const tags = ['Orders'];
-const params = Type.Object({ id: Id });
+const params = Type.Object({ id: t.Id });
 
 export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(

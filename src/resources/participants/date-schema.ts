@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { Location, toLocation, type LocationRow } from '../locations/schema.ts';
@@ -48,19 +48,19 @@ export const ParticipantDate = Type.Object({
   deadline_at: day,
   time_start: text,
   time_end: text,
-  timezone: Nullable(text),
+  timezone: t.Nullable(text),
   gmt_offset: text,
   place: text,
   is_virtual: Type.Boolean(),
-  event_url: Nullable(text),
-  internal_note: Nullable(text),
+  event_url: t.Nullable(text),
+  internal_note: t.Nullable(text),
   idLocation: text,
   teaching_language: text,
   idTeachingLanguage: text,
   location_cancellation_days: Type.Integer(),
   is_deleted: Type.Boolean(),
   guaranteed_to_run: Type.Boolean(),
-  location: Nullable(DateLocation),
+  location: t.Nullable(DateLocation),
 });
 
 const { id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone } = courseDates;

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
 import { paid, seat } from '../../reference/statuses.ts';
@@ -34,44 +34,44 @@ export type ParticipantRow = typeof participants.$inferSelect;
 const ParticipantCourse = Type.Object({
   id: Type.Integer(),
   title: text,
-  reference: Nullable(text),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
+  reference: t.Nullable(text),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
 });
 
 /** A participant but for its `user`, which its shape adds. */
 export type Participant = Static<typeof Participant>;
 export const Participant = Type.Object({
   id: Type.Integer(),
-  archived_at: Nullable(DateTime),
-  booker_admin_user: Nullable(text),
-  booker_email: Nullable(text),
-  booker_language_id: Nullable(text),
-  booker_name: Nullable(text),
-  booker_phone: Nullable(text),
-  certificate_issued_at: Nullable(Type.String({ format: 'date' })),
+  archived_at: t.Nullable(t.DateTime),
+  booker_admin_user: t.Nullable(text),
+  booker_email: t.Nullable(text),
+  booker_language_id: t.Nullable(text),
+  booker_name: t.Nullable(text),
+  booker_phone: t.Nullable(text),
+  certificate_issued_at: t.Nullable(Type.String({ format: 'date' })),
   completed: Type.Boolean(),
   no_show: Type.Boolean(),
   passed: Type.Boolean(),
   course: ParticipantCourse,
   coursedate: ParticipantDate,
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
-  status_updated_at: Nullable(DateTime),
-  custom_properties: Nullable(CustomProperties),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
+  status_updated_at: t.Nullable(t.DateTime),
+  custom_properties: t.Nullable(t.CustomProperties),
   entry_source: text,
   idBooking: Type.Integer(),
   idOrder: Type.Integer(),
   idPaid: Type.Integer(),
   paid: Type.Object({ id: Type.Integer(), title: text }),
   status: Type.Object({ id: Type.Integer(), title: text, status_code: text }),
-  user_comment: Nullable(text),
+  user_comment: t.Nullable(text),
 });
 
 export const Attendance = Type.Object({
   gathering_id: Type.Integer(),
-  attended: Nullable(Type.Boolean()),
-  registered_at: Nullable(DateTime),
+  attended: t.Nullable(Type.Boolean()),
+  registered_at: t.Nullable(t.DateTime),
 });
 
 type Booking = {

@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
-import { Id, List, OneOf } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { courseTags } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter, parameter } from '../../lists/filters.ts';
@@ -10,7 +10,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 /** What lists of courses, and of what belongs to courses, take to select by tags; `courseId` names the course of a row. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
   tag_ids: filter(
-    List(Id, { description: `Only ${owner} with these of the school's own tags` }),
+    t.List(t.Id, { description: `Only ${owner} with these of the school's own tags` }),
     async (tagIds: number[], ctx, { tag_match }, isNarrowed) => {
       if (isNarrowed) return tenantWhere(ctx, table, carries(ctx, courseId, tagIds, tag_match));
       const found = tagged(ctx, tagIds, tag_match);
@@ -21,7 +21,7 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
       return tenantWhere(ctx, table, condition);
     },
   ),
-  tag_match: parameter(OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
+  tag_match: parameter(t.OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
 });
 
 /** Whether this one course carries them: asked of each row, where only few are left by what else is asked. */

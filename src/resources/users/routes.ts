@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { okResponses, cachedList, sendItems } from '../../http/responses.ts';
 import { courseUserList, Search } from './list.ts';
 import { getCourseUser, searchCourseUsers } from './service.ts';
@@ -12,7 +12,7 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'One course user',
         tags: ['People'],
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         response: okResponses(courseUserList.View),
       },
     },
