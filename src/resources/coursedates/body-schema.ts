@@ -18,17 +18,16 @@ const placeSearch = t.Title({
 });
 const locationId = { ...t.Id, description: 'One of the own locations' };
 const statusIds = [...courseDateStatuses.keys()];
-const taughtBy = t.JsonList(t.Id, { maxItems: 50, description: 'Ids of the own instructors' });
+const instructorIds = t.JsonList(t.Id, { maxItems: 50, description: 'Ids of the own instructors' });
 const parentId = { ...t.Id, description: 'Another date of the same course that is no child itself' };
 const trigger = t.LongLine({ description: 'Routes a participant with an equal value from the parent to this date' });
 const title = t.Title({ description: "The course's unless sent" });
 const capacity = t.Count({ description: 'On a create copied from the location unless sent' });
-const meetings = t.JsonList(GatheringField, {
+const gatherings = t.JsonList(GatheringField, {
   maxItems: 200,
   description: 'Each with gathering_at and gathering_end_at, or with date, time_start and time_end',
 });
 
-/** What the page to try it begins with. */
 const example = {
   start_at: '2030-06-10',
   end_at: '2030-06-11',
@@ -56,7 +55,7 @@ export const CourseDateBody = Type.Object(
     location_id: Optional(locationId),
     status_id: t.withDefault(t.OneOf(statusIds), 1),
     reference: Optional(t.Line()),
-    instructors: Optional(taughtBy),
+    instructors: Optional(instructorIds),
     is_visible: t.withDefault(t.Flag(), true),
     is_virtual: t.withDefault(t.Flag(), false),
     event_url: Optional(t.Url()),
@@ -69,7 +68,7 @@ export const CourseDateBody = Type.Object(
     capacity_overbook: Optional(capacity),
     capacity_wait: Optional(capacity),
     custom_properties: Optional(t.CustomProperties),
-    gatherings: Optional(meetings),
+    gatherings: Optional(gatherings),
   },
   { examples: [example] },
 );
@@ -80,7 +79,8 @@ export const CourseDateChange = Type.Object(partialUpdate(CourseDateBody.propert
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
 
-/** The day that is out of order, by the field that is named for it. */
 export type Days = Record<'startAt' | 'endAt' | 'deadlineAt', string>;
-export const disorder = ({ startAt, endAt, deadlineAt }: Days) =>
+
+/** The field to report if the days are out of order. */
+export const misorderedDays = ({ startAt, endAt, deadlineAt }: Days) =>
   endAt < startAt ? ['end_at'] : deadlineAt > endAt ? ['deadline_at'] : [];

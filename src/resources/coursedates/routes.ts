@@ -15,21 +15,18 @@ import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
 import { CourseDateWritten } from './schema.ts';
 import {
-  courseDateFaults,
-  createCourseDate,
-  deleteCourseDate,
   getCourseDate,
   listCourseDates,
   listCourseDatesOfCourses,
   listDatesOfCourse,
   listNextCourseDates,
-  updateCourseDate,
-} from './service.ts';
+} from './query-service.ts';
+import { courseDateErrors, createCourseDate, deleteCourseDate, updateCourseDate } from './service.ts';
 
 const tags = ['Course dates'];
 const CourseDates = Envelope(courseDateList.View);
 
-/** `now`, and whether a gathering is still to come. */
+/** True for queries with `now`, and with gatherings, which show `is_future`. */
 const dependsOnTheClock = ({ include, ...query }: Record<string, unknown>) =>
   (Array.isArray(include) && include.includes('gatherings')) ||
   ['start_date_at_min', 'start_date_at_max', 'end_date_at_min', 'end_date_at_max'].some(
@@ -119,7 +116,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateBody,
         response: createdResponses(CourseDateWritten),
       },
-      ...withBodyErrors(courseDateFaults),
+      ...withBodyErrors(courseDateErrors),
     },
     async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
   );
@@ -136,7 +133,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateChange,
         response: okResponses(CourseDateWritten),
       },
-      ...withBodyErrors(courseDateFaults),
+      ...withBodyErrors(courseDateErrors),
     },
     ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
   );

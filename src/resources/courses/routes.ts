@@ -11,7 +11,8 @@ import {
 } from '../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
 import { courseItem, courseList } from './list.ts';
-import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';
+import { getCourse, listCourses } from './query-service.ts';
+import { createCourse, deleteCourse, updateCourse } from './service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });

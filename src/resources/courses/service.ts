@@ -1,5 +1,4 @@
 import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL } from 'drizzle-orm';
-import type { Static } from '@sinclair/typebox';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
@@ -17,34 +16,10 @@ import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
-import type { PartnerQuery } from '../schools/partner-schema.ts';
-import { asksForPartners, getPartnerScope } from '../schools/partner-service.ts';
 import { insertMainProduct, moveMainProduct } from './product-service.ts';
-import { assertOwnTags, resolveTags, setLabels, setTags } from '../tags/service.ts';
+import { resolveTags, setLabels, setTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body-schema.ts';
-import { courseItem, courseList } from './list.ts';
 import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
-
-type CourseQuery = Parameters<typeof courseList.page>[1];
-type CourseItemQuery = Static<typeof courseItem.Query>;
-
-/** A page of courses, counted when it asks for the envelope; with partners included every item carries its `provider`. */
-export async function listCourses(ctx: Ctx, query: CourseQuery) {
-  const scope = await getPartnerScope(ctx, query);
-  await assertOwnTags(ctx, query.tag_ids);
-  return courseList.page(ctx, withProvider(query), { scope, withTotal: query.paginate === true });
-}
-
-/** One course; a partner's when the query reaches there. */
-export async function getCourse(ctx: Ctx, id: number, query: CourseItemQuery) {
-  const scope = await getPartnerScope(ctx, query);
-  const course = await courseItem.byId(ctx, id, withProvider(query), { scope });
-  if (course === undefined) throw notFound('Course');
-  return course;
-}
-
-const withProvider = <Q extends PartnerQuery & { include?: string[] }>(query: Q): Q =>
-  asksForPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query;
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
