@@ -1,8 +1,8 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { hasMany } from '../../lists/relations.ts';
-import { defineSerializer } from '../../lists/serializer.ts';
+import { defineSerializer, includeOne } from '../../lists/serializer.ts';
 import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
 
 /** A campaign's columns, and where it stands now; a bound that is not set is never reached. */
@@ -23,7 +23,7 @@ export const isForCourse = (campaign: string, course: string) => {
 };
 
 /** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
-export const fetchCampaigns = batchLoader((ctx, keys) =>
+const fetchCampaigns = batchLoader((ctx, keys) =>
   ctx.db
     .select(campaignColumns)
     .from(campaigns)
@@ -73,10 +73,13 @@ export const campaignShape = defineSerializer<CampaignRow>()({
   includes: {},
 });
 
-/** A campaign inside an order: without what it is for. */
-export const embeddedCampaignShape = defineSerializer<CampaignRow>()({
+/** A campaign inside an order, without its courses, customers and tags. */
+const embeddedCampaignShape = defineSerializer<CampaignRow>()({
   responseSchema: EmbeddedCampaign,
   relations: {},
   toResponse: (row) => toEmbeddedCampaign(row),
   includes: {},
 });
+
+export const includeCampaign = <Row extends Key>(campaignId: (row: Row) => number | null) =>
+  includeOne(campaignId, fetchCampaigns, embeddedCampaignShape, 'unset');

@@ -4,15 +4,13 @@ import type { Ctx } from '../../core/context.ts';
 import { dateTime } from '../../lib/timestamps.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { Location } from '../locations/schema.ts';
 
 const text = Type.String();
 const Minute = Type.String({ description: 'yyyy-mm-dd hh:mm' });
 
-/** With what only the clock tells. */
 export type GatheringRow = typeof gatherings.$inferSelect & { isFuture: boolean };
 
-/** One meeting of a course date, in the date's own time zone. */
+/** One meeting of a course date, in the date's own time zone; the serializer adds its `location`. */
 export type Gathering = Static<typeof Gathering>;
 export const Gathering = Type.Object({
   id: Type.Integer(),
@@ -27,15 +25,14 @@ export const Gathering = Type.Object({
   updated_at: t.DateTime,
   is_future: Type.Boolean(),
   instructors: Type.Array(EmbeddedInstructor),
-  location: t.Nullable(Location),
 });
 
 const minute = (stored: string) => stored.slice(0, 16);
 
-/** A partner's gathering has no way in. */
+/** A partner's gathering does not show its event URL. */
 export const toGathering = (
   row: GatheringRow,
-  { instructors, location }: Pick<Gathering, 'instructors' | 'location'>,
+  { instructors }: Pick<Gathering, 'instructors'>,
   { providerId }: Ctx,
 ): Gathering => ({
   id: row.id,
@@ -50,7 +47,6 @@ export const toGathering = (
   updated_at: dateTime(row.updatedAt),
   is_future: row.isFuture,
   instructors,
-  location,
 });
 
 const { Optional } = Type;

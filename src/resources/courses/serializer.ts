@@ -1,13 +1,15 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
+import { catalogUrl } from '../../core/catalog-urls.ts';
+import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { batchLoader, toKeySet, keyPredicate, matchesKeys } from '../../lists/loaders.ts';
-import { include, hasMany, type Loader } from '../../lists/relations.ts';
-import { includeOne, defineSerializer } from '../../lists/serializer.ts';
-import { customerShape, fetchCustomers } from '../customers/serializer.ts';
+import { batchLoader, toKeySet, keyPredicate, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { include, hasMany, type ForPartners, type Loader } from '../../lists/relations.ts';
+import { includeOne, defineSerializer, type Serializer } from '../../lists/serializer.ts';
+import { includeCustomer } from '../customers/serializer.ts';
 import { Product, toProduct, type ProductRow } from './product-schema.ts';
 import { productColumns } from './product-serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
@@ -33,8 +35,8 @@ export const isPublicCourse = and(
 
 const parentCategories = alias(categories, 'parent_categories');
 
-/** The categories of courses, the first of them first. */
-export const loadCourseCategories = hasMany(
+/** The categories of courses, by id. */
+const loadCategories = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({
@@ -71,9 +73,9 @@ const loadTags = hasMany(
       .where(matchesKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
       .orderBy(asc(tags.id)),
   ),
-  ({ id, title }: WordFound) => ({ id, title }),
+  ({ id, title }: TagFound) => ({ id, title }),
 );
-type WordFound = { ownerId: number; id: number; title: string };
+type TagFound = { ownerId: number; id: number; title: string };
 
 const loadLabels = hasMany(
   batchLoader((ctx, keys) =>
@@ -84,7 +86,7 @@ const loadLabels = hasMany(
       .where(matchesKeys(ctx, courseLabels.providerId, courseLabels.courseId, keys))
       .orderBy(asc(labels.id)),
   ),
-  ({ id, title }: WordFound) => ({ id, title }),
+  ({ id, title }: TagFound) => ({ id, title }),
 );
 
 const loadDescriptionLanguages = hasMany(
@@ -128,7 +130,7 @@ const loadProducts = hasMany(
 const spec = {
   responseSchema: Course,
   relations: {
-    categories: loadCourseCategories,
+    categories: loadCategories,
     tags: loadTags,
     description_languages: loadDescriptionLanguages,
     translation: loadTranslation,
@@ -153,13 +155,13 @@ export const courseItemShape = defineSerializer<CourseRow>()({
   },
 });
 
-/** A course inside something else: without its texts and stamps. */
-export const embeddedCourseShape = defineSerializer<EmbeddedCourseRow>()({
+/** A course inside a course date or an order line, without its texts and timestamps. */
+const embeddedCourseShape = defineSerializer<EmbeddedCourseRow>()({
   responseSchema: EmbeddedCourse,
-  relations: { categories: loadCourseCategories, tags: loadTags },
+  relations: { categories: loadCategories, tags: loadTags },
   toResponse: toEmbeddedCourse,
   includes: {
-    customer: includeOne((row: EmbeddedCourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
+    customer: includeCustomer((row: EmbeddedCourseRow) => row.customerId),
     products: productsInclude,
   },
 });
@@ -172,10 +174,47 @@ export const fetchCourses = batchLoader((ctx, keys) =>
     .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
 );
 
-/** The same without their long texts, for what shows a course inside itself. */
-export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
+/** Courses by their ids, without the long texts that an embedded course leaves out. */
+const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select(omitColumns(courses, Object.values(descriptionMembers)))
     .from(courses)
     .where(matchesKeys(ctx, courses.providerId, courses.id, keys)),
 );
+
+export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, forPartners: ForPartners) =>
+  includeOne(courseId, fetchEmbeddedCourses, embeddedCourseShape, forPartners);
+
+/** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */
+const calendarCourseShape: Serializer<EmbeddedCourseRow> = {
+  schema: Type.Object({
+    ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
+    reference_internal: Type.Optional(t.Nullable(Type.String())),
+  }),
+  names: ['products', 'reference_internal'],
+  async embed(ctx, rows, query, includes) {
+    const items = await embeddedCourseShape.embed(
+      ctx,
+      rows,
+      query,
+      includes.filter((name) => name !== 'reference_internal'),
+    );
+    if (!includes.includes('reference_internal')) return items;
+    const own = (row: EmbeddedCourseRow) => (row.providerId === ctx.providerId ? row.referenceInternal : null);
+    return items.map((item, n) => ({ ...item, reference_internal: own(rows[n]!) }));
+  },
+};
+
+export const includeCalendarCourse = <Row extends Key>(courseId: (row: Row) => number) =>
+  includeOne(courseId, fetchEmbeddedCourses, calendarCourseShape, 'shown');
+
+type RowOfCourse = Key & { courseId: number; course: { slug: string } };
+
+/** Loads the catalog address of each row's course, by its first category; null without a catalog, and no query then. */
+export const loadCatalogUrl: Loader<RowOfCourse, string | null> = async (ctx, rows, query) => {
+  if (ctx.settings.catalogUrl === null) return () => null;
+  const toCourseKey = ({ providerId, courseId }: RowOfCourse) => ({ providerId, id: courseId });
+  const courseKeys = new Map(rows.map((row) => [row.courseId, toCourseKey(row)]));
+  const categoriesOf = await loadCategories(ctx, [...courseKeys.values()], query);
+  return (row) => catalogUrl(ctx.settings, categoriesOf(toCourseKey(row))[0]?.slug, row.course.slug);
+};

@@ -5,10 +5,10 @@ import { orderLineParticipants, participants } from '../../database/tables/parti
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { hasMany, type Loader } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeMany, includeOne, defineSerializer } from '../../lists/serializer.ts';
+import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists/serializer.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
-import { embeddedCourseShape, fetchEmbeddedCourses } from '../courses/serializer.ts';
-import { embeddedParticipantShape, fetchParticipants } from '../participants/serializer.ts';
+import { includeCourse } from '../courses/serializer.ts';
+import { includeParticipant } from '../participants/serializer.ts';
 import { productColumns } from '../courses/product-serializer.ts';
 import { courseUserColumns } from '../users/serializer.ts';
 import {
@@ -83,14 +83,11 @@ const relationShape = defineSerializer<RelationRow>()({
   toResponse: toRelation,
   includes: {
     course: {
-      ...includeOne((row: RelationRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'unset'),
+      ...includeCourse((row: RelationRow) => row.courseId, 'unset'),
       schema: EmbeddedCourse,
       names: [],
     },
-    participants: {
-      ...includeOne((row: RelationRow) => row.id, fetchParticipants, embeddedParticipantShape, 'unset'),
-      schema: embeddedParticipantShape.schema,
-    },
+    participants: includeParticipant((row: RelationRow) => row.id),
   },
 });
 

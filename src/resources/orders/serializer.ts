@@ -4,9 +4,9 @@ import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { hasMany, type Loader } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeMany, includeOne, defineSerializer } from '../../lists/serializer.ts';
-import { embeddedCampaignShape, fetchCampaigns } from '../campaigns/serializer.ts';
-import { customerShape, fetchCustomers } from '../customers/serializer.ts';
+import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists/serializer.ts';
+import { includeCampaign } from '../campaigns/serializer.ts';
+import { includeCustomer } from '../customers/serializer.ts';
 import { toOrderUser, type OrderUser, type OrderUserRow } from './line-schema.ts';
 import { fetchOrderLines, orderLineShape, orderUserColumns } from './line-serializer.ts';
 import { Order, toOrder, type OrderRow } from './schema.ts';
@@ -43,12 +43,9 @@ export const orderShape = withRequiredIncludes(
     relations: { first_user: loadFirstUser },
     toResponse: toOrder,
     includes: {
-      customer: {
-        ...includeOne((row: OrderRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
-        names: [],
-      },
+      customer: includeCustomer((row: OrderRow) => row.customerId),
       lines: includeMany(fetchOrderLines, orderLineShape, 'unset'),
-      campaign: includeOne((row: OrderRow) => row.campaignId, fetchCampaigns, embeddedCampaignShape, 'unset'),
+      campaign: includeCampaign((row: OrderRow) => row.campaignId),
     },
   }),
 );

@@ -1,8 +1,8 @@
 import { omitColumns } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { fetchNamed, type Loader } from '../../lists/relations.ts';
-import { defineSerializer } from '../../lists/serializer.ts';
+import { defineSerializer, includeOne } from '../../lists/serializer.ts';
 import type { Customer } from '../customers/schema.ts';
 import { customerShape, fetchCustomers } from '../customers/serializer.ts';
 import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';
@@ -32,3 +32,10 @@ export const fetchCourseUsers = batchLoader((ctx, keys) =>
     .from(courseUsers)
     .where(matchesKeys(ctx, courseUsers.providerId, courseUsers.id, keys)),
 );
+
+/** For a course user that a foreign key guarantees. */
+export const includeCourseUser = <Row extends Key>(userId: (row: Row) => number) => ({
+  ...includeOne(userId, fetchCourseUsers, courseUserShape, 'unset'),
+  schema: courseUserShape.schema,
+  names: [],
+});
