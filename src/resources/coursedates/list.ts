@@ -9,7 +9,7 @@ import { defineList } from '../../lists/define-list.ts';
 import { inScope, type TenantScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
-import { tagParameters } from '../tags/serializer.ts';
+import { tagParameters } from '../courses/tag-filters.ts';
 import {
   courseDateShape,
   dateOfCourseShape,

@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
-import { formsOfTeaching, levels, teachingLanguageCodes, timesOfDay } from '../../reference/courses.ts';
+import * as reference from '../../reference/courses.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
 import { durationUnits } from '../../reference/durations.ts';
 import { descriptionMembers } from './schema.ts';
@@ -15,10 +15,10 @@ const common = {
   reference: Optional(t.Line()),
   is_full_time: Optional(t.Flag()),
   is_part_time: Optional(t.Flag()),
-  level: t.withDefault(t.OneOf([...levels.keys()]), 6),
-  form_of_teaching: t.withDefault(t.OneOf([...formsOfTeaching.keys()]), 1),
-  teaching_language: t.withDefault(t.OneOf(teachingLanguageCodes), 'no'),
-  time_of_day: Optional(t.OneOf([...timesOfDay.keys()])),
+  level: t.withDefault(t.OneOf([...reference.levels.keys()]), 6),
+  form_of_teaching: t.withDefault(t.OneOf([...reference.formsOfTeaching.keys()]), 1),
+  teaching_language: t.withDefault(t.OneOf(reference.teachingLanguageCodes), 'no'),
+  time_of_day: Optional(t.OneOf([...reference.timesOfDay.keys()])),
   duration_value: Optional(t.Count()),
   duration_unit: Optional(t.OneOf([...durationUnits.keys()])),
   price_value: Optional(t.Count()),
@@ -55,8 +55,8 @@ const getTexts = (text: TSchema) =>
 const Translations = <T>(texts: TSchema) =>
   Type.Unsafe<Record<string, T>>({
     type: 'object',
-    maxProperties: teachingLanguageCodes.length,
-    propertyNames: { enum: teachingLanguageCodes },
+    maxProperties: reference.teachingLanguageCodes.length,
+    propertyNames: { enum: reference.teachingLanguageCodes },
     additionalProperties: texts,
     description: 'Language code to the members of `descriptions` in that language',
     [t.Read]: 'json',

@@ -6,9 +6,9 @@ import { courses } from '../../database/tables/courses.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope, type TenantScope } from '../../lists/tenant-scope.ts';
-import { teachingLanguageCodes } from '../../reference/courses.ts';
+import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
-import { tagParameters } from '../tags/serializer.ts';
+import { tagParameters } from './tag-filters.ts';
 import { courseItemShape, courseShape, fetchCourses, isPublicCourse } from './serializer.ts';
 
 const common = {
@@ -18,7 +18,7 @@ const common = {
   fetch: fetchCourses,
 };
 const description_language = parameter(
-  OneOf(teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
+  OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
 );
 
 export const courseList = defineList({

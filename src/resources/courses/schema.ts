@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
-import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../../reference/courses.ts';
+import * as reference from '../../reference/courses.ts';
 import { durationLabel, durationUnits } from '../../reference/durations.ts';
 import type { Label } from '../../reference/language.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
@@ -111,13 +111,13 @@ function toOwnEmbedded(
     is_part_time: row.isPartTime ?? false,
     lessons_hours: null,
     type: row.type,
-    level: labelled(levels, row.levelId),
-    form_of_teaching: labelled(formsOfTeaching, row.formOfTeachingId),
+    level: labelled(reference.levels, row.levelId),
+    form_of_teaching: labelled(reference.formsOfTeaching, row.formOfTeachingId),
     teaching_language: {
       id: row.teachingLanguageId,
-      title: teachingLanguages.get(row.teachingLanguageId)?.[language] ?? '',
+      title: reference.teachingLanguages.get(row.teachingLanguageId)?.[language] ?? '',
     },
-    time_of_day: row.timeOfDayId === null ? null : labelled(timesOfDay, row.timeOfDayId),
+    time_of_day: row.timeOfDayId === null ? null : labelled(reference.timesOfDay, row.timeOfDayId),
     duration:
       row.durationValue === null || row.durationUnitId === null
         ? null

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
-import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
+import * as catalog from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { batchLoader, toKeySet, keyPredicate, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { include, hasMany, type ForPartners, type Loader } from '../../lists/relations.ts';
@@ -33,25 +33,25 @@ export const isPublicCourse = and(
   isNull(courses.deletedAt),
 )!;
 
-const parentCategories = alias(categories, 'parent_categories');
+const parentCategories = alias(catalog.categories, 'parent_categories');
 
 /** The categories of courses, by id. */
 const loadCategories = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({
-        ownerId: courseCategories.courseId,
-        id: categories.id,
-        title: categories.title,
-        slug: categories.slug,
-        idParent: sql<number>`coalesce(${categories.parentId}, 0)`.mapWith(Number),
+        ownerId: catalog.courseCategories.courseId,
+        id: catalog.categories.id,
+        title: catalog.categories.title,
+        slug: catalog.categories.slug,
+        idParent: sql<number>`coalesce(${catalog.categories.parentId}, 0)`.mapWith(Number),
         titleParent: sql<string>`coalesce(${parentCategories.title}, '')`,
       })
-      .from(courseCategories)
-      .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
-      .leftJoin(parentCategories, eq(parentCategories.id, categories.parentId))
-      .where(matchesKeys(ctx, courseCategories.providerId, courseCategories.courseId, keys))
-      .orderBy(asc(categories.id)),
+      .from(catalog.courseCategories)
+      .innerJoin(catalog.categories, eq(catalog.categories.id, catalog.courseCategories.categoryId))
+      .leftJoin(parentCategories, eq(parentCategories.id, catalog.categories.parentId))
+      .where(matchesKeys(ctx, catalog.courseCategories.providerId, catalog.courseCategories.courseId, keys))
+      .orderBy(asc(catalog.categories.id)),
   ),
   ({ id, title, slug, idParent, titleParent }: CategoryFound) => ({ id, title, slug, idParent, titleParent }),
 );
@@ -67,11 +67,14 @@ type CategoryFound = {
 const loadTags = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
-      .select({ ownerId: courseTags.courseId, id: tags.id, title: tags.title })
-      .from(courseTags)
-      .innerJoin(tags, and(eq(tags.providerId, courseTags.providerId), eq(tags.id, courseTags.tagId)))
-      .where(matchesKeys(ctx, courseTags.providerId, courseTags.courseId, keys))
-      .orderBy(asc(tags.id)),
+      .select({ ownerId: catalog.courseTags.courseId, id: catalog.tags.id, title: catalog.tags.title })
+      .from(catalog.courseTags)
+      .innerJoin(
+        catalog.tags,
+        and(eq(catalog.tags.providerId, catalog.courseTags.providerId), eq(catalog.tags.id, catalog.courseTags.tagId)),
+      )
+      .where(matchesKeys(ctx, catalog.courseTags.providerId, catalog.courseTags.courseId, keys))
+      .orderBy(asc(catalog.tags.id)),
   ),
   ({ id, title }: TagFound) => ({ id, title }),
 );
@@ -80,11 +83,17 @@ type TagFound = { ownerId: number; id: number; title: string };
 const loadLabels = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
-      .select({ ownerId: courseLabels.courseId, id: labels.id, title: labels.title })
-      .from(courseLabels)
-      .innerJoin(labels, and(eq(labels.providerId, courseLabels.providerId), eq(labels.id, courseLabels.labelId)))
-      .where(matchesKeys(ctx, courseLabels.providerId, courseLabels.courseId, keys))
-      .orderBy(asc(labels.id)),
+      .select({ ownerId: catalog.courseLabels.courseId, id: catalog.labels.id, title: catalog.labels.title })
+      .from(catalog.courseLabels)
+      .innerJoin(
+        catalog.labels,
+        and(
+          eq(catalog.labels.providerId, catalog.courseLabels.providerId),
+          eq(catalog.labels.id, catalog.courseLabels.labelId),
+        ),
+      )
+      .where(matchesKeys(ctx, catalog.courseLabels.providerId, catalog.courseLabels.courseId, keys))
+      .orderBy(asc(catalog.labels.id)),
   ),
   ({ id, title }: TagFound) => ({ id, title }),
 );

@@ -9,7 +9,7 @@ import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, prepareInsert } from '../../database/query-builder/prepared-insert.ts';
 import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
-import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
+import * as catalog from '../../database/tables/catalog.ts';
 import { caseFoldedSql, realTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
@@ -45,8 +45,8 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
       assertTitleIsFree(ctx, tx, { title, isActive: active }),
       assertOwnCustomer(ctx, tx, body.customer_id),
     ]);
-    const tagIds = await resolveTags(ctx, tx, now, tags, 'tags', body.tags);
-    const labelIds = await resolveTags(ctx, tx, now, labels, 'labels', body.labels);
+    const tagIds = await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags);
+    const labelIds = await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels);
 
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
     const courseId = recordAffected(tx, await insert(tx, insertCourse({ ...columns, ...timestamps, providerId })));
@@ -72,8 +72,8 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     await assertTitleIsFree(ctx, tx, after, id);
     await assertOwnCustomer(ctx, tx, body.customer_id);
 
-    const tagIds = body.tags && (await resolveTags(ctx, tx, now, tags, 'tags', body.tags));
-    const labelIds = body.labels && (await resolveTags(ctx, tx, now, labels, 'labels', body.labels));
+    const tagIds = body.tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags));
+    const labelIds = body.labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels));
 
     if (labelIds !== undefined) await setLabels(ctx, tx, id, labelIds ?? []);
     await changeTranslations(ctx, tx, id, body.translations);
@@ -127,17 +127,21 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
   return ctx.write(async (tx, now) => {
     const course = tenantWhere(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
     if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
-    if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0) throw notFound('Category');
+    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0) throw notFound('Category');
     const values = { providerId, courseId, categoryId };
-    const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
+    const added = await tx.insert(catalog.courseCategories).values(values).onConflictDoNothing().returning();
     if (added.length === 0) {
       rollbackNoChange(tx);
       return;
     }
     recordAffected(tx, courseId);
     await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
-    const before = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));
-    const isFirst = (await tx.$count(courseCategories, tenantWhere(ctx, courseCategories, before))) === 0;
+    const before = and(
+      eq(catalog.courseCategories.courseId, courseId),
+      lt(catalog.courseCategories.categoryId, categoryId),
+    );
+    const isFirst =
+      (await tx.$count(catalog.courseCategories, tenantWhere(ctx, catalog.courseCategories, before))) === 0;
     if (isFirst && ctx.settings.catalogUrl !== null) await stampDates(ctx, tx, now, courseId);
   });
 }

@@ -4,7 +4,7 @@ import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
-import { paid, seat } from '../../reference/statuses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';
 
 const text = Type.String();
@@ -13,20 +13,20 @@ const label = (en: string, no: string): Label => ({ en, no });
 
 /** Where a participant stands; 4 and 8 hold no seat. */
 export const participantStatuses = new Map<number, { code: string; title: Label }>([
-  [seat.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
-  [seat.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
-  [seat.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
-  [seat.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
-  [seat.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
+  [statuses.seat.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
+  [statuses.seat.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
+  [statuses.seat.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
+  [statuses.seat.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
+  [statuses.seat.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
   [
-    seat.deregisteredWithFee,
+    statuses.seat.deregisteredWithFee,
     { code: 'status_deregistered_with_fee', title: label('Deregistered with fee', 'Avmeldt med gebyr') },
   ],
 ]);
 
 export const paidStates = new Map<number, Label>([
-  [paid.yes, label('Yes', 'Ja')],
-  [paid.no, label('No', 'Nei')],
+  [statuses.paid.yes, label('Yes', 'Ja')],
+  [statuses.paid.no, label('No', 'Nei')],
 ]);
 
 export type ParticipantRow = typeof participants.$inferSelect;

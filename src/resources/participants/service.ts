@@ -7,7 +7,7 @@ import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { canceled, hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import { decideSeats, promoteWaitingLists } from '../seats/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
@@ -43,7 +43,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       .update(participants)
       .set({ ...changes, statusUpdatedAt, updatedAt: now })
       .where(participant);
-    if (holdsSeat(row.statusId) && !holdsSeat(changes.statusId))
+    if (statuses.holdsSeat(row.statusId) && !statuses.holdsSeat(changes.statusId))
       await promoteWaitingLists(ctx, tx, now, [row.courseDateId]);
   });
   return getParticipant(ctx, id, {}, { isAfterWrite: true });
@@ -51,23 +51,26 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
 
 /** Which status asking for `wanted` gets; confirmed and unconfirmed hold the same seat, so they change without asking. */
 async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: number): Promise<number> {
-  if (requested === row.statusId || hasLeft(requested)) return requested;
+  if (requested === row.statusId || statuses.hasLeft(requested)) return requested;
   if (!isAsked(requested)) throw invalidFields({ notValid: ['idStatus'] });
-  if (requested !== seat.waiting && (row.statusId === seat.confirmed || row.statusId === seat.unconfirmed))
+  if (
+    requested !== statuses.seat.waiting &&
+    (row.statusId === statuses.seat.confirmed || row.statusId === statuses.seat.unconfirmed)
+  )
     return requested;
 
   const [date] = await tx
     .select()
     .from(courseDates)
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, row.courseDateId)));
-  const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
-  if (isClosed && !holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
+  const isClosed = date!.statusId === statuses.canceled || date!.deletedAt !== null;
+  if (isClosed && !statuses.holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
   const without = {
     ...date!,
-    numConfirmed: date!.numConfirmed - Number(row.statusId === seat.confirmed),
-    numOverbooked: date!.numOverbooked - Number(row.statusId === seat.overbooked),
-    numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === seat.unconfirmed),
-    numWaiting: date!.numWaiting - Number(row.statusId === seat.waiting),
+    numConfirmed: date!.numConfirmed - Number(row.statusId === statuses.seat.confirmed),
+    numOverbooked: date!.numOverbooked - Number(row.statusId === statuses.seat.overbooked),
+    numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === statuses.seat.unconfirmed),
+    numWaiting: date!.numWaiting - Number(row.statusId === statuses.seat.waiting),
   };
   const wish = { courseDateId: row.courseDateId, status: requested };
   const [options] = decideSeats([without], [wish], { check: true, waitWhenFull: false });
@@ -76,7 +79,7 @@ async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: numbe
 }
 
 const isAsked = (statusId: number): statusId is 1 | 3 | 7 =>
-  statusId === seat.confirmed || statusId === seat.waiting || statusId === seat.unconfirmed;
+  statusId === statuses.seat.confirmed || statusId === statuses.seat.waiting || statusId === statuses.seat.unconfirmed;
 
 const toColumns = (row: ParticipantRow, body: ParticipantChange) => ({
   paidId: body.idPaid ?? row.paidId,

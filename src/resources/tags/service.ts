@@ -3,29 +3,33 @@ import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
+import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import type { TagBody } from './body-schema.ts';
 
 /** All tags of the provider; the list names no `limit`, so it is not paged. */
 export const listTags = (ctx: Ctx) =>
-  ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(tenantWhere(ctx, tags)).orderBy(asc(tags.id));
+  ctx.db
+    .select({ id: catalog.tags.id, title: catalog.tags.title })
+    .from(catalog.tags)
+    .where(tenantWhere(ctx, catalog.tags))
+    .orderBy(asc(catalog.tags.id));
 
 /** Makes a tag, or finds the one of that title, which is the same without regard to case. */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
   ctx.write(async (tx, now) => {
     const [created] = await tx
-      .insert(tags)
+      .insert(catalog.tags)
       .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
       .onConflictDoNothing()
-      .returning({ id: tags.id, title: tags.title });
+      .returning({ id: catalog.tags.id, title: catalog.tags.title });
     if (created) {
       recordAffected(tx, created.id);
       return { tag: created, isNew: true };
     }
-    const equal = tenantWhere(ctx, tags, sql`${caseFolded(tags.title)} = ${caseFolded(title)}`);
-    const [found] = await tx.select({ id: tags.id, title: tags.title }).from(tags).where(equal);
+    const equal = tenantWhere(ctx, catalog.tags, sql`${caseFolded(catalog.tags.title)} = ${caseFolded(title)}`);
+    const [found] = await tx.select({ id: catalog.tags.id, title: catalog.tags.title }).from(catalog.tags).where(equal);
     return rollbackNoChange(tx, { tag: found!, isNew: false });
   });
 
@@ -33,7 +37,7 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
 export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
-  if ((await ctx.db.$count(tags, tenantWhere(ctx, tags, inArray(tags.id, ids)))) !== ids.length)
+  if ((await ctx.db.$count(catalog.tags, tenantWhere(ctx, catalog.tags, inArray(catalog.tags.id, ids)))) !== ids.length)
     throw invalidFields({ notValid: ['tag_ids'] });
 }
 
@@ -47,7 +51,7 @@ export async function resolveTags(
   ctx: Ctx,
   tx: Tx,
   now: string,
-  table: typeof tags | typeof labels,
+  table: typeof catalog.tags | typeof catalog.labels,
   field: string,
   words: TagInput[] = [],
 ): Promise<number[]> {
@@ -64,7 +68,13 @@ export async function resolveTags(
   return [...ids];
 }
 
-async function findOrMake(ctx: Ctx, tx: Tx, now: string, table: typeof tags | typeof labels, titles: string[]) {
+async function findOrMake(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  table: typeof catalog.tags | typeof catalog.labels,
+  titles: string[],
+) {
   if (titles.length === 0) return [];
   const { providerId } = ctx;
   const stamps = { createdAt: now, updatedAt: now };
@@ -89,23 +99,23 @@ async function findOrMake(ctx: Ctx, tx: Tx, now: string, table: typeof tags | ty
 /** From now on the course carries these tags and no other; tells whether that changed anything. */
 export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
   const { providerId } = ctx;
-  const others = and(eq(courseTags.courseId, courseId), notInArray(courseTags.tagId, tagIds));
+  const others = and(eq(catalog.courseTags.courseId, courseId), notInArray(catalog.courseTags.tagId, tagIds));
   const gone = await tx
-    .delete(courseTags)
-    .where(tenantWhere(ctx, courseTags, others))
+    .delete(catalog.courseTags)
+    .where(tenantWhere(ctx, catalog.courseTags, others))
     .returning();
   if (tagIds.length === 0) return gone.length > 0;
   const rows = tagIds.map((tagId) => ({ providerId, tagId, courseId }));
-  const added = await tx.insert(courseTags).values(rows).onConflictDoNothing().returning();
+  const added = await tx.insert(catalog.courseTags).values(rows).onConflictDoNothing().returning();
   return gone.length + added.length > 0;
 }
 
 /** The same for labels. */
 export async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
   const { providerId } = ctx;
-  const others = and(eq(courseLabels.courseId, courseId), notInArray(courseLabels.labelId, labelIds));
-  await tx.delete(courseLabels).where(tenantWhere(ctx, courseLabels, others));
+  const others = and(eq(catalog.courseLabels.courseId, courseId), notInArray(catalog.courseLabels.labelId, labelIds));
+  await tx.delete(catalog.courseLabels).where(tenantWhere(ctx, catalog.courseLabels, others));
   if (labelIds.length === 0) return;
   const rows = labelIds.map((labelId) => ({ providerId, labelId, courseId }));
-  await tx.insert(courseLabels).values(rows).onConflictDoNothing();
+  await tx.insert(catalog.courseLabels).values(rows).onConflictDoNothing();
 }
