@@ -1,19 +1,19 @@
 import { caseFoldedSql } from '../../database/tables/columns.ts';
 
 /**
- * Joins the course user that has just these values, without regard to case: the first one at or after them in the order of
- * an index. A planner that knows nothing of a new table would walk all of its rows for an equality.
+ * Joins the course user with these values, case ignored, as the first one at or after them in index order: without
+ * statistics the planner would scan all rows for an equality.
  */
 function joinUser(alias: string, columns: string[], values: string[]) {
-  const its = columns.map((column) => caseFoldedSql(`u.${column}`)).join(', ');
+  const indexed = columns.map((column) => caseFoldedSql(`u.${column}`)).join(', ');
   const sought = values.map(caseFoldedSql).join(', ');
-  return `left join lateral (select u.id, (${its}) = (${sought}) as found from course_users u
-        where u.provider_id = $1 and (${its}) >= (${sought}) order by ${its} limit 1) ${alias} on ${alias}.found`;
+  return `left join lateral (select u.id, (${indexed}) = (${sought}) as found from course_users u
+        where u.provider_id = $1 and (${indexed}) >= (${sought}) order by ${indexed} limit 1) ${alias} on ${alias}.found`;
 }
 
 const persons = 'json_to_recordset($2) p (place int, email text, firstname text, lastname text)';
 
-/** For each person, in their order, whom the provider knows by e-mail and name, and whether the e-mail is somebody's already. */
+/** For each person, in their order, the course user with that e-mail and name, and whether the e-mail is taken. */
 export const findPersons = {
   name: 'find_persons',
   text: `select known.id, coalesce(owner.id, namesake.id) is not null as taken
@@ -35,7 +35,7 @@ export const findNumbers = {
     from json_to_recordset($2) p (place int, email text, firstname text, lastname text, candidates int) order by p.place`,
 };
 
-/** New course users in the order of their places, which is then that of their ids. */
+/** Inserts course users in the order of their places, so that their ids are in it, too. */
 export const createUsers = {
   name: 'make_users',
   text: `insert into course_users (provider_id, created_at, updated_at, customer_id,
