@@ -51,7 +51,7 @@ export const toGathering = (
 
 const { Optional } = Type;
 
-/** A gathering as a course date's write sends it: two moments, or a date with the times it begins and ends at. */
+/** A gathering in a request: two moments, or a date with its start and end times. */
 export type GatheringField = Static<typeof GatheringField>;
 export const GatheringField = Type.Object({
   gathering_at: Optional(t.LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_start' })),

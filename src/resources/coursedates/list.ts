@@ -43,7 +43,7 @@ const filters = {
     Flag({
       description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
     }),
-    (requested) => eq(courseDates.hasParticipants, requested),
+    (hasParticipants) => eq(courseDates.hasParticipants, hasParticipants),
   ),
   order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
   order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
@@ -65,7 +65,6 @@ const dates = {
 
 export const courseDateList = defineList({ ...dates, serializer: courseDateShape, filters });
 
-/** The same for one course, which the path names. */
 export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourseShape, filters });
 
 const batch = defineList({
@@ -90,14 +89,14 @@ export const batchCourseDateList = {
   }),
 };
 
-/** Visible, not canceled, of an active course, no child of another date, and from today on where the date is. */
+/** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
 const upcoming = and(
   eq(courseDates.isVisible, true),
   isNull(courseDates.deletedAt),
   ne(courseDates.statusId, canceled),
   isNull(courseDates.parentId),
   isShownAfterDeadline,
-  // No zone is more than a day away: the first is for the index, and only the nearest have to be looked at in their zone.
+  // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
   sql`${courseDates.startsAt} >= now() - interval '2 days'`,
   sql`(${courseDates.startsAt} >= now() + interval '2 days'
     or ${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date)`,

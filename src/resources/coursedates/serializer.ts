@@ -26,13 +26,13 @@ import { providerInclude } from '../schools/provider-serializer.ts';
 import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
 import { hiddenColumns, type CourseDateRow } from './schema.ts';
 
-/** Until its deadline a date is shown in any case, to the end of that day in its own time zone. */
+/** The deadline ends with its day in the time zone of the date. */
 export const isShownAfterDeadline = or(
   eq(courseDates.visibleWhenPassedDeadline, true),
   sql`${courseDates.deadlineAt} >= timezone(${courseDates.zone}, now())::date`,
 )!;
 
-/** What anybody may see of a school's course dates: the visible ones of its public courses. */
+/** Course dates that the public and partners may see. */
 export const isPublicDate = and(
   eq(courseDates.isVisible, true),
   isNull(courseDates.deletedAt),
@@ -44,11 +44,10 @@ export const isPublicDate = and(
   )})`,
 )!;
 
-/** What a date may show beside itself, each judged for itself: all of one's own, of a partner's only what is public. */
-const shown = ({ providerId }: { providerId: Placeholder }) =>
+/** Dates inside another one: all own ones, of a partner's only public ones. */
+const isEmbeddable = ({ providerId }: { providerId: Placeholder }) =>
   and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, providerId), isPublicDate));
 
-/** What to select of a date, and of its course what every date tells. */
 const dateColumns = {
   ...omitColumns(courseDates, hiddenColumns),
   course: { title: courses.title, slug: courses.slug },
@@ -62,7 +61,7 @@ const common = {
     row.providerId === ctx.providerId ? toCourseDate(row, relations) : toPartnerCourseDate(row, relations),
 };
 
-/** A date inside another one, or inside a bundle: nothing can be embedded in it. */
+/** A date inside another one or a bundle, without includes. */
 const plainShape = defineSerializer<CourseDateRow>()({ ...common, includes: {} });
 
 const fetchChildren = batchLoader((ctx, keys) =>
@@ -70,7 +69,7 @@ const fetchChildren = batchLoader((ctx, keys) =>
     .select({ ...dateColumns, ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
     .from(courseDates)
     .innerJoin(courses, ofCourse)
-    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
+    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.parentId, keys), isEmbeddable(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
@@ -79,7 +78,7 @@ const fetchMembers = batchLoader((ctx, keys) =>
     .select({ ...dateColumns, ownerId: sql<number>`${courseDates.bundleId}`.mapWith(Number) })
     .from(courseDates)
     .innerJoin(courses, ofCourse)
-    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
+    .where(and(matchesKeys(ctx, courseDates.providerId, courseDates.bundleId, keys), isEmbeddable(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
@@ -130,14 +129,13 @@ const includes = {
   provider: providerInclude,
 };
 
-/** A course date as lists show it; partners' dates by the allow-list of their own. */
 export const courseDateShape = defineSerializer<CourseDateRow>()({ ...common, includes });
 
-const unasked = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
+const defaultIncludes = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
 
-/** A date of one course, with what that embeds without being asked; asking for it does no harm. */
+/** A date of one course. Its default includes may also be requested. */
 export const dateOfCourseShape: Serializer<CourseDateRow, typeof courseDateShape.schema> = {
-  ...withRequiredIncludes([...unasked], courseDateShape),
+  ...withRequiredIncludes([...defaultIncludes], courseDateShape),
   names: courseDateShape.names,
 };
 
@@ -147,20 +145,20 @@ const calendar = {
 };
 const calendarShape = defineSerializer<CourseDateRow>()({ ...common, includes: calendar });
 
-/** A course date of the calendar, with what that embeds without being asked. */
+/** A course date of the calendar, with default includes. */
 export const nextCourseDateShape: Serializer<CourseDateRow, typeof calendarShape.schema> = {
   schema: Type.Object({
     ...calendarShape.schema.properties,
-    ...(Object.fromEntries(unasked.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
+    ...(Object.fromEntries(defaultIncludes.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
   }) as TObject as typeof calendarShape.schema,
   names: [
-    ...unasked,
+    ...defaultIncludes,
     ...['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
   ],
-  embed: (ctx, rows, query, requested) => calendarShape.embed(ctx, rows, query, [...unasked, ...requested]),
+  embed: (ctx, rows, query, names) => calendarShape.embed(ctx, rows, query, [...defaultIncludes, ...names]),
 };
 
-/** Course dates by their ids, deleted ones too: what refers to a date shows it. */
+/** Course dates by their ids, deleted ones too. */
 export const fetchCourseDates = batchLoader((ctx, keys) =>
   ctx.db
     .select(dateColumns)

@@ -8,7 +8,7 @@ import { descriptionMembers } from './schema.ts';
 
 const { Optional } = Type;
 
-/** What both interfaces take for a new course. */
+/** Fields of a new course in both interfaces. */
 const common = {
   title: t.Title(),
   active: t.withDefault(t.Flag(), true),
@@ -39,7 +39,7 @@ const texts = {
   email_more_info: Optional(t.Email()),
 };
 
-/** A tag or label: the id of one of the provider's own, or `{id}`, or `{title}`, which is found or made. */
+/** A tag or label: an own id, `{id}`, or `{title}`, which is created if missing. */
 const TagInput = Type.Union([
   t.Id,
   Type.Object(
@@ -50,7 +50,7 @@ const TagInput = Type.Union([
 export type TagInput = Static<typeof TagInput>;
 
 type Texts<T> = Partial<Record<keyof typeof descriptionMembers, T>>;
-const getTexts = (text: TSchema) =>
+const TextsOf = (text: TSchema) =>
   Type.Object(Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(text)])));
 const Translations = <T>(texts: TSchema) =>
   Type.Unsafe<Record<string, T>>({
@@ -62,7 +62,6 @@ const Translations = <T>(texts: TSchema) =>
     [t.Read]: 'json',
   });
 
-/** What the page to try it begins with. */
 const example = {
   title: 'First aid for climbers',
   price_value: 1900,
@@ -92,18 +91,18 @@ export const CourseBody = Type.Object(
     visit_zipcode: Optional(t.Line()),
     visit_city: Optional(t.Line()),
     custom_properties: Optional(t.CustomProperties),
-    translations: Optional(Translations<Texts<string>>(getTexts(t.Html()))),
+    translations: Optional(Translations<Texts<string>>(TextsOf(t.Html()))),
   },
   { examples: [{ ...example, tags: '[{"title":"Outdoor"}]' }] },
 );
 
-/** PUT /v2/courses/:id. In a translation, too, what is not sent keeps its value and what is sent empty is cleared. */
+/** PUT /v2/courses/:id. A partial update of each translation, too. */
 export type CourseChange = Static<typeof CourseChange>;
 export const CourseChange = Type.Object(
   {
     ...partialUpdate(CourseBody.properties),
     translations: Optional(
-      t.Nullable(Translations<Texts<string | null> | null>(t.Nullable(getTexts(t.Nullable(t.Html()))))),
+      t.Nullable(Translations<Texts<string | null> | null>(t.Nullable(TextsOf(t.Nullable(t.Html()))))),
     ),
   },
   { examples: [{ price_value: 2100, tags: '[{"title":"Outdoor"}]' }] },

@@ -17,7 +17,7 @@ export const listCategories = (database: Database) =>
     .from(catalog.categories)
     .orderBy(asc(catalog.categories.id));
 
-/** Adds to the catalog that all providers share; the slug is made from the title unless given. */
+/** Adds a category to the catalog that all providers share; by default its slug is made from the title. */
 export async function addCategory(
   database: Database,
   { title, slug = toSlug(title), parentId = null }: { title: string; slug?: string; parentId?: number | null },

@@ -53,7 +53,7 @@ const {
   include_deleted,
 } = item.Query['properties'] as Record<string, object>;
 
-/** One course, which may embed more than those of a list. */
+/** One course, with more includes than in a list. */
 export const courseItem = {
   ...item,
   Query: Type.Unsafe<CourseItemQuery>({

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 
-/** What a course is sold as: embedded in courses, and in the lines of an order. */
+/** A product as embedded in courses and order lines. */
 export type Product = Static<typeof Product>;
 export const Product = Type.Object({
   id: Type.Integer(),

@@ -25,7 +25,7 @@ import {
   type Texts,
 } from './schema.ts';
 
-/** What anybody may see of a school's courses. */
+/** Courses that the public and partners may see. */
 export const isPublicCourse = and(
   eq(courses.isActive, true),
   eq(courses.type, 'public'),
@@ -53,9 +53,9 @@ const loadCategories = hasMany(
       .where(matchesKeys(ctx, catalog.courseCategories.providerId, catalog.courseCategories.courseId, keys))
       .orderBy(asc(catalog.categories.id)),
   ),
-  ({ id, title, slug, idParent, titleParent }: CategoryFound) => ({ id, title, slug, idParent, titleParent }),
+  ({ id, title, slug, idParent, titleParent }: CategoryRow) => ({ id, title, slug, idParent, titleParent }),
 );
-type CategoryFound = {
+type CategoryRow = {
   ownerId: number;
   id: number;
   title: string;
@@ -76,9 +76,9 @@ const loadTags = hasMany(
       .where(matchesKeys(ctx, catalog.courseTags.providerId, catalog.courseTags.courseId, keys))
       .orderBy(asc(catalog.tags.id)),
   ),
-  ({ id, title }: TagFound) => ({ id, title }),
+  ({ id, title }: TagRow) => ({ id, title }),
 );
-type TagFound = { ownerId: number; id: number; title: string };
+type TagRow = { ownerId: number; id: number; title: string };
 
 const loadLabels = hasMany(
   batchLoader((ctx, keys) =>
@@ -95,7 +95,7 @@ const loadLabels = hasMany(
       .where(matchesKeys(ctx, catalog.courseLabels.providerId, catalog.courseLabels.courseId, keys))
       .orderBy(asc(catalog.labels.id)),
   ),
-  ({ id, title }: TagFound) => ({ id, title }),
+  ({ id, title }: TagRow) => ({ id, title }),
 );
 
 const loadDescriptionLanguages = hasMany(
@@ -109,10 +109,10 @@ const loadDescriptionLanguages = hasMany(
   ({ languageId }: { ownerId: number; languageId: string }) => languageId,
 );
 
-/** The texts in the language that was asked for; null for a course without them, which answers in its own. */
+/** Texts in the query's `description_language`; null for a course without a translation. */
 const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { description_language: language }) => {
   if (typeof language !== 'string') return () => null;
-  const found = await ctx.db
+  const translations = await ctx.db
     .select()
     .from(courseTranslations)
     .where(
@@ -121,7 +121,7 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
         eq(courseTranslations.languageId, language),
       ),
     );
-  const texts = new Map(found.map((row) => [row.courseId, row]));
+  const texts = new Map(translations.map((row) => [row.courseId, row]));
   return (row) => texts.get(row.id) ?? null;
 };
 
@@ -136,7 +136,7 @@ const loadProducts = hasMany(
   (row: ProductRow & { ownerId: number }) => toProduct(row),
 );
 
-const spec = {
+const common = {
   responseSchema: Course,
   relations: {
     categories: loadCategories,
@@ -148,15 +148,15 @@ const spec = {
 };
 const productsInclude = include(Type.Array(Product), 'shown', loadProducts);
 
-/** A course as lists show it; partners' courses by the allow-list of their own. */
+/** A course in a list. */
 export const courseShape = defineSerializer<CourseRow>()({
-  ...spec,
+  ...common,
   includes: { products: productsInclude, provider: providerInclude },
 });
 
-/** A course by its id. */
+/** One course, with more includes than in a list. */
 export const courseItemShape = defineSerializer<CourseRow>()({
-  ...spec,
+  ...common,
   includes: {
     products: productsInclude,
     labels: include(Type.Array(Tag), 'unset', loadLabels),
@@ -175,7 +175,7 @@ const embeddedCourseShape = defineSerializer<EmbeddedCourseRow>()({
   },
 });
 
-/** Courses by their ids, deleted ones too: what refers to a course shows it. */
+/** Courses by their ids, deleted ones too. */
 export const fetchCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select()

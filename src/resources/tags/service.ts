@@ -8,7 +8,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import type { TagBody } from './body-schema.ts';
 
-/** All tags of the provider; the list names no `limit`, so it is not paged. */
+/** All tags of the provider, without paging. */
 export const listTags = (ctx: Ctx) =>
   ctx.db
     .select({ id: catalog.tags.id, title: catalog.tags.title })
@@ -16,7 +16,7 @@ export const listTags = (ctx: Ctx) =>
     .where(tenantWhere(ctx, catalog.tags))
     .orderBy(asc(catalog.tags.id));
 
-/** Makes a tag, or finds the one of that title, which is the same without regard to case. */
+/** Creates a tag, or returns the one with an equal title; case is ignored. */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
   ctx.write(async (tx, now) => {
     const [created] = await tx
@@ -33,7 +33,7 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
     return rollbackNoChange(tx, { tag: found!, isNew: false });
   });
 
-/** A filter by tags takes the provider's own alone; any other id is refused, also beside own ones. */
+/** Throws if any of the ids is not a tag of the provider. */
 export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
@@ -43,32 +43,29 @@ export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
 
 type TagInput = number | { id?: number; title?: string };
 
-/**
- * The ids of the tags or labels that a new course names: by id the provider's own, by title the one of that title
- * (without regard to case), made when there is none.
- */
+/** The ids of tags or labels: own ones by id, others by title (case ignored), created if missing. */
 export async function resolveTags(
   ctx: Ctx,
   tx: Tx,
   now: string,
   table: typeof catalog.tags | typeof catalog.labels,
   field: string,
-  words: TagInput[] = [],
+  inputs: TagInput[] = [],
 ): Promise<number[]> {
-  const named = words.map((word) => (typeof word === 'number' ? word : word.id)).filter((id) => id !== undefined);
-  const titles = words.flatMap((word) =>
-    typeof word === 'object' && word.id === undefined && word.title !== undefined ? [word.title] : [],
+  const inputIds = inputs.map((input) => (typeof input === 'number' ? input : input.id));
+  const titles = inputs.flatMap((input) =>
+    typeof input === 'object' && input.id === undefined && input.title !== undefined ? [input.title] : [],
   );
-  const ids = new Set(named);
+  const ids = new Set(inputIds.filter((id) => id !== undefined));
   if (ids.size > 0) {
     if ((await tx.$count(table, tenantWhere(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
       throw invalidFields({ notValid: [field] });
   }
-  for (const id of await findOrMake(ctx, tx, now, table, titles)) ids.add(id);
+  for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
   return [...ids];
 }
 
-async function findOrMake(
+async function findOrCreate(
   ctx: Ctx,
   tx: Tx,
   now: string,
@@ -77,13 +74,13 @@ async function findOrMake(
 ) {
   if (titles.length === 0) return [];
   const { providerId } = ctx;
-  const stamps = { createdAt: now, updatedAt: now };
-  const requested = sql`(select ${caseFolded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
+  const timestamps = { createdAt: now, updatedAt: now };
+  const foldedTitles = sql`(select ${caseFolded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
   const find = () =>
     tx
       .select({ id: table.id, title: table.title })
       .from(table)
-      .where(tenantWhere(ctx, table, sql`${caseFolded(table.title)} in ${requested}`));
+      .where(tenantWhere(ctx, table, sql`${caseFolded(table.title)} in ${foldedTitles}`));
 
   const found = await find();
   const known = new Set(found.map(({ title }) => title.toLowerCase()));
@@ -91,26 +88,26 @@ async function findOrMake(
   if (missing.length === 0) return found.map(({ id }) => id);
   await tx
     .insert(table)
-    .values(missing.map((title) => ({ providerId, title, ...stamps })))
+    .values(missing.map((title) => ({ providerId, title, ...timestamps })))
     .onConflictDoNothing();
   return (await find()).map(({ id }) => id);
 }
 
-/** From now on the course carries these tags and no other; tells whether that changed anything. */
+/** Replaces the tags of a course; returns true if that changed any. */
 export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
   const { providerId } = ctx;
   const others = and(eq(catalog.courseTags.courseId, courseId), notInArray(catalog.courseTags.tagId, tagIds));
-  const gone = await tx
+  const removed = await tx
     .delete(catalog.courseTags)
     .where(tenantWhere(ctx, catalog.courseTags, others))
     .returning();
-  if (tagIds.length === 0) return gone.length > 0;
+  if (tagIds.length === 0) return removed.length > 0;
   const rows = tagIds.map((tagId) => ({ providerId, tagId, courseId }));
   const added = await tx.insert(catalog.courseTags).values(rows).onConflictDoNothing().returning();
-  return gone.length + added.length > 0;
+  return removed.length + added.length > 0;
 }
 
-/** The same for labels. */
+/** Replaces the labels of a course. */
 export async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
   const { providerId } = ctx;
   const others = and(eq(catalog.courseLabels.courseId, courseId), notInArray(catalog.courseLabels.labelId, labelIds));
