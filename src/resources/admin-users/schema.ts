@@ -8,7 +8,7 @@ const text = Type.String();
 type Person = Pick<typeof adminUsers.$inferSelect, 'id' | 'email'>;
 type Membership = Omit<typeof adminMemberships.$inferSelect, 'adminUserId'>;
 
-/** A person as known to one provider; the stamps are those of the membership. */
+/** A person at one provider; the timestamps are those of the membership. */
 export type AdminUserRow = Person & Membership;
 
 export type AdminUser = Static<typeof AdminUser>;

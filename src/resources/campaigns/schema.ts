@@ -28,13 +28,12 @@ export const Campaign = Type.Object({
 export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
 export const EmbeddedCampaign = Type.Omit(Campaign, ['courses', 'customers', 'tags']);
 
-/** GET /v2/campaigns/validate/:code: a campaign as booking clients know it, its id a text. */
+/** GET /v2/campaigns/validate/:code. */
 export const ValidCampaign = Type.Object({
   successful: Type.Boolean(),
   campaign: Type.Object({ ...EmbeddedCampaign.properties, id: Type.String() }),
 });
 
-/** Where a campaign stands is told by the database's clock, at the moment it is read. */
 export type CampaignRow = typeof campaigns.$inferSelect & { isWaiting: boolean; isExpired: boolean };
 
 export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({

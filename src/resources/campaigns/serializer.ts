@@ -5,14 +5,14 @@ import { hasMany } from '../../lists/relations.ts';
 import { defineSerializer, includeOne } from '../../lists/serializer.ts';
 import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
 
-/** A campaign's columns, and where it stands now; a bound that is not set is never reached. */
+/** The columns of a campaign and its state by the database's clock. */
 export const campaignColumns = {
   ...getTableColumns(campaigns),
   isWaiting: sql<boolean>`coalesce(now() < ${campaigns.startsAt}, false)`,
   isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
 };
 
-/** Whether a campaign is for a course: one of its own, one with one of its tags, or any when it names neither. */
+/** SQL: true for a campaign of the course or of one of its tags, or without courses and tags. */
 export const isForCourse = (campaign: string, course: string) => {
   const named = (table: string) =>
     `select from ${table} n where n.provider_id = ${campaign}.provider_id and n.campaign_id = ${campaign}.id`;
@@ -22,7 +22,7 @@ export const isForCourse = (campaign: string, course: string) => {
     or not exists (${named('campaign_courses')}) and not exists (${named('campaign_tags')}))`;
 };
 
-/** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
+/** Campaigns by their ids, archived ones too. */
 const fetchCampaigns = batchLoader((ctx, keys) =>
   ctx.db
     .select(campaignColumns)
@@ -30,8 +30,8 @@ const fetchCampaigns = batchLoader((ctx, keys) =>
     .where(matchesKeys(ctx, campaigns.providerId, campaigns.id, keys)),
 );
 
-type Named = { ownerId: number; id: number };
-const toId = ({ id }: Named) => id;
+type LinkRow = { ownerId: number; id: number };
+const toId = ({ id }: LinkRow) => id;
 
 const loadCourses = hasMany(
   batchLoader((ctx, keys) =>

@@ -3,7 +3,7 @@ import { plainDateTime, plainDateTimeOrNull } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { vouchers } from '../../database/tables/campaigns.ts';
 
-/** An amount that can be spent in parts; its id is a text, its balance one with two decimals. */
+/** An amount that can be spent in parts. */
 export type Voucher = Static<typeof Voucher>;
 export const Voucher = Type.Object({
   id: Type.String(),
@@ -17,7 +17,6 @@ export const Voucher = Type.Object({
   created_at: t.PlainDateTime,
 });
 
-/** Whether it has expired is told by the database's clock, at the moment it is read. */
 export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
 
 export const toVoucher = (row: VoucherRow): Voucher => ({

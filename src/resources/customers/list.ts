@@ -14,17 +14,17 @@ import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
 import { customerShape, fetchCustomers } from './serializer.ts';
 
-/** A customer embeds so many of its employees; all of them are a list of their own. */
+/** The maximum of embedded employees; all are in a list of their own. */
 const maxEmbedded = 100;
 
-/** The first employees of each customer, and one more where there are more. */
+/** The first employees of each customer, with one more than are embedded. */
 const fetchEmployees = batchLoader((ctx, keys) => {
   const first = ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
     .where(and(eq(courseUsers.providerId, customers.providerId), eq(courseUsers.customerId, customers.id)))
     .orderBy(asc(courseUsers.id))
-    // A literal: the generic plan takes a parameter for a tenth of the table.
+    // A literal: a generic plan estimates a parameter as a tenth of the table.
     .limit(sql.raw(String(maxEmbedded + 1)) as unknown as number)
     .as('first');
   return ctx.db
@@ -47,19 +47,19 @@ const CustomerWithEmployees = Type.Object({
   ),
 });
 
-/** A customer with its course users where they are asked for; a private customer, who is one of them, always has them. */
+/** A customer with its employees if requested; a private customer, who is one of them, always has them. */
 const listedShape: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
   schema: CustomerWithEmployees,
   names: ['employees'],
-  async embed(ctx, rows, query, requested) {
+  async embed(ctx, rows, query, includes) {
     const items = await customerShape.embed(ctx, rows, query, []);
-    const whole = rows.filter(({ type }) => type === privateType || requested.includes('employees'));
-    if (whole.length === 0) return items;
-    const getEmployees = await employees.load(ctx, whole, query, []);
-    const shown = new Set(whole);
+    const expanded = rows.filter(({ type }) => type === privateType || includes.includes('employees'));
+    if (expanded.length === 0) return items;
+    const employeesOf = await employees.load(ctx, expanded, query, []);
+    const expandedRows = new Set(expanded);
     return items.map((item, n) => {
-      if (!shown.has(rows[n]!)) return item;
-      const found = getEmployees(rows[n]!) as CourseUser[];
+      if (!expandedRows.has(rows[n]!)) return item;
+      const found = employeesOf(rows[n]!) as CourseUser[];
       if (found.length <= maxEmbedded) return { ...item, employees: found };
       return { ...item, employees: found.slice(0, maxEmbedded), employees_truncated: true as const };
     });
@@ -87,7 +87,7 @@ const employeesOfCustomers = defineList({
   fetch: fetchCourseUsers,
 });
 
-/** The course users of one customer, whom the path names. */
+/** The course users of the customer in the path. */
 export const employeeList = {
   ...employeesOfCustomers,
   Query: Type.Unsafe<Omit<Parameters<typeof employeesOfCustomers.page>[1], 'customer_id'>>(

@@ -8,7 +8,6 @@ import { AppUser } from '../admin-users/schema.ts';
 
 const text = t.Nullable(Type.String());
 
-/** The parts of an address, each null until it is known. */
 export const Address = Type.Object({ address: text, address_2: text, address_3: text, zipcode: text, city: text });
 
 export const privateType = 2;
@@ -16,7 +15,7 @@ export const customerTypes = new Map([
   [1, 'Company'],
   [privateType, 'Private'],
 ]);
-/** These words are the interface's own; they do not follow the language. */
+/** Not translated: the texts belong to the interface. */
 export const customerStatuses = new Map([
   [1, 'Active'],
   [2, 'Deactivated'],

@@ -4,7 +4,6 @@ import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
 
-/** What the page to try it begins with. */
 const example = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@school.example', show_on_web: 1 };
 
 /** POST /v2/instructors. */

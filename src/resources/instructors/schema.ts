@@ -55,7 +55,7 @@ export const EmbeddedInstructor = Type.Object({
   is_archived: Type.Boolean(),
 });
 
-/** A partner's instructor has a name, but no way to be reached. */
+/** Omits phone and e-mail of a partner's instructor. */
 export function toEmbeddedInstructor(row: InstructorRow, { providerId }: Ctx): EmbeddedInstructor {
   const name = `${row.firstname} ${row.lastname}`;
   const isOwn = row.providerId === providerId;

@@ -13,7 +13,7 @@ export const instructorShape = defineSerializer<InstructorRow>()({
   includes: {},
 });
 
-/** Instructors by their ids, archived ones too: what refers to one shows it. */
+/** Instructors by their ids, archived ones too. */
 export const fetchInstructors = batchLoader((ctx, keys) =>
   ctx.db
     .select()

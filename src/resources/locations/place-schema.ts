@@ -5,7 +5,7 @@ import type { Language } from '../../reference/language.ts';
 
 const text = Type.String();
 
-/** A place with the one it lies in. */
+/** A place with its parent. */
 export type PlaceRow = {
   id: number;
   title: string;
@@ -26,8 +26,7 @@ export const LocationPlace = Type.Object({
   country: text,
 });
 
-/** A country by its two-letter code, in the words of locations and places. */
-export const getCountry = (code: string, language: Language) => {
+export const toCountry = (code: string, language: Language) => {
   const country = countries.get(code);
   return { idCountry: String(country?.id ?? 0), country: country?.title[language] ?? code };
 };
@@ -35,7 +34,7 @@ export const getCountry = (code: string, language: Language) => {
 const idText = (id: number | null) => String(id ?? 0);
 
 export function toLocationPlace(row: PlaceRow, language: Language): LocationPlace {
-  const { country, idCountry } = getCountry(row.country, language);
+  const { country, idCountry } = toCountry(row.country, language);
   return {
     id: idText(row.id),
     idParent: idText(row.parentId),
@@ -49,7 +48,7 @@ export function toLocationPlace(row: PlaceRow, language: Language): LocationPlac
   };
 }
 
-/** As embedded in a course date; without a place there is only what was written beside it. */
+/** As embedded in a course date; without a place it has only the additional info. */
 export type DatePlace = Static<typeof DatePlace>;
 export const DatePlace = Type.Object({
   id: Type.Optional(Type.Integer()),

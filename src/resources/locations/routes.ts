@@ -6,7 +6,7 @@ import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import { Location } from './schema.ts';
-import { createLocation, listLocations, locationFaults, updateLocation } from './service.ts';
+import { createLocation, listLocations, locationErrors, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
 
@@ -30,7 +30,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: { summary: 'Create a location', tags, body: LocationBody, response: createdResponses(Location) },
-      ...withBodyErrors(locationFaults),
+      ...withBodyErrors(locationErrors),
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
   );
@@ -46,7 +46,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: LocationChange,
         response: okResponses(Location),
       },
-      ...withBodyErrors(locationFaults),
+      ...withBodyErrors(locationErrors),
     },
     ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   );

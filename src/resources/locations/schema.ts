@@ -4,11 +4,10 @@ import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { getCountry, LocationPlace } from './place-schema.ts';
+import { toCountry, LocationPlace } from './place-schema.ts';
 
 const text = Type.String();
 
-/** What to select of a location. */
 export const locationColumns = omitColumns(locations, ['createdAt', 'updatedAt']);
 export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'updatedAt'>;
 
@@ -54,12 +53,11 @@ export const Location = Type.Object({
   notification_role: Type.Null(),
 });
 
-/** What lies in other tables than the location's own. */
-export type LocationParts = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
+export type LocationRelations = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
 
-export function toLocation(row: LocationRow, { place, instructor }: LocationParts, { language }: Ctx): Location {
-  // What is spread amid so many members has all that follow added one by one.
-  const { country, idCountry } = getCountry(row.country, language);
+export function toLocation(row: LocationRow, { place, instructor }: LocationRelations, { language }: Ctx): Location {
+  // Not spread: members after a spread are added one by one, which is slow.
+  const { country, idCountry } = toCountry(row.country, language);
   return {
     id: row.id,
     title: row.title,
@@ -102,15 +100,15 @@ export function toLocation(row: LocationRow, { place, instructor }: LocationPart
   };
 }
 
-/** `address, zipcode city, country` of what is known; a country alone is no address. */
+/** `address, zipcode city, country` without empty parts; null for a country alone. */
 function fullAddress({ address, zipcode, city }: LocationRow, country: string) {
-  const known = (texts: (string | null)[]) => texts.filter((one) => one !== null && one !== '');
-  const lines = known([address, known([zipcode, city]).join(' ')]);
+  const nonEmpty = (texts: (string | null)[]) => texts.filter((one) => one !== null && one !== '');
+  const lines = nonEmpty([address, nonEmpty([zipcode, city]).join(' ')]);
   return lines.length === 0 ? null : [...lines, country].join(', ');
 }
 
-/** A partner's location as another provider may see it: where it is, an allow-list of its own. */
-export function toPartnerLocation(row: LocationRow, relations: LocationParts, ctx: Ctx): Location {
+/** A partner's location: an allow-list, so that a new field stays private until it is named here. */
+export function toPartnerLocation(row: LocationRow, relations: LocationRelations, ctx: Ctx): Location {
   const location = toLocation(row, relations, ctx);
   const { id, title, custom_title, address, address2, address3, zipcode, city, state, county, country } = location;
   const { country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 } = location;

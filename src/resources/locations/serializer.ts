@@ -30,7 +30,7 @@ export const locationShape = defineSerializer<LocationRow>()({
   includes: {},
 });
 
-/** Locations by their ids, archived ones too: what refers to one shows it. */
+/** Locations by their ids, archived ones too. */
 export const fetchLocations = batchLoader((ctx, keys) =>
   ctx.db
     .select(locationColumns)

@@ -10,8 +10,8 @@ import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchOrders, orderShape } from './serializer.ts';
 
-/** The orders with a line that sells the course or pays for a participant of it. */
-function ofCourse(ctx: Ctx, courseId: number) {
+/** Orders with a line for a product or a participant of the course. */
+function isOfCourse(ctx: Ctx, courseId: number) {
   const selling = ctx.db
     .select({ orderId: orderLines.orderId })
     .from(orderLines)
@@ -45,7 +45,9 @@ export const orderList = defineList({
   serializer: orderShape,
   scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
-    course_id: filter({ ...Id, description: 'Only orders with a line of this course' }, (id, ctx) => ofCourse(ctx, id)),
+    course_id: filter({ ...Id, description: 'Only orders with a line of this course' }, (id, ctx) =>
+      isOfCourse(ctx, id),
+    ),
     ...dateRange('created_at', orders.createdAt),
     ...dateRange('updated_at', orders.updatedAt),
     ...dateRange('exported_at', orders.exportedAt),
@@ -64,7 +66,7 @@ export const orderList = defineList({
   fetch: fetchOrders,
 });
 
-/** GET /v2/orders/:id: what shapes an order in the list, without what selects it. */
+/** GET /v2/orders/:id: the parameters of the list that do not filter. */
 export const OrderQuery = Type.Unsafe<Static<typeof orderList.ItemQuery> & { user_data?: boolean }>({
   ...orderList.ItemQuery,
   properties: { user_data: Type.Optional(userData), ...(orderList.ItemQuery['properties'] as object) },

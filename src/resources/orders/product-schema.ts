@@ -7,10 +7,10 @@ import { Currency, toCurrency } from './line-schema.ts';
 
 const text = Type.String();
 
-/** The only type of product there is: what a course is sold as. */
+/** The only type of product. */
 const courseProduct = { type: 'course_product', id_type: 2 };
 
-/** A product as accounting sees it; inside courses and order lines it is the shorter `Product`. */
+/** A product for accounting; courses and order lines embed the shorter `Product`. */
 export type OrderProduct = Static<typeof OrderProduct>;
 export const OrderProduct = Type.Object({
   id: Type.Integer(),
@@ -73,7 +73,7 @@ function toNumberedCurrency(code: string): OrderProduct['currency'] {
   return { ...currency, id: Number(currency.id) };
 }
 
-/** Rates are no rows of their own: a rate is named by what it is, so that equal ones have equal ids. */
+/** VAT rates have no table; the id is the rate, so that equal rates have equal ids. */
 const toVat = (percentage: string): OrderProduct['vat'] => ({
   id: Number(toMinorUnits(percentage)),
   vat: Number(percentage),

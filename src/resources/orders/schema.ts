@@ -15,7 +15,7 @@ const Totals = Type.Object({
   total_amount_incl_discounts_and_vat: Type.Number(),
 });
 
-/** An order but for its `customer` and `lines`, which its shape adds. */
+/** An order; the serializer adds its `customer` and `lines`. */
 export type Order = Static<typeof Order>;
 export const Order = Type.Object({
   id: Type.Integer(),
@@ -73,7 +73,6 @@ export const toOrder = (row: OrderRow, { first_user }: { first_user: OrderUser |
   updated_at: dateTime(row.updatedAt),
 });
 
-/** From the three that were agreed; the others follow. */
 function toTotals(row: OrderRow): Static<typeof Totals> {
   const before = toMinorUnits(row.totalBeforeDiscounts);
   const discounts = toMinorUnits(row.totalDiscounts);

@@ -11,7 +11,7 @@ import { toOrderUser, type OrderUser, type OrderUserRow } from './line-schema.ts
 import { fetchOrderLines, orderLineShape, orderUserColumns } from './line-serializer.ts';
 import { Order, toOrder, type OrderRow } from './schema.ts';
 
-const first = sql`(
+const firstParticipantId = sql`(
   select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
 )`;
 
@@ -20,7 +20,10 @@ const loadFirstUsers = hasMany(
     ctx.db
       .select({ ownerId: bookings.orderId, user: orderUserColumns })
       .from(bookings)
-      .innerJoin(participants, and(eq(participants.providerId, bookings.providerId), eq(participants.id, first)))
+      .innerJoin(
+        participants,
+        and(eq(participants.providerId, bookings.providerId), eq(participants.id, firstParticipantId)),
+      )
       .innerJoin(
         courseUsers,
         and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
@@ -30,10 +33,10 @@ const loadFirstUsers = hasMany(
   ({ user }: { ownerId: number; user: OrderUserRow }) => toOrderUser(user),
 );
 
-/** The person of an order's first participant; null without one. */
+/** The course user of an order's first participant; null without one. */
 const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, query) => {
-  const loadUsers = await loadFirstUsers(ctx, rows, query);
-  return (row) => loadUsers(row)[0] ?? null;
+  const usersOf = await loadFirstUsers(ctx, rows, query);
+  return (row) => usersOf(row)[0] ?? null;
 };
 
 export const orderShape = withRequiredIncludes(

@@ -5,7 +5,7 @@ import { paidStates, participantStatuses } from './schema.ts';
 
 const { Optional } = Type;
 
-/** PUT /v2/participants/:id: what is not sent keeps its value; neither of the two ids can be cleared. */
+/** PUT /v2/participants/:id, a partial update; neither of the two ids can be cleared. */
 export type ParticipantChange = Static<typeof ParticipantChange>;
 export const ParticipantChange = Type.Object(
   partialUpdate({

@@ -8,8 +8,7 @@ import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchParticipants, participantShape } from './serializer.ts';
 
-/** The participants whose course user belongs to the customer. */
-function ofCustomer(ctx: Ctx, customerId: number) {
+function isOfCustomer(ctx: Ctx, customerId: number) {
   const users = ctx.db
     .select({ id: courseUsers.id })
     .from(courseUsers)
@@ -30,7 +29,7 @@ export const participantList = defineList({
     ),
     customer_id: filter(
       { ...Id, description: 'Only participants whose course user belongs to this customer' },
-      (id, ctx) => ofCustomer(ctx, id),
+      (id, ctx) => isOfCustomer(ctx, id),
     ),
     user_id: selectiveFilter({ ...Id, description: 'Only where this course user takes part' }, (id) =>
       eq(participants.userId, id),

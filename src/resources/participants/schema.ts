@@ -11,7 +11,7 @@ const text = Type.String();
 
 const label = (en: string, no: string): Label => ({ en, no });
 
-/** Where a participant stands; 4 and 8 hold no seat. */
+/** Statuses of participants; 4 and 8 hold no seat. */
 export const participantStatuses = new Map<number, { code: string; title: Label }>([
   [statuses.seat.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
   [statuses.seat.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
@@ -39,7 +39,7 @@ const ParticipantCourse = Type.Object({
   updated_at: t.Nullable(t.DateTime),
 });
 
-/** A participant but for its `user`, which its shape adds. */
+/** A participant; the serializer adds its `user`. */
 export type Participant = Static<typeof Participant>;
 export const Participant = Type.Object({
   id: Type.Integer(),
@@ -82,9 +82,9 @@ type Booking = {
   bookerLanguageId: string | null;
 };
 
-type CourseFound = { id: number; title: string; reference: string | null; createdAt: string; updatedAt: string };
+type CourseRow = { id: number; title: string; reference: string | null; createdAt: string; updatedAt: string };
 
-export const toParticipantCourse = (row: CourseFound): Static<typeof ParticipantCourse> => ({
+export const toParticipantCourse = (row: CourseRow): Static<typeof ParticipantCourse> => ({
   id: row.id,
   title: row.title,
   reference: row.reference,
@@ -92,8 +92,7 @@ export const toParticipantCourse = (row: CourseFound): Static<typeof Participant
   updated_at: dateTime(row.updatedAt),
 });
 
-/** What lies in other tables than the participant's own. */
-export type ParticipantParts = {
+export type ParticipantRelations = {
   booking: Booking;
   course: Static<typeof ParticipantCourse>;
   coursedate: ParticipantDate;
@@ -101,7 +100,7 @@ export type ParticipantParts = {
 
 export function toParticipant(
   row: ParticipantRow,
-  { booking, course, coursedate }: ParticipantParts,
+  { booking, course, coursedate }: ParticipantRelations,
   { language }: Pick<Ctx, 'language'>,
 ): Participant {
   const status = participantStatuses.get(row.statusId)!;

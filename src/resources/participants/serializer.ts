@@ -74,7 +74,7 @@ const loadDate = required(
         .leftJoin(places, eq(places.id, courseDates.placeId))
         .where(matchesKeys(ctx, courseDates.providerId, courseDates.id, keys)),
     ),
-    (found: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(found, ctx),
+    (row: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(row, ctx),
   ),
 );
 
@@ -91,13 +91,13 @@ const loadAttendance = hasMany(
       .where(matchesKeys(ctx, attendances.providerId, attendances.participantId, keys))
       .orderBy(asc(attendances.gatheringId)),
   ),
-  (row: AttendanceFound) => ({
+  (row: AttendanceRow) => ({
     gathering_id: row.gatheringId,
     attended: row.attended,
     registered_at: dateTimeOrNull(row.registeredAt),
   }),
 );
-type AttendanceFound = {
+type AttendanceRow = {
   ownerId: number;
   gatheringId: number;
   attended: boolean | null;

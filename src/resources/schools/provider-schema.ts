@@ -4,7 +4,7 @@ import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
-/** The school behind an item, as embedded in lists: what anybody may know of it. */
+/** The public part of a school, as embedded in lists. */
 export type Provider = Static<typeof Provider>;
 export const Provider = Type.Object({
   id: Type.Integer(),

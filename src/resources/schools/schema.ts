@@ -6,7 +6,7 @@ import type { providers } from '../../database/tables/providers.ts';
 const text = Type.String();
 const Address = Type.Object({ address: text, zip: text, city: text });
 
-/** The older interface shows a school without its time stamps. */
+/** The older interface has no timestamps. */
 export const LegacySchool = Type.Object({
   title: text,
   active: Type.Boolean(),
@@ -46,7 +46,6 @@ export const toSchool = (row: typeof providers.$inferSelect): School => ({
 
 const { Optional } = Type;
 
-/** What the page to try it begins with. */
 const example = {
   title: 'Fjord School',
   org_nr: '987654321',

@@ -11,7 +11,6 @@ import { courseUserShape, fetchCourseUsers } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
 
-/** Both without regard to case. */
 const startsWith = (column: PgColumn) =>
   filter(
     Title({ description: 'From the start of the value' }),
@@ -36,7 +35,6 @@ export const courseUserList = defineList({
 type Properties = Record<string, object>;
 const { limit, ...others } = courseUserList.Query['properties'] as Properties;
 
-/** A search answers as many as it can unless told otherwise. */
 export const Search = Type.Unsafe<Static<typeof courseUserList.Query>>({
   ...courseUserList.Query,
   properties: { limit: { ...limit, default: 250 }, ...others },

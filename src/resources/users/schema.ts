@@ -6,10 +6,9 @@ import { Address, Customer } from '../customers/schema.ts';
 
 const text = t.Nullable(Type.String());
 
-/** Everything but the password's hash, which no answer ever needs. */
 export type CourseUserRow = Omit<typeof courseUsers.$inferSelect, 'passwordHash'>;
 
-/** A person who takes part in courses, with the customer that employs them. */
+/** A person who takes part in courses, with their employer. */
 export type CourseUser = Static<typeof CourseUser>;
 export const CourseUser = Type.Object({
   id: Type.Integer(),

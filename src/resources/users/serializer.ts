@@ -7,7 +7,6 @@ import type { Customer } from '../customers/schema.ts';
 import { customerShape, fetchCustomers } from '../customers/serializer.ts';
 import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';
 
-/** Part of the item itself, so asked for or not. */
 const loadCustomer: Loader<CourseUserRow, Customer | null> = async (ctx, rows, query) => {
   const found = await fetchNamed(ctx, rows, (row) => row.customerId, fetchCustomers);
   const items = await customerShape.embed(ctx, found, query, []);
@@ -22,7 +21,7 @@ export const courseUserShape = defineSerializer<CourseUserRow>()({
   includes: {},
 });
 
-/** What to select of a course user. */
+/** All columns but the password hash. */
 export const courseUserColumns = omitColumns(courseUsers, ['passwordHash']);
 
 /** Course users by their ids. */
