@@ -6,9 +6,9 @@ import { caseFoldedSql } from '../../database/tables/columns.ts';
  */
 function joinUser(alias: string, columns: string[], values: string[]) {
   const indexed = columns.map((column) => caseFoldedSql(`u.${column}`)).join(', ');
-  const sought = values.map(caseFoldedSql).join(', ');
-  return `left join lateral (select u.id, (${indexed}) = (${sought}) as found from course_users u
-        where u.provider_id = $1 and (${indexed}) >= (${sought}) order by ${indexed} limit 1) ${alias} on ${alias}.found`;
+  const expected = values.map(caseFoldedSql).join(', ');
+  return `left join lateral (select u.id, (${indexed}) = (${expected}) as found from course_users u
+        where u.provider_id = $1 and (${indexed}) >= (${expected}) order by ${indexed} limit 1) ${alias} on ${alias}.found`;
 }
 
 const persons = 'json_to_recordset($2) p (place int, email text, firstname text, lastname text)';

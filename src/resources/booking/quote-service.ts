@@ -81,14 +81,14 @@ function checkDates(
 ): Fault[] {
   if (!date) return coursedate_id === undefined ? [] : [fault('course_date_identifier_invalid')];
   const { reject_cancelled_course_date = true, reject_passed_deadline = true } = config;
-  const getCodes = ({ isCanceled, isPassed }: DateFound) => [
+  const codesOf = ({ isCanceled, isPassed }: DateFound) => [
     ...(isCanceled && reject_cancelled_course_date ? (['course_date_cancelled'] as const) : []),
     ...(isPassed && reject_passed_deadline ? (['deadline_passed'] as const) : []),
   ];
   const ofChildren = dates.flatMap((child, n) =>
-    child === date ? [] : getCodes(child).map((code) => participantFault(n, code)),
+    child === date ? [] : codesOf(child).map((code) => participantFault(n, code)),
   );
-  return [...getCodes(date).map(fault), ...ofChildren];
+  return [...codesOf(date).map(fault), ...ofChildren];
 }
 
 /** A participant's products, or the code of the error. */
@@ -98,13 +98,13 @@ type Purchase = { products: ProductFound[]; code?: BookingCode };
 function toPurchase(
   { products }: QuoteParticipant,
   date: DateFound | undefined,
-  found: Map<number, ProductFound>,
+  productsById: Map<number, ProductFound>,
 ): Purchase {
   if (products === undefined) {
     if (date?.mainProduct) return { products: [date.mainProduct] };
     return date ? { products: [], code: 'default_course_product_missing' } : { products: [] };
   }
-  const named = products.flatMap((id) => found.get(id) ?? []);
+  const named = products.flatMap((id) => productsById.get(id) ?? []);
   if (named.length < products.length) return { products: [], code: 'participant_products_invalid' };
   const own = named.filter(({ courseId }) => courseId === date?.courseId).length;
   if (date && own === 0) return { products: named, code: 'participant_does_not_have_a_course_product' };

@@ -42,16 +42,16 @@ export async function validateCampaign(ctx: Ctx, code: string, target: { coursed
 async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?: number; course_id?: number }) {
   if (coursedate_id !== undefined) {
     const date = tenantWhere(ctx, courseDates, eq(courseDates.id, coursedate_id), isNull(courseDates.deletedAt));
-    const [found] = await ctx.db.select({ id: courseDates.courseId }).from(courseDates).where(date);
-    if (!found) throw notFound('Course date');
-    return found.id;
+    const [row] = await ctx.db.select({ courseId: courseDates.courseId }).from(courseDates).where(date);
+    if (!row) throw notFound('Course date');
+    return row.courseId;
   }
   if (course_id === undefined) {
     const message = 'coursedate_id or course_id is missing';
     throw new Problem('invalid', message, { faults: [{ code: 'missing_course_id', message }] });
   }
   const course = tenantWhere(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
-  const [found] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
-  if (!found) throw notFound('Course');
-  return found.id;
+  const [row] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
+  if (!row) throw notFound('Course');
+  return row.id;
 }

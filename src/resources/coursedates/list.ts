@@ -79,7 +79,7 @@ const batch = defineList({
 type BatchQuery = Parameters<typeof batch.page>[1] & { course_ids: number[] };
 const batchParameters = batch.Query['properties'] as Record<string, object>;
 
-/** The same for courses that must be named, on shorter pages. */
+/** The dates of the courses in `course_ids`, on shorter pages. */
 export const batchCourseDateList = {
   ...batch,
   Query: Type.Unsafe<BatchQuery>({
@@ -123,7 +123,7 @@ const { limit, page, include_partners, partner_id, tag_ids, tag_match, include }
   'properties'
 ] as Record<string, object>;
 
-/** The calendar of the next dates: its order is by time, and a page is the whole of it unless asked otherwise. */
+/** The calendar, in order of time; by default one page holds it all. */
 export const nextCourseDateList = {
   ...calendar,
   Query: Type.Unsafe<CalendarQuery>({

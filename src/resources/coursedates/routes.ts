@@ -27,7 +27,7 @@ const tags = ['Course dates'];
 const CourseDates = Envelope(courseDateList.View);
 
 /** True for queries with `now`, and with gatherings, which show `is_future`. */
-const dependsOnTheClock = ({ include, ...query }: Record<string, unknown>) =>
+const dependsOnClock = ({ include, ...query }: Record<string, unknown>) =>
   (Array.isArray(include) && include.includes('gatherings')) ||
   ['start_date_at_min', 'start_date_at_max', 'end_date_at_min', 'end_date_at_max'].some(
     (name) => query[name] === 'now',
@@ -44,7 +44,7 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: courseDateList.Query,
         response: okResponses(CourseDates),
       },
-      ...cachedListUnless(dependsOnTheClock),
+      ...cachedListUnless(dependsOnClock),
     },
     async (request, reply) => sendEnvelope(request, reply, await listCourseDates(request.ctx, request.query)),
   );
@@ -163,7 +163,7 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: batchCourseDateList.Query,
         response: okResponses(Type.Array(batchCourseDateList.View)),
       },
-      ...cachedListUnless(dependsOnTheClock),
+      ...cachedListUnless(dependsOnClock),
     },
     async (request, reply) => sendItems(request, reply, await listCourseDatesOfCourses(request.ctx, request.query)),
   );

@@ -59,9 +59,9 @@ const listedShape: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
     const expandedRows = new Set(expanded);
     return items.map((item, n) => {
       if (!expandedRows.has(rows[n]!)) return item;
-      const found = employeesOf(rows[n]!) as CourseUser[];
-      if (found.length <= maxEmbedded) return { ...item, employees: found };
-      return { ...item, employees: found.slice(0, maxEmbedded), employees_truncated: true as const };
+      const all = employeesOf(rows[n]!) as CourseUser[];
+      if (all.length <= maxEmbedded) return { ...item, employees: all };
+      return { ...item, employees: all.slice(0, maxEmbedded), employees_truncated: true as const };
     });
   },
 };

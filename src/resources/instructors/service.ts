@@ -53,9 +53,9 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
 export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
   ctx.write(async (tx, now) => {
     const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
-    const [found] = await tx.select().from(instructors).where(instructor);
-    if (!found) throw notFound('Instructor');
-    if (found.archivedAt !== null) return rollbackNoChange(tx, toInstructor(found));
+    const [before] = await tx.select().from(instructors).where(instructor);
+    if (!before) throw notFound('Instructor');
+    if (before.archivedAt !== null) return rollbackNoChange(tx, toInstructor(before));
     const timestamps = { archivedAt: now, updatedAt: now };
     const [archived] = await tx.update(instructors).set(timestamps).where(instructor).returning();
     return toInstructor(archived!);

@@ -43,10 +43,10 @@ const minPrefixLength = 3;
  * with the text. Of equal titles a municipality comes before its county.
  */
 export async function searchPlace(db: Reader, text: string): Promise<number | null> {
-  const sought = caseFolded(text);
+  const folded = caseFolded(text);
   const title = caseFolded(places.title);
-  const equal = or(sql`${title} = ${sought}`, sql`${title} || ', ' || ${caseFolded(parents.title)} = ${sought}`);
-  const begins = text.length >= minPrefixLength ? sql`starts_with(${title}, ${sought})` : undefined;
+  const equal = or(sql`${title} = ${folded}`, sql`${title} || ', ' || ${caseFolded(parents.title)} = ${folded}`);
+  const begins = text.length >= minPrefixLength ? sql`starts_with(${title}, ${folded})` : undefined;
   const [best] = await db
     .select({ id: places.id })
     .from(places)

@@ -5,8 +5,9 @@ import { okResponses, cachedListUnless, sendItems } from '../../http/responses.t
 import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
 
-/** Whether a campaign is running depends on the clock. */
-const asksForCampaigns = ({ include }: { include?: unknown }) => Array.isArray(include) && include.includes('campaign');
+/** The state of a campaign depends on the clock. */
+const includesCampaigns = ({ include }: { include?: unknown }) =>
+  Array.isArray(include) && include.includes('campaign');
 
 const tags = ['Orders'];
 const params = Type.Object({ id: t.Id });
@@ -22,7 +23,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: orderList.Query,
         response: okResponses(Type.Array(orderList.View)),
       },
-      ...cachedListUnless(asksForCampaigns),
+      ...cachedListUnless(includesCampaigns),
     },
     async (request, reply) => sendItems(request, reply, await orderList.page(request.ctx, request.query)),
   );
