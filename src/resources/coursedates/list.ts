@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Flag, Id, List, OneOf } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
@@ -22,31 +22,31 @@ import {
 const within = (ctx: Ctx, scope: TenantScope) => inScope(ctx, scope, courseDates.providerId, isPublicDate);
 
 const ofCourses = selectiveFilter(
-  List(Id, { description: 'Only dates of these courses' }),
+  t.List(t.Id, { description: 'Only dates of these courses' }),
   (ids: number[]) => inArray(courseDates.courseId, ids),
   (ids) => ids.length <= 20,
 );
 
 const filters = {
   course_id: ofCourses,
-  coursedate_id: selectiveFilter({ ...Id, description: 'Only this course date' }, (id: number) =>
+  coursedate_id: selectiveFilter({ ...t.Id, description: 'Only this course date' }, (id: number) =>
     eq(courseDates.id, id),
   ),
   ...dateRange('created_at', courseDates.createdAt),
   ...dateRange('updated_at', courseDates.updatedAt),
   ...momentRange('start_date_at', courseDates.startsAt),
   ...momentRange('end_date_at', courseDates.endsAt),
-  status_id: filter(OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
+  status_id: filter(t.OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
     eq(courseDates.statusId, id),
   ),
   has_participants: filter(
-    Flag({
+    t.Flag({
       description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
     }),
     (hasParticipants) => eq(courseDates.hasParticipants, hasParticipants),
   ),
-  order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
-  order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
+  order_by: parameter(t.OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+  order_direction: parameter(t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
   ...partnerParameters,
   ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
 };

@@ -1,7 +1,7 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Flag, Id, OneOf } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
@@ -18,7 +18,7 @@ const common = {
   fetch: fetchCourses,
 };
 const description_language = parameter(
-  OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
+  t.OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
 );
 
 export const courseList = defineList({
@@ -26,7 +26,7 @@ export const courseList = defineList({
   serializer: courseShape,
   filters: {
     customer_id: selectiveFilter(
-      { ...Id, description: 'Only the corporate courses of this customer' },
+      { ...t.Id, description: 'Only the corporate courses of this customer' },
       (customerId, ctx) => tenantWhere(ctx, courses, eq(courses.customerId, customerId)),
     ),
     ...dateRange('created_at', courses.createdAt),
@@ -34,7 +34,7 @@ export const courseList = defineList({
     description_language,
     ...tagParameters(courses, courses.id, 'courses'),
     ...partnerParameters,
-    paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
 });
 

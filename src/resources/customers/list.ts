@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { Type, type TObject } from '@sinclair/typebox';
-import { Flag, Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
@@ -79,10 +79,10 @@ const employeesOfCustomers = defineList({
   serializer: courseUserShape,
   scope: (ctx) => tenantWhere(ctx, courseUsers),
   filters: {
-    customer_id: selectiveFilter(Id, (id) => eq(courseUsers.customerId, id)),
+    customer_id: selectiveFilter(t.Id, (id) => eq(courseUsers.customerId, id)),
     ...dateRange('created_at', courseUsers.createdAt),
     ...dateRange('updated_at', courseUsers.updatedAt),
-    paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
   fetch: fetchCourseUsers,
 });

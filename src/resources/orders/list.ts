@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Flag, Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
@@ -38,14 +38,14 @@ function isOfCourse(ctx: Ctx, courseId: number) {
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
-const userData = Flag({ default: false, description: 'true lists the people of each line' });
+const userData = t.Flag({ default: false, description: 'true lists the people of each line' });
 
 export const orderList = defineList({
   table: orders,
   serializer: orderShape,
   scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
-    course_id: filter({ ...Id, description: 'Only orders with a line of this course' }, (id, ctx) =>
+    course_id: filter({ ...t.Id, description: 'Only orders with a line of this course' }, (id, ctx) =>
       isOfCourse(ctx, id),
     ),
     ...dateRange('created_at', orders.createdAt),
@@ -53,7 +53,7 @@ export const orderList = defineList({
     ...dateRange('exported_at', orders.exportedAt),
     exported: {
       ...filter(
-        Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
+        t.Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
         (exported, _ctx, { exported_at_min, exported_at_max }) =>
           exported || exported_at_min !== undefined || exported_at_max !== undefined
             ? undefined

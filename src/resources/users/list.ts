@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { Type, type Static } from '@sinclair/typebox';
-import { Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
@@ -13,11 +13,11 @@ const wildcards = /[\\%_]/g;
 
 const startsWith = (column: PgColumn) =>
   filter(
-    Title({ description: 'From the start of the value' }),
+    t.Title({ description: 'From the start of the value' }),
     (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn) =>
-  filter(Title({ description: 'The whole value' }), (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`);
+  filter(t.Title({ description: 'The whole value' }), (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`);
 
 export const courseUserList = defineList({
   table: courseUsers,
