@@ -22,10 +22,10 @@ const layers = [
   ['main.ts', 'cli.ts'],
 ];
 /** The files of a room by what they hold; within a room a file imports from the kinds before its own. */
-const kinds = ['schema', 'body-schema', 'serializer', 'list', 'sql', 'service', 'routes'];
+const kinds = ['schema', 'body-schema', 'loaders', 'serializer', 'filters', 'list', 'sql', 'service', 'routes'];
 const kindOf = (file: string) => kinds.findLast((kind) => new RegExp(`(^|[/-])${kind}\\.ts$`).test(file));
 /** What a file may import from another room, by its kind. */
-const shared = ['schema', 'serializer', 'list'];
+const shared = ['schema', 'loaders', 'serializer', 'filters', 'list'];
 
 const src = join(import.meta.dirname, '../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })

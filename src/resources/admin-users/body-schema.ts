@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Email, Flag, Id, List, LongLine, Read, Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
 
@@ -9,16 +9,19 @@ const nameDescription = 'The name at this school; required for a new person. A n
 export type AdminUserBody = Static<typeof AdminUserBody>;
 export const AdminUserBody = Type.Object(
   {
-    email: { ...Email(), [Read]: 'title' as const },
-    role_ids: List(Id),
-    firstname: Optional(Title({ description: nameDescription })),
-    lastname: Optional(Title({ description: nameDescription })),
-    position: Optional(LongLine()),
-    phone_prefix: Optional(LongLine()),
-    phone: Optional(LongLine()),
-    booking_email: Optional(Email()),
+    email: { ...t.Email(), [t.Read]: 'title' as const },
+    role_ids: t.List(t.Id),
+    firstname: Optional(t.Title({ description: nameDescription })),
+    lastname: Optional(t.Title({ description: nameDescription })),
+    position: Optional(t.LongLine()),
+    phone_prefix: Optional(t.LongLine()),
+    phone: Optional(t.LongLine()),
+    booking_email: Optional(t.Email()),
     send_invite: Optional(
-      Flag({ default: true, description: 'Whether a new admin user without a password gets an invitation by e-mail' }),
+      t.Flag({
+        default: true,
+        description: 'Whether a new admin user without a password gets an invitation by e-mail',
+      }),
     ),
   },
   { examples: [{ email: 'kari@fjordschool.example', role_ids: [1], firstname: 'Kari', lastname: 'Nordmann' }] },

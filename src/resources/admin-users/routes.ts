@@ -14,14 +14,14 @@ const InvalidInput = Type.Object({
   }),
 });
 
-/** Invalid input reads as lists of names here; every other failure as everywhere. */
-const listing: ErrorFormatter = (problem) =>
+/** Formats invalid input as lists of field names. */
+const formatFieldLists: ErrorFormatter = (problem) =>
   problem.kind === 'invalid'
     ? { errors: { missing_fields: problem.missing, not_valid: problem.notValid } }
     : formatV2Error(problem);
 
 export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorHandler(app, listing);
+  registerErrorHandler(app, formatFieldLists);
 
   app.get(
     '',

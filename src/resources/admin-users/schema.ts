@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { plainDateTime } from '../../lib/timestamps.ts';
-import { PlainDateTime } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { adminMemberships, adminUsers } from '../../database/tables/people.ts';
 
 const text = Type.String();
@@ -8,7 +8,7 @@ const text = Type.String();
 type Person = Pick<typeof adminUsers.$inferSelect, 'id' | 'email'>;
 type Membership = Omit<typeof adminMemberships.$inferSelect, 'adminUserId'>;
 
-/** A person as known to one provider; the stamps are those of the membership. */
+/** A person at one provider; the timestamps are those of the membership. */
 export type AdminUserRow = Person & Membership;
 
 export type AdminUser = Static<typeof AdminUser>;
@@ -22,8 +22,8 @@ export const AdminUser = Type.Object({
   phone: text,
   booking_email: text,
   role_ids: Type.Array(Type.Integer()),
-  created_at: PlainDateTime,
-  updated_at: PlainDateTime,
+  created_at: t.PlainDateTime,
+  updated_at: t.PlainDateTime,
 });
 
 export const toAdminUser = (row: AdminUserRow, { role_ids }: { role_ids: number[] }): AdminUser => ({

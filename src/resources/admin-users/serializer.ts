@@ -40,7 +40,7 @@ export const adminUserShape = defineSerializer<AdminUserRow>()({
   includes: {},
 });
 
-/** Members by a condition on `admin_memberships`, which must keep to the provider; by id. */
+/** Members by a condition on `admin_memberships`, which must hold the tenant predicate; ordered by id. */
 export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
   ctx.db
     .select({ ...person, ...membership })
@@ -49,7 +49,7 @@ export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
     .where(condition)
     .orderBy(asc(adminMemberships.adminUserId));
 
-/** Members by their ids: what refers to one (a seller) shows who it is. */
+/** Members by their ids. */
 export const fetchAdminUsers = batchLoader((ctx, keys) =>
   fetchMembers(ctx, matchesKeys(adminMemberships.providerId, adminMemberships.adminUserId, keys)),
 );

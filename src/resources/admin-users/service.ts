@@ -11,11 +11,11 @@ import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
 import { adminUserShape, fetchMembers } from './serializer.ts';
 
-/** All admin users of the provider; the list names no `limit`, so it is not paged. */
+/** All admin users of the provider, without paging. */
 export const listAdminUsers = async (ctx: Ctx) =>
   adminUserShape.embed(ctx, await fetchMembers(ctx, tenantWhere(ctx, adminMemberships)), {}, []);
 
-/** Who may own a customer as its seller: the provider's admin users. */
+/** Admin users as possible sellers of customers. */
 export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, tenantWhere(ctx, adminMemberships));
 
 export const listRoles = (ctx: Ctx) =>
@@ -26,22 +26,22 @@ export const listRoles = (ctx: Ctx) =>
     .orderBy(asc(roles.id));
 
 /**
- * Makes a person a member of the provider with just these roles. Who has the e-mail address already, at whatever
- * provider, is attached: names belong to the membership and the e-mail stays, so the provider's own lock is enough.
+ * Makes a person a member of the provider with exactly these roles. A person with this e-mail at any provider is
+ * attached; names belong to the membership, so the provider's own lock is enough.
  */
 export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: AdminUser; isNew: boolean }> {
   const { providerId } = ctx;
   const roleIds = [...new Set(body.role_ids)];
   return ctx.write(async (tx, now) => {
-    const known = await findPerson(tx, body.email);
-    await refuse(ctx, tx, known === undefined, roleIds, body);
-    const { person, isNew } = known ? { person: known, isNew: false } : await makePerson(tx, now, body);
+    const existing = await findPerson(tx, body.email);
+    await assertValid(ctx, tx, existing === undefined, roleIds, body);
+    const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(tx, now, body);
     const adminUserId = person.id;
 
-    const values = { providerId, adminUserId, ...getNames(body), createdAt: now, updatedAt: now };
+    const values = { providerId, adminUserId, ...toNames(body), createdAt: now, updatedAt: now };
     const joined = await tx
       .insert(adminMemberships)
-      .values(isNew ? { ...values, ...getProfile(body) } : values)
+      .values(isNew ? { ...values, ...toProfile(body) } : values)
       .onConflictDoNothing()
       .returning({ adminUserId: adminMemberships.adminUserId });
     const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
@@ -57,15 +57,20 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
         .insert(outbox)
         .values({ providerId, adminUserId, purpose: 'invitation', createdAt: now, dueAt: realTime });
     }
-    const inside = { ...ctx, db: tx };
-    const [user] = await adminUserShape.embed(inside, await fetchMembers(inside, member), {}, []);
+    const txCtx = { ...ctx, db: tx };
+    const [user] = await adminUserShape.embed(txCtx, await fetchMembers(txCtx, member), {}, []);
     const saved = { user: user!, isNew };
     return hasOtherRoles || isJoined || isNamed ? saved : rollbackNoChange(tx, saved);
   });
 }
 
-/** What only the database knows: whether the person is new, and which roles the provider has. */
-async function refuse(ctx: Ctx, tx: Tx, isNew: boolean, roleIds: number[], { firstname, lastname }: AdminUserBody) {
+async function assertValid(
+  ctx: Ctx,
+  tx: Tx,
+  isNew: boolean,
+  roleIds: number[],
+  { firstname, lastname }: AdminUserBody,
+) {
   const missing = [
     ...(isNew && firstname === undefined ? ['firstname'] : []),
     ...(isNew && lastname === undefined ? ['lastname'] : []),
@@ -75,7 +80,7 @@ async function refuse(ctx: Ctx, tx: Tx, isNew: boolean, roleIds: number[], { fir
   if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
 }
 
-/** Over all providers: a person belongs to none. */
+/** Searches all providers: a person belongs to none. */
 async function findPerson(tx: Tx, email: string) {
   const [person] = await tx
     .select({ id: adminUsers.id, hasPassword: sql<boolean>`${adminUsers.passwordHash} is not null` })
@@ -84,8 +89,8 @@ async function findPerson(tx: Tx, email: string) {
   return person;
 }
 
-/** Another provider may be making the same person, whose lock is not ours: the insert then waits and finds it made. */
-async function makePerson(tx: Tx, now: string, { email }: AdminUserBody) {
+/** Another provider may insert the same person at the same time, under its own lock: this insert then waits for it. */
+async function createPerson(tx: Tx, now: string, { email }: AdminUserBody) {
   const [created] = await tx
     .insert(adminUsers)
     .values({ email, createdAt: now })
@@ -96,17 +101,17 @@ async function makePerson(tx: Tx, now: string, { email }: AdminUserBody) {
     : { person: (await findPerson(tx, email))!, isNew: false };
 }
 
-const getNames = ({ firstname = '', lastname = '' }: AdminUserBody) => ({ firstname, lastname });
+const toNames = ({ firstname = '', lastname = '' }: AdminUserBody) => ({ firstname, lastname });
 
-/** Sets names that are empty yet, as of who was attached without any; returns whether that changed one. */
+/** Fills names that are empty, as of a person attached without any; returns true if that changed one. */
 async function fillNames(tx: Tx, now: string, member: SQL, body: AdminUserBody) {
   const { firstname, lastname } = adminMemberships;
-  const names = getNames(body);
-  const isFilled = or(
+  const names = toNames(body);
+  const isFillable = or(
     names.firstname === '' ? undefined : eq(firstname, ''),
     names.lastname === '' ? undefined : eq(lastname, ''),
   );
-  if (isFilled === undefined) return false;
+  if (isFillable === undefined) return false;
   const filled = await tx
     .update(adminMemberships)
     .set({
@@ -114,12 +119,11 @@ async function fillNames(tx: Tx, now: string, member: SQL, body: AdminUserBody) 
       lastname: sql`coalesce(nullif(${lastname}, ''), ${names.lastname})`,
       updatedAt: now,
     })
-    .where(and(member, isFilled))
+    .where(and(member, isFillable))
     .returning({ adminUserId: adminMemberships.adminUserId });
   return filled.length > 0;
 }
 
-/** Gives an admin user another name at this provider. */
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
   ctx.write(async (tx, now) => {
     const renamed = await tx
@@ -131,7 +135,7 @@ export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstnam
     recordAffected(tx, adminUserId);
   });
 
-/** Whether that changed anything. */
+/** Returns true if that changed anything. */
 async function replaceRoles(ctx: Ctx, tx: Tx, adminUserId: number, roleIds: number[]) {
   const { roleId } = adminMembershipRoles;
   const others = tenantWhere(
@@ -149,7 +153,7 @@ async function replaceRoles(ctx: Ctx, tx: Tx, adminUserId: number, roleIds: numb
   return removed.length + added.length > 0;
 }
 
-const getProfile = (body: AdminUserBody) => ({
+const toProfile = (body: AdminUserBody) => ({
   position: body.position,
   phonePrefix: body.phone_prefix,
   phone: body.phone,

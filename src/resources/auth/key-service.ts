@@ -6,7 +6,7 @@ import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
 import { apiKeys } from '../../database/tables/providers.ts';
 
-/** A further key of the provider; it is shown once. `expires` is read in the service's time zone. */
+/** Creates an API key, which is returned only here. `expires` is in the service's time zone. */
 export async function createKey(ctx: Ctx, { label = '', expires }: { label?: string; expires?: string }) {
   const apiKey = newApiKey();
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
@@ -33,7 +33,7 @@ export const listKeys = (ctx: Ctx) =>
     .where(eq(apiKeys.providerId, ctx.providerId))
     .orderBy(asc(apiKeys.id));
 
-/** From the next request on the key is wrong; revoking it again changes nothing. */
+/** Revokes a key, effective immediately; idempotent. */
 export async function revokeKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
   if (!key) throw notFound('Key');
@@ -50,6 +50,6 @@ export async function revokeKey(database: Database, keyId: number) {
   });
 }
 
-/** Whether the key opens anything in this database. */
+/** True for a key that is not revoked. */
 export const isKnownKey = async ({ db }: Database, key: string) =>
   (await db.$count(apiKeys, and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt)))) > 0;

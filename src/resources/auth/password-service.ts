@@ -14,78 +14,75 @@ import { endSessions } from './session-service.ts';
 import { voidTokens } from './token-service.ts';
 import { forgetFailures } from './password-sql.ts';
 
-/** What OWASP's cheat sheet on storing passwords recommends for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const current = '$m=19456,t=2,p=1$';
 
-/** Hashing runs in the threads that files and names are read in as well, so it never takes all of them. */
+/** Hashing shares libuv's thread pool with file and DNS access; two slots leave threads for those. */
 const queued = createKeyedQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
 
-/** One spelling of what can be typed in several, as RFC 8265 has it. */
-const spelled = (password: string) => password.normalize('NFC');
+/** Unicode normalization by RFC 8265. */
+const normalized = (password: string) => password.normalize('NFC');
 
-/** Waits in turn with other fairness keys; throws a queue error, which is 503, when too many wait. */
+/** Queued fairly by key; throws a queue error (503) if too many wait. */
 export const hashPassword = (password: string, fairnessKey?: number) =>
-  queued([], () => hash(spelled(password), cost), { fairnessKey });
+  queued([], () => hash(normalized(password), cost), { fairnessKey });
 
-let nobodys: Promise<string> | undefined;
-/** The hash of a password that nobody has; made once, before the first question. */
-export const prepareHashing = () => (nobodys ??= hash(randomBytes(32), cost));
+let dummyHash: Promise<string> | undefined;
+/** The hash of a random password, to compare with if a user has none. */
+export const prepareHashing = () => (dummyHash ??= hash(randomBytes(32), cost));
 
-/**
- * Whether it is the password of this hash; without a hash it never is, and takes just as long. Nor is it of a hash that
- * cannot be read, as an import may have brought before it looked closely.
- */
+/** False without a hash, after the same time, and for an unreadable hash, as older imports accepted. */
 export async function isPassword(password: string, stored: string | null, fairnessKey?: number) {
-  const compared = stored ?? (await prepareHashing());
-  const verified = () => verify(compared, spelled(password)).catch(() => false);
+  const compareWith = stored ?? (await prepareHashing());
+  const verified = () => verify(compareWith, normalized(password)).catch(() => false);
   const equal = await queued([], verified, { fairnessKey });
   return equal && stored !== null;
 }
 
-/** Whether it was made at another cost than hashes are made now. */
+/** True for a hash with another cost than the current one. */
 export const isOutdated = (stored: string) => !stored.includes(current);
 
-/** Gives a course user another password: all their sessions end, and links sent before work no more. */
+/** Sets a course user's password; ends all their sessions and links. */
 export async function setPassword(ctx: Ctx, userId: number, password: string) {
   const passwordHash = await hashPassword(password, ctx.fairnessKey);
   await ctx.write((tx) => storePassword(ctx, tx, userId, passwordHash));
 }
 
-/** The same inside a transaction, with the hash at hand. */
+/** Stores a hash inside a transaction; ends all sessions and links. */
 export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
-  if (!(await store(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw notFound('Course user');
+  if (!(await updateHash(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw notFound('Course user');
   recordAffected(tx, userId);
-  await endOtherWaysIn(ctx, tx, userId);
+  await endAccess(ctx, tx, userId);
   await execute(tx, forgetFailures, [ctx.providerId, userId]);
 }
 
-/** The same, while the user's hash is the one that was looked at; whether it was. */
+/** Replaces the password if the hash is still `from`, and ends all sessions and links; returns whether it was. */
 export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
   const isReplaced = await renewHash(ctx, tx, userId, hashes);
   if (!isReplaced) return false;
   recordAffected(tx, userId);
-  await endOtherWaysIn(ctx, tx, userId);
+  await endAccess(ctx, tx, userId);
   return true;
 }
 
-/** A hash of the same password at the cost of now, while the user's is the one that was looked at; whether it was. */
+/** Replaces the hash of an unchanged password if it is still `from`; returns whether it was. */
 export const renewHash = (ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) =>
-  store(ctx, tx, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
+  updateHash(ctx, tx, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
 
-async function store(ctx: Ctx, tx: Tx, which: SQL | undefined, passwordHash: string) {
-  const user = tenantWhere(ctx, courseUsers, which);
+async function updateHash(ctx: Ctx, tx: Tx, condition: SQL | undefined, passwordHash: string) {
+  const user = tenantWhere(ctx, courseUsers, condition);
   const changed = await tx.update(courseUsers).set({ passwordHash }).where(user).returning({ id: courseUsers.id });
   return changed.length > 0;
 }
 
-/** Links first: one that became a session just now is ended with the sessions. */
-async function endOtherWaysIn(ctx: Ctx, tx: Tx, userId: number) {
+/** Links first: one that has just become a session is ended with the sessions. */
+async function endAccess(ctx: Ctx, tx: Tx, userId: number) {
   await voidTokens(ctx, tx, userId);
   await endSessions(ctx, tx, userId);
 }
 
-/** An admin user's, who is one person at all their providers. */
+/** An admin user has one password at all providers. */
 export async function storeAdminPassword(tx: Tx, adminUserId: number, passwordHash: string) {
   await tx
     .update(adminUsers)

@@ -1,6 +1,6 @@
 import { usernameHashSql } from '../../database/tables/access.ts';
 
-/** Failures that closed a course user's name: who was given another password shall get in with it. */
+/** Lifts the limit on a username, so that its user can sign in with the new password. */
 export const forgetFailures = {
   name: 'forget_sign_on_failures',
   text: `delete from sign_on_failures where provider_id = $1

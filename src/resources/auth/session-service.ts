@@ -13,14 +13,14 @@ import {
 /** A course user who is signed in. */
 export type SignedIn = { providerId: number; userId: number };
 
-/** Signs a course user in; the secret for their cookie. */
+/** Signs a course user in; returns the secret for the cookie. */
 export async function openSession(on: Queryable, { providerId, userId }: SignedIn) {
   const secret = newSecret();
   await execute(on, startSession, [providerId, userId, hashSecret(secret)]);
   return secret;
 }
 
-/** Signs in who comes by a link, in place of the browser's last session; nobody when the link no longer works. */
+/** Consumes a sign-in token and replaces the browser's last session; undefined if the token is not usable. */
 export async function openSessionByToken(on: Queryable, token: string, last: string | undefined) {
   const secret = newSecret();
   const lastHash = last === undefined ? null : hashSecret(last);
@@ -28,16 +28,16 @@ export async function openSessionByToken(on: Queryable, token: string, last: str
   return started.length > 0 ? secret : undefined;
 }
 
-/** Who is signed in by this cookie. Its use is noted once a minute at most. */
+/** Returns the user of a session cookie. Stores its last use at most once a minute. */
 export async function signedInBy(on: Queryable, secret: string): Promise<SignedIn | undefined> {
   const hash = hashSecret(secret);
-  const [found] = await execute<SignedIn & { isStale: boolean }>(on, findSession, [hash]);
-  if (found?.isStale) await execute(on, touchSession, [hash]);
-  return found && { providerId: found.providerId, userId: found.userId };
+  const [session] = await execute<SignedIn & { isStale: boolean }>(on, findSession, [hash]);
+  if (session?.isStale) await execute(on, touchSession, [hash]);
+  return session && { providerId: session.providerId, userId: session.userId };
 }
 
 export const endSession = (on: Queryable, secret: string) => execute(on, deleteSession, [hashSecret(secret)]);
 
-/** All of a course user, wherever they are signed in. */
+/** Ends all sessions of a course user. */
 export const endSessions = ({ providerId }: Ctx, on: Queryable, userId: number) =>
   execute(on, deleteSessions, [providerId, userId]);

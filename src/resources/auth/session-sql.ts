@@ -1,28 +1,26 @@
-import { spend } from './token-serializer.ts';
+import { consumeToken } from './token-serializer.ts';
 
-/** Those that have ended are cleared away by the way. */
-const clearing = `gone as (delete from sessions where hash in
+const deleteExpired = `gone as (delete from sessions where hash in
       (select hash from sessions where expires_at < now() limit 100 for update skip locked))`;
 const columns = '(provider_id, user_id, hash, created_at, used_at, expires_at)';
-/** Twelve hours at most. */
 const times = "now(), now(), now() + interval '12 hours'";
 
 export const startSession = {
   name: 'start_session',
-  text: `with ${clearing} insert into sessions ${columns} values ($1, $2, $3, ${times})`,
+  text: `with ${deleteExpired} insert into sessions ${columns} values ($1, $2, $3, ${times})`,
 };
 
-/** A token of `$1` and `$2` becomes the session `$3`, and the browser's last, `$4`, ends: all of it or nothing. */
+/** Replaces the browser's last session ($4) by a new one ($3) of a token's owner ($1, $2). */
 export const startSessionByToken = {
   name: 'start_session_by_token',
-  text: `with owner as (${spend}),
+  text: `with owner as (${consumeToken}),
     ended as (delete from sessions where hash = $4 and exists (select from owner)),
-    ${clearing}
+    ${deleteExpired}
     insert into sessions ${columns} select "providerId", "userId", $3, ${times} from owner
     returning true as started`,
 };
 
-/** An hour after its last use it has ended. */
+/** A session ends an hour after its last use. */
 export const findSession = {
   name: 'find_session',
   text: `select provider_id as "providerId", user_id as "userId", used_at < now() - interval '1 minute' as "isStale"

@@ -1,13 +1,13 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Flag, Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 
 /** POST /v2/check-user-credentials. */
 export type CredentialsBody = Static<typeof CredentialsBody>;
 export const CredentialsBody = Type.Object(
   {
-    username: Title({ description: 'Compared without regard to case' }),
+    username: t.Title({ description: 'Compared without regard to case' }),
     password: Type.String({ minLength: 1, maxLength: 5_000 }),
-    create_login_url: Type.Optional(Flag({ default: false, description: 'true answers a `login_url` as well' })),
+    create_login_url: Type.Optional(t.Flag({ default: false, description: 'true answers a `login_url` as well' })),
   },
   { examples: [{ username: 'kari@fjordenergy.example', password: 'fjord and forest', create_login_url: true }] },
 );

@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 
-const name = Type.Optional(Nullable(Type.String()));
+const name = Type.Optional(t.Nullable(Type.String()));
 
-/** `valid` alone when it is false, so that nobody learns whether the user is there. */
+/** Only `valid` if false, so that the response does not reveal whether the user exists. */
 export type SignOnAnswer = Static<typeof SignOnAnswer>;
 export const SignOnAnswer = Type.Object({
   valid: Type.Boolean(),

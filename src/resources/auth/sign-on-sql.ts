@@ -1,62 +1,57 @@
 import { usernameHashSql } from '../../database/tables/access.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
 
-/** Of one spelling, as usernames are compared. */
-const name = caseFoldedSql('$2');
+const foldedName = caseFoldedSql('$2');
 const hashed = usernameHashSql('$2');
 const window = "interval '15 minutes'";
-/** Longer than any attempt takes; what counts as under way for longer was left behind by a process that died. */
-const longest = "interval '30 seconds'";
+/** Longer than any attempt; an older pending one is of a process that died. */
+const maxDuration = "interval '30 seconds'";
 
-const isOver = `f.window_started_at <= now() - ${window}`;
-const failed = `(case when ${isOver} then 0 else f.failures end)`;
-const underWay = `(case when f.attempted_at <= now() - ${longest} then 0 else f.pending end)`;
-const mine = `provider_id = $1 and username_hash = ${hashed}`;
+const isExpired = `f.window_started_at <= now() - ${window}`;
+const failed = `(case when ${isExpired} then 0 else f.failures end)`;
+const pending = `(case when f.attempted_at <= now() - ${maxDuration} then 0 else f.pending end)`;
+const isUser = `provider_id = $1 and username_hash = ${hashed}`;
 
-/**
- * Begins an attempt, unless ten have failed in the window or are under way: no row then. Windows that are over, of
- * whatever names, are cleared away by the way.
- */
+/** Begins an attempt; no row if ten have failed in the window or are pending. Also deletes expired windows. */
 export const beginAttempt = {
   name: 'begin_sign_on',
   text: `with gone as (delete from sign_on_failures where (provider_id, username_hash) in
       (select provider_id, username_hash from sign_on_failures
-        where provider_id = $1 and window_started_at <= now() - ${window} and attempted_at <= now() - ${longest}
+        where provider_id = $1 and window_started_at <= now() - ${window} and attempted_at <= now() - ${maxDuration}
           and username_hash <> ${hashed}
         limit 100 for update skip locked))
     insert into sign_on_failures as f (provider_id, username_hash, window_started_at, failures, pending, attempted_at)
     values ($1, ${hashed}, now(), 0, 1, now())
     on conflict (provider_id, username_hash) do update set
-      window_started_at = case when ${isOver} then now() else f.window_started_at end,
-      failures = ${failed}, pending = ${underWay} + 1, attempted_at = now()
-    where ${failed} + ${underWay} < 10
+      window_started_at = case when ${isExpired} then now() else f.window_started_at end,
+      failures = ${failed}, pending = ${pending} + 1, attempted_at = now()
+    where ${failed} + ${pending} < 10
     returning true as begun`,
 };
 
-/** Whether ten have failed, and how long the window lasts yet; else others are under way, and a second will do. */
+/** The seconds until the window ends if ten have failed; 1 if other attempts are pending. */
 export const readWait = {
   name: 'read_sign_on_wait',
   text: `select ${failed} >= 10 as "haveFailed", case when ${failed} < 10 then 1
       else greatest(1, ceil(extract(epoch from window_started_at + ${window} - now())))::int end as seconds
-    from sign_on_failures f where ${mine}`,
+    from sign_on_failures f where ${isUser}`,
 };
 
-/** The attempt is over, and was no failure. */
 export const endAttempt = {
   name: 'end_sign_on',
-  text: `update sign_on_failures set pending = greatest(0, pending - 1) where ${mine}`,
+  text: `update sign_on_failures set pending = greatest(0, pending - 1) where ${isUser}`,
 };
 
-/** It is over and has failed; the first failure begins the window. */
+/** The first failure starts the window. */
 export const failAttempt = {
   name: 'fail_sign_on',
   text: `update sign_on_failures f set pending = greatest(0, pending - 1), failures = ${failed} + 1,
       window_started_at = case when ${failed} = 0 then now() else window_started_at end
-    where ${mine}`,
+    where ${isUser}`,
 };
 
 export const findByUsername = {
   name: 'find_user_by_username',
   text: `select id, password_hash as "passwordHash", firstname, lastname, email from course_users
-    where provider_id = $1 and ${caseFoldedSql('username')} = ${name}`,
+    where provider_id = $1 and ${caseFoldedSql('username')} = ${foldedName}`,
 };

@@ -4,7 +4,7 @@ import { execute, type Queryable } from '../../database/statements.ts';
 import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfUser } from './token-sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 
-/** A new token, told only here: what a link ends with. One for a mail replaces the mail's last. */
+/** Returns the secret, of which only a hash is stored. A token for a mail replaces the mail's last one. */
 export async function createToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null = null) {
   const token = newSecret();
   const { providerId, userId, adminUserId } = owner;
@@ -20,7 +20,7 @@ export async function createToken(on: Queryable, purpose: Purpose, owner: TokenO
   return token;
 }
 
-/** One to sign in with, for who has just shown the password of this hash; none when it has been changed meanwhile. */
+/** Creates a sign-in token for a user with this password hash; undefined if the password has changed meanwhile. */
 export async function createSignInToken({ authStore, providerId }: Ctx, userId: number, passwordHash: string) {
   const token = newSecret();
   const values = [providerId, userId, hashSecret(token), passwordHash, lifetimes.sign_in];
@@ -28,18 +28,18 @@ export async function createSignInToken({ authStore, providerId }: Ctx, userId: 
   return stored.length > 0 ? token : undefined;
 }
 
-/** Whose token it is, while it works; looking uses nothing up. */
+/** Returns the owner of a usable token and does not consume it. */
 export async function getOwner(on: Queryable, purpose: Purpose, token: string) {
   const [owner] = await execute<TokenOwner>(on, findToken, [hashSecret(token), purpose]);
   return owner;
 }
 
-/** Uses it up: of all who try, one is told whose it was. */
+/** Consumes a token; returns its owner to one caller only. */
 export async function useToken(on: Queryable, purpose: Purpose, token: string) {
   const [owner] = await execute<TokenOwner>(on, spendToken, [hashSecret(token), purpose]);
   return owner;
 }
 
-/** Ends what links a course user was sent before. */
+/** Invalidates all tokens of a course user. */
 export const voidTokens = ({ providerId }: Ctx, on: Queryable, userId: number) =>
   execute(on, voidTokensOfUser, [providerId, userId]);

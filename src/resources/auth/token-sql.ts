@@ -1,31 +1,31 @@
-import { spend, works, person } from './token-serializer.ts';
+import { consumeToken, isUsable, ownerColumns } from './token-serializer.ts';
 
-const clearing = `gone as (delete from tokens where hash in
+const deleteExpired = `gone as (delete from tokens where hash in
       (select hash from tokens where expires_at < now() - interval '1 day' limit 100 for update skip locked))`;
 const columns = '(provider_id, hash, purpose, user_id, admin_user_id, mail_id, created_at, expires_at)';
 
-/** A mail that is sent again replaces its token; those that ended a day ago are cleared away by the way. */
+/** A mail that is sent again replaces its token. Also deletes tokens that expired a day ago. */
 export const storeToken = {
   name: 'keep_token',
-  text: `with ${clearing}
+  text: `with ${deleteExpired}
     insert into tokens ${columns}
     values ($1, $2, $3, $4, $5, $6, now(), now() + $7::interval)
     on conflict (mail_id) do update set hash = excluded.hash, created_at = excluded.created_at,
       expires_at = excluded.expires_at, used_at = null`,
 };
 
-/** For who has just shown their password; no row when it is another by now. Locked, so that no change comes between. */
+/** For a user whose password was just verified; no row if it has changed. `for share` blocks a concurrent change. */
 export const storeSignInToken = {
   name: 'keep_sign_in_token',
-  text: `with ${clearing}
+  text: `with ${deleteExpired}
     insert into tokens ${columns}
     select provider_id, $3, 'sign_in', id, null, null, now(), now() + $5::interval
     from course_users where provider_id = $1 and id = $2 and password_hash = $4 for share
-    returning true as kept`,
+    returning true as stored`,
 };
 
-export const findToken = { name: 'find_token', text: `select ${person} from tokens where ${works}` };
-export const spendToken = { name: 'spend_token', text: spend };
+export const findToken = { name: 'find_token', text: `select ${ownerColumns} from tokens where ${isUsable}` };
+export const spendToken = { name: 'spend_token', text: consumeToken };
 
 export const voidTokensOfUser = {
   name: 'void_tokens',

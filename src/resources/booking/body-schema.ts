@@ -1,40 +1,40 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Fault } from '../../core/errors.ts';
-import { Email, Flag, Id, JsonList, Line, LongLine, Note, OneOf, Read, Title, UpperCode } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
-import { fault, getFault, fieldFault, type BookingCode } from './schema.ts';
+import { fault, participantFault, fieldFault, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
-const Address = () => ({ ...Email(), [Read]: 'title' as const });
+const Address = () => ({ ...t.Email(), [t.Read]: 'title' as const });
 
 export const ParticipantBody = Type.Object({
-  firstname: Title(),
-  lastname: Title(),
+  firstname: t.Title(),
+  lastname: t.Title(),
   email: Address(),
-  phone: Optional(LongLine()),
-  company: Optional(Line()),
-  position: Optional(LongLine()),
+  phone: Optional(t.LongLine()),
+  company: Optional(t.Line()),
+  position: Optional(t.LongLine()),
   date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
-  comment: Optional(Note()),
-  status_id: Optional(OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
-  products: Optional(JsonList(Id, { description: "Ids of products; the course's main product unless sent" })),
-  trigger_value: Optional(LongLine({ description: 'Routes the participant to the child course date of this value' })),
+  comment: Optional(t.Note()),
+  status_id: Optional(t.OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
+  products: Optional(t.JsonList(t.Id, { description: "Ids of products; the course's main product unless sent" })),
+  trigger_value: Optional(t.LongLine({ description: 'Routes the participant to the child course date of this value' })),
 });
 
-const json = { [Read]: 'json' as const };
-const receipt = Optional(Flag({ default: false, description: 'Mails a receipt to each participant' }));
+const json = { [t.Read]: 'json' as const };
+const receipt = Optional(t.Flag({ default: false, description: 'Mails a receipt to each participant' }));
 const Config = Type.Object(
   {
-    reject_cancelled_course_date: Optional(Flag({ default: true })),
-    reject_passed_deadline: Optional(Flag({ default: true })),
+    reject_cancelled_course_date: Optional(t.Flag({ default: true })),
+    reject_passed_deadline: Optional(t.Flag({ default: true })),
     seats_availability_check: Optional(
-      Flag({ default: true, description: 'false gives each participant the status asked for, whatever the counts' }),
+      t.Flag({ default: true, description: 'false gives each participant the status asked for, whatever the counts' }),
     ),
-    waiting_list_when_full: Optional(Flag({ default: false, description: 'Who finds no seat waits for one' })),
+    waiting_list_when_full: Optional(t.Flag({ default: false, description: 'Who finds no seat waits for one' })),
     send_receipt_email_to_participant: receipt,
     send_account_created_email_to_user: Optional(
-      Flag({ default: false, description: 'Mails a link to choose a password to each new course user' }),
+      t.Flag({ default: false, description: 'Mails a link to choose a password to each new course user' }),
     ),
   },
   json,
@@ -43,26 +43,26 @@ const Config = Type.Object(
 /** POST /v2/booking. */
 export const BookingBody = Type.Object(
   {
-    coursedate_id: Id,
-    payment_method: OneOf(['invoice']),
-    currency: Optional(UpperCode(currencyCodes, { description: "The course's unless sent" })),
-    campaign_code: Optional(Title()),
-    voucher_code: Optional(Title()),
-    booker_name: Optional(Line()),
+    coursedate_id: t.Id,
+    payment_method: t.OneOf(['invoice']),
+    currency: Optional(t.UpperCode(currencyCodes, { description: "The course's unless sent" })),
+    campaign_code: Optional(t.Title()),
+    voucher_code: Optional(t.Title()),
+    booker_name: Optional(t.Line()),
     booker_email: Optional(Address()),
-    booker_phone: Optional(LongLine()),
-    company: Optional(Line()),
-    company_number: Optional(Line()),
-    gln_number: Optional(Line()),
-    customer_id: Optional(Id),
-    invoice_reference: Optional(Line()),
-    invoice_address_1: Optional(Line()),
-    invoice_address_2: Optional(Line()),
-    invoice_address_3: Optional(Line()),
-    invoice_zipcode: Optional(Line()),
-    invoice_city: Optional(Line()),
+    booker_phone: Optional(t.LongLine()),
+    company: Optional(t.Line()),
+    company_number: Optional(t.Line()),
+    gln_number: Optional(t.Line()),
+    customer_id: Optional(t.Id),
+    invoice_reference: Optional(t.Line()),
+    invoice_address_1: Optional(t.Line()),
+    invoice_address_2: Optional(t.Line()),
+    invoice_address_3: Optional(t.Line()),
+    invoice_zipcode: Optional(t.Line()),
+    invoice_city: Optional(t.Line()),
     invoice_email: Optional(Address()),
-    participants: JsonList(ParticipantBody),
+    participants: t.JsonList(ParticipantBody),
     config: Optional(Config),
   },
   {
@@ -76,10 +76,10 @@ export const BookingBody = Type.Object(
   },
 );
 
-type Whole = Static<typeof BookingBody>;
-export type SentParticipant = Partial<Static<typeof ParticipantBody>>;
-/** A booking as it was sent: any of it may be missing, and then a fault says so. */
-export type SentBooking = Partial<Omit<Whole, 'participants'>> & { participants?: SentParticipant[] };
+type ValidBooking = Static<typeof BookingBody>;
+export type ParticipantInput = Partial<Static<typeof ParticipantBody>>;
+/** A booking request before its faults are known: any field may be missing. */
+export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { participants?: ParticipantInput[] };
 
 /** PUT /v2/booking/:id/deregister. */
 export type DeregisterBody = Static<typeof DeregisterBody>;
@@ -87,7 +87,7 @@ export const DeregisterBody = Type.Object({
   config: Optional(
     Type.Object(
       {
-        with_fee: Optional(Flag({ default: false, description: 'Deregistered with fee' })),
+        with_fee: Optional(t.Flag({ default: false, description: 'Deregistered with fee' })),
         send_receipt_email_to_participant: receipt,
       },
       json,
@@ -95,8 +95,8 @@ export const DeregisterBody = Type.Object({
   ),
 });
 
-/** Fields that have a fault of their own; any other is `field_invalid`. */
-const getErrorCode: Record<string, BookingCode> = {
+/** Fields with a code of their own; any other is `field_invalid`. */
+const errorCodes: Record<string, BookingCode> = {
   coursedate_id: 'course_date_identifier_invalid',
   payment_method: 'payment_method_invalid',
   campaign_code: 'campaign_code_invalid',
@@ -104,54 +104,54 @@ const getErrorCode: Record<string, BookingCode> = {
   customer_id: 'customer_invalid',
   participants: 'participant_count_invalid',
 };
-const codeOfParticipant: Record<string, BookingCode> = {
+const participantErrorCodes: Record<string, BookingCode> = {
   firstname: 'participant_name_invalid_empty',
   lastname: 'participant_name_invalid_empty',
   email: 'participant_email_invalid_empty',
   products: 'participant_products_invalid',
 };
 
-/** What a validator says of one field: where it is, and for a missing one, its name. */
-export type Refusal = { instancePath: string; keyword: string; params: Record<string, unknown> };
+/** An error of the schema validator. */
+export type ValidationError = { instancePath: string; keyword: string; params: Record<string, unknown> };
 
 /**
- * Words what the validator refused, in the document's order, and gives what is left without the refused fields: the rest
- * is then looked at all the same, and every fault told at once. What was sent stays as it was read.
+ * Converts validation errors to faults, in the order of the schema, and removes the invalid fields from a copy of the
+ * input, so that the rest can be checked and all faults reported at once.
  */
 export function collectValidationErrors(
-  input: SentBooking,
-  refusals: Refusal[],
-): { rest: SentBooking; wrong: Fault[] } {
-  const paths = refusals.map(({ instancePath, keyword, params }) => {
+  input: BookingInput,
+  errors: ValidationError[],
+): { rest: BookingInput; faults: Fault[] } {
+  const paths = errors.map(({ instancePath, keyword, params }) => {
     const missing = keyword === 'required' ? [String(params['missingProperty'])] : [];
     return [...instancePath.split('/').slice(1), ...missing];
   });
   const { participants } = input;
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
-  for (const path of paths) forget(rest, path);
-  const logged = paths.flatMap(fieldsAt).sort((one, other) => getRank(one) - getRank(other));
-  return { rest, wrong: [...logged.map(faultAt), ...tooLong(rest)] };
+  for (const path of paths) removeField(rest, path);
+  const fields = paths.flatMap(fieldsAt).sort((one, other) => rankOf(one) - rankOf(other));
+  return { rest, faults: [...fields.map(faultAt), ...tooLong(rest)] };
 }
 
-function forget(rest: SentBooking, [top = '', at, field]: string[]) {
+function removeField(rest: BookingInput, [top = '', at, field]: string[]) {
   const { participants } = rest;
   if (top === 'participants' && at !== undefined) {
     participants![Number(at)] = field === undefined ? {} : { ...participants![Number(at)], [field]: undefined };
   } else if (top === 'config') {
-    rest.config = unjudged;
+    rest.config = lenientConfig;
   } else {
     Object.assign(rest, { [top]: undefined });
   }
 }
 
-/** Nobody knows what a config with a fault wanted: what depends on it is not held against the booking. */
-const unjudged = {
+/** An invalid config turns all checks off: what it would have allowed is unknown. */
+const lenientConfig = {
   reject_cancelled_course_date: false,
   reject_passed_deadline: false,
   seats_availability_check: false,
 };
 
-/** A participant who is no object lacks both a name and an address. */
+/** A participant that is no object lacks a name and an address. */
 const fieldsAt = (path: string[]) =>
   path[0] === 'participants' && path.length === 2
     ? [
@@ -161,20 +161,21 @@ const fieldsAt = (path: string[]) =>
     : [path];
 
 function faultAt([top = '', at, field = '']: string[]): Fault {
-  if (top in getErrorCode && at === undefined) return fault(getErrorCode[top]!);
+  if (top in errorCodes && at === undefined) return fault(errorCodes[top]!);
   if (top !== 'participants') return fieldFault(at === undefined ? top : `${top}.${at}`);
-  const code = codeOfParticipant[field];
-  return code ? getFault(Number(at), code) : fieldFault(field, Number(at));
+  const code = participantErrorCodes[field];
+  return code ? participantFault(Number(at), code) : fieldFault(field, Number(at));
 }
 
-/** What an index of the database can hold of one person. Any name fits, beside an e-mail of plain letters. */
+/** PostgreSQL's limit for an index entry; any name fits beside an ASCII e-mail. */
 const maxBytes = 2_600;
-const tooLong = ({ participants = [] }: SentBooking): Fault[] =>
+const tooLong = ({ participants = [] }: BookingInput): Fault[] =>
   participants.flatMap(({ email, firstname, lastname }, n) =>
     Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > maxBytes ? [fieldFault('email', n)] : [],
   );
 
-const fields = Object.keys(BookingBody.properties);
-const participantFields = Object.keys(ParticipantBody.properties);
-const getRank = ([top = '', at = '0', field = '']: string[]) =>
-  (fields.indexOf(top) * 1_000 + (top === 'participants' ? Number(at) : 0)) * 1_000 + participantFields.indexOf(field);
+const fieldNames = Object.keys(BookingBody.properties);
+const participantFieldNames = Object.keys(ParticipantBody.properties);
+const rankOf = ([top = '', at = '0', field = '']: string[]) =>
+  (fieldNames.indexOf(top) * 1_000 + (top === 'participants' ? Number(at) : 0)) * 1_000 +
+  participantFieldNames.indexOf(field);

@@ -1,19 +1,19 @@
 import { caseFoldedSql } from '../../database/tables/columns.ts';
 
 /**
- * Joins the course user that has just these values, without regard to case: the first one at or after them in the order of
- * an index. A planner that knows nothing of a new table would walk all of its rows for an equality.
+ * Joins the course user with these values, case ignored, as the first one at or after them in index order: without
+ * statistics the planner would scan all rows for an equality.
  */
 function joinUser(alias: string, columns: string[], values: string[]) {
-  const its = columns.map((column) => caseFoldedSql(`u.${column}`)).join(', ');
-  const sought = values.map(caseFoldedSql).join(', ');
-  return `left join lateral (select u.id, (${its}) = (${sought}) as found from course_users u
-        where u.provider_id = $1 and (${its}) >= (${sought}) order by ${its} limit 1) ${alias} on ${alias}.found`;
+  const indexed = columns.map((column) => caseFoldedSql(`u.${column}`)).join(', ');
+  const expected = values.map(caseFoldedSql).join(', ');
+  return `left join lateral (select u.id, (${indexed}) = (${expected}) as found from course_users u
+        where u.provider_id = $1 and (${indexed}) >= (${expected}) order by ${indexed} limit 1) ${alias} on ${alias}.found`;
 }
 
 const persons = 'json_to_recordset($2) p (place int, email text, firstname text, lastname text)';
 
-/** For each person, in their order, whom the provider knows by e-mail and name, and whether the e-mail is somebody's already. */
+/** For each person, in their order, the course user with that e-mail and name, and whether the e-mail is taken. */
 export const findPersons = {
   name: 'find_persons',
   text: `select known.id, coalesce(owner.id, namesake.id) is not null as taken
@@ -25,17 +25,17 @@ export const findPersons = {
 };
 export type PersonFound = { id: number | null; taken: boolean };
 
-/** For each person the first numbers, as many as `wanted`, that make a username of e-mail and name free. */
+/** For each person the first `candidates` numbers that make a free username of e-mail and name. */
 export const findNumbers = {
   name: 'find_numbers',
-  // A series in a select list is counted only as far as it is wanted; the planner takes it for short, not knowing its end.
+  // A series in a select list stops at the limit; the planner takes it for short, not knowing its end.
   text: `select array(select n.number from (select generate_series(1, (select 2147483647)) as number) n
         ${joinUser('holder', ['username'], ["concat_ws('_', p.email, p.firstname, p.lastname, nullif(n.number, 1))"])}
-        where holder.id is null limit p.wanted) as numbers
-    from json_to_recordset($2) p (place int, email text, firstname text, lastname text, wanted int) order by p.place`,
+        where holder.id is null limit p.candidates) as numbers
+    from json_to_recordset($2) p (place int, email text, firstname text, lastname text, candidates int) order by p.place`,
 };
 
-/** New course users in the order of their places, which is then that of their ids. */
+/** Inserts course users in the order of their places, so that their ids are in it, too. */
 export const createUsers = {
   name: 'make_users',
   text: `insert into course_users (provider_id, created_at, updated_at, customer_id,

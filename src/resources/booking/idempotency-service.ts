@@ -4,24 +4,24 @@ import type { Tx } from '../../database/client.ts';
 import { execute } from '../../database/statements.ts';
 import { realClock } from '../../database/tables/columns.ts';
 
-/** An `Idempotency-Key` and what was asked with it, both hashed. */
+/** An `Idempotency-Key` and its request, both hashed. */
 export type RequestKey = { keyHash: string; fingerprint: string };
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
 
-/** `asked` is the request as it was read: method, route, path ids and body, whatever dialect the body came in. */
-export type AskedWithKey = { key: string; requested: object };
-export const requestKey = ({ key, requested }: AskedWithKey): RequestKey => ({
+/** The parsed request: method, route, path ids and body, whatever its content type. */
+export type KeyedRequest = { key: string; request: object };
+export const toRequestKey = ({ key, request }: KeyedRequest): RequestKey => ({
   keyHash: hash(key),
-  fingerprint: hash(JSON.stringify(requested, (_name, value: unknown) => comparable(value))),
+  fingerprint: hash(JSON.stringify(request, (_name, value: unknown) => comparable(value))),
 });
 
-/** What could not be read is left as a symbol, and `JSON.stringify` would take it for a field that was not sent. */
-const comparable = (value: unknown) => (typeof value === 'symbol' ? null : isFields(value) ? inOrder(value) : value);
+/** An unreadable value is a symbol, which `JSON.stringify` would omit. */
+const comparable = (value: unknown) => (typeof value === 'symbol' ? null : isObject(value) ? sortKeys(value) : value);
 
-const isFields = (value: unknown): value is object =>
+const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const inOrder = (fields: object) => Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
+const sortKeys = (object: object) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 export const findRecord = {
   name: 'find_idempotency_record',
@@ -29,7 +29,7 @@ export const findRecord = {
     where provider_id = $1 and key_hash = $2 and expires_at > ${realClock}`,
 };
 
-/** Writes over one that has expired, and clears away the provider's others that have. */
+/** Replaces an expired record, and deletes the provider's other expired ones. */
 export const storeRecord = {
   name: 'keep_idempotency_record',
   text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= ${realClock} and key_hash <> $2)
@@ -39,14 +39,14 @@ export const storeRecord = {
       answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 };
 
-/** What was answered to this key within 24 hours, and whether to the same request. Under the lock, so that a second request has waited for the first. */
+/** The response to this key within 24 hours. Call under the lock, so that a concurrent request has finished. */
 export async function findStoredResponse({ providerId }: Ctx, tx: Tx, { keyHash, fingerprint }: RequestKey) {
-  type Kept = { fingerprint: string; answer: unknown };
-  const [stored] = await execute<Kept>(tx, findRecord, [providerId, keyHash]);
-  return stored && { isSame: stored.fingerprint === fingerprint, answer: stored.answer };
+  type StoredRecord = { fingerprint: string; answer: unknown };
+  const [record] = await execute<StoredRecord>(tx, findRecord, [providerId, keyHash]);
+  return record && { isSame: record.fingerprint === fingerprint, answer: record.answer };
 }
 
-/** Keeps the answer of a booking that was made; it holds no names. */
+/** Stores the response to a booking, which holds no personal data. */
 export const storeResponse = (
   { providerId }: Ctx,
   tx: Tx,

@@ -1,6 +1,6 @@
 import { amountText, toMinorUnits, toPercent, type Minor } from '../../lib/money.ts';
 
-/** A line as it is agreed; its discount is that of all its items together. */
+/** An order line; its discount is for the whole quantity. */
 export type AgreedLine = {
   quantity: number;
   priceAtOrder: string;
@@ -8,7 +8,7 @@ export type AgreedLine = {
   vatPercentage: string;
 };
 
-/** What an order keeps of its lines: discounts first, then VAT, rounded half up for each line. */
+/** Totals of an order: discounts first, then VAT, rounded half up for each line. */
 export function agreedTotals(lines: AgreedLine[]) {
   let [before, discounts, vat] = [0n, 0n, 0n];
   for (const line of lines) {
@@ -25,23 +25,23 @@ export function agreedTotals(lines: AgreedLine[]) {
   };
 }
 
-/** What a campaign takes off each item: so many percent, or an amount in the order's currency. */
+/** A discount on each item, in percent or as an amount in the order's currency. */
 export type Discount = { campaignId: number; type: 'Percent' | 'Value'; value: string };
 
-/** One product of an order: its price for one, without VAT. */
+/** A product of an order; the price is for one, without VAT. */
 export type Sold = { productId: number; price: string; vatPercentage: string; quantity: number };
 
-/** A line as it is agreed; the percentage and the amount are those of one item. */
+/** The discount's percentage and amount are those of one item. */
 export type PricedLine = AgreedLine & {
   productId: number;
   discountPercentAtOrder: string;
   discountAmountAtOrder: string;
 };
 
-/** A price never falls below 0: what is taken off an item is its price at most. */
+/** The discount on an item is at most its price. */
 export function priceLine({ productId, price, vatPercentage, quantity }: Sold, discount?: Discount): PricedLine {
   const percent = discount?.type === 'Percent' ? discount.value : '0';
-  const amount = discount?.type === 'Value' ? least(toMinorUnits(discount.value), toMinorUnits(price)) : 0n;
+  const amount = discount?.type === 'Value' ? minOf(toMinorUnits(discount.value), toMinorUnits(price)) : 0n;
   const calculated = toPercent(BigInt(quantity) * toMinorUnits(price), percent) + BigInt(quantity) * amount;
   return {
     productId,
@@ -54,12 +54,15 @@ export function priceLine({ productId, price, vatPercentage, quantity }: Sold, d
   };
 }
 
-/** The lines of an order with the one of the discounts that takes off the most, the first of equal ones. */
-export function priceOrder(sold: Sold[], discounts: Discount[]) {
-  const full = { discount: undefined, lines: sold.map((one) => priceLine(one)) };
-  const lowered = discounts.map((discount) => ({ discount, lines: sold.map((one) => priceLine(one, discount)) }));
+/** Prices an order with the highest of the discounts, the first of equal ones. */
+export function priceOrder(products: Sold[], discounts: Discount[]) {
+  const full = { discount: undefined, lines: products.map((product) => priceLine(product)) };
+  const discounted = discounts.map((discount) => ({
+    discount,
+    lines: products.map((product) => priceLine(product, discount)),
+  }));
   const saved = ({ lines }: { lines: PricedLine[] }) => toMinorUnits(agreedTotals(lines).totalDiscounts);
-  const [first = full, ...others] = lowered;
+  const [first = full, ...others] = discounted;
   const best = others.reduce((most, one) => (saved(one) > saved(most) ? one : most), first);
   return { ...best, totals: toTotals(best.lines) };
 }
@@ -72,12 +75,12 @@ function toTotals(lines: PricedLine[]) {
 }
 export type OrderTotals = ReturnType<typeof toTotals>;
 
-/** What the database can hold of an amount: `numeric(12,2)`. */
+/** The largest `numeric(12,2)`, in minor units. */
 const maxMoney = 999_999_999_999n;
 export const isStorable = ({ agreed, inclVat }: OrderTotals) =>
   toMinorUnits(agreed.totalBeforeDiscounts) <= maxMoney && inclVat <= maxMoney;
 
-/** What a voucher pays of a total: all of it, or all that is left of the voucher. */
-export const voucherPays = (balance: string, total: Minor): Minor => least(toMinorUnits(balance), total);
+/** The part of a total that a voucher pays, at most its balance. */
+export const voucherPays = (balance: string, total: Minor): Minor => minOf(toMinorUnits(balance), total);
 
-const least = (a: Minor, b: Minor) => (a < b ? a : b);
+const minOf = (a: Minor, b: Minor) => (a < b ? a : b);

@@ -8,7 +8,7 @@ export type ProductFound = {
   vatPercentage: string;
 };
 
-/** A course date that can be booked, or a child of it that a trigger value leads to. */
+/** A bookable course date, or one of its children. */
 export type DateFound = Seats & {
   id: number;
   courseId: number;
@@ -19,13 +19,13 @@ export type DateFound = Seats & {
   endAt: string;
   place: string | null;
   isCanceled: boolean;
-  /** After the deadline's day in the date's zone, or after the end. */
+  /** True after the deadline's day in the date's zone, or after the end. */
   isPassed: boolean;
-  /** The course's, unless it is archived. */
+  /** Null if archived. */
   mainProduct: ProductFound | null;
 };
 
-/** One that its code names, or an agreement of the customer's. */
+/** A campaign by its code (`isNamed`), or an agreement with the customer. */
 export type CampaignFound = {
   id: number;
   isNamed: boolean;
@@ -47,32 +47,31 @@ export type VoucherFound = {
 };
 export type CustomerFound = { id: number; sellerId: number | null; isActive: boolean };
 
-/** Everything that a booking names, as far as it is there. */
-export type BookingFound = {
+/** The stored items that a booking refers to. */
+export type BookingContext = {
   dates: DateFound[];
-  /** Those that participants name. */
   products: ProductFound[];
   campaigns: CampaignFound[];
   voucher: VoucherFound | null;
   customer: CustomerFound | null;
 };
 
-/** What of a request the terms of a booking depend on, as far as it was sent. */
-export type Asked = {
+/** The fields of a booking request that its quote depends on; any may be missing. */
+export type QuoteRequest = {
   coursedate_id?: number | undefined;
   currency?: string | undefined;
   campaign_code?: string | undefined;
   voucher_code?: string | undefined;
   customer_id?: number | undefined;
-  participants?: AskedParticipant[] | undefined;
-  config?: AskedConfig | undefined;
+  participants?: QuoteParticipant[] | undefined;
+  config?: QuoteConfig | undefined;
 };
-export type AskedParticipant = {
+export type QuoteParticipant = {
   status_id?: 1 | 3 | 7 | undefined;
   products?: number[] | undefined;
   trigger_value?: string | undefined;
 };
-type AskedConfig = {
+type QuoteConfig = {
   reject_cancelled_course_date?: boolean | undefined;
   reject_passed_deadline?: boolean | undefined;
   seats_availability_check?: boolean | undefined;

@@ -1,64 +1,70 @@
 import type { Fault } from '../../core/errors.ts';
-import { fault, getFault, refused, type BookingCode } from './schema.ts';
+import { fault, participantFault, bookingProblem, type BookingCode } from './schema.ts';
 import { isStorable, priceOrder, voucherPays, type Discount, type Sold } from './price-service.ts';
 import { decideSeats } from '../seats/service.ts';
 import type { SeatStatus } from '../seats/schema.ts';
-import type { Asked, AskedParticipant, BookingFound, CampaignFound, DateFound, ProductFound } from './quote-schema.ts';
+import type {
+  QuoteRequest,
+  QuoteParticipant,
+  BookingContext,
+  CampaignFound,
+  DateFound,
+  ProductFound,
+} from './quote-schema.ts';
 
-/** Where each participant gets which status, what is sold to them, and what that comes to. */
 export type BookingQuote = ReturnType<typeof quoteBooking>;
 
-/**
- * Decides a booking from what was asked and what is there, without touching either. Throws with all that is wrong with
- * it, the `faults` that were found before first.
- */
-export function quoteBooking(requested: Asked, found: BookingFound, faults: Fault[]) {
-  const { participants = [], config = {} } = requested;
-  const { voucher } = found;
-  const date = found.dates.find(({ id }) => id === requested.coursedate_id);
-  const currency = requested.currency ?? date?.courseCurrency;
+/** Decides statuses, lines and totals of a booking. Throws with all of its faults, `faults` from validation first. */
+export function quoteBooking(request: QuoteRequest, context: BookingContext, faults: Fault[]) {
+  const { participants = [], config = {} } = request;
+  const { voucher } = context;
+  const date = context.dates.find(({ id }) => id === request.coursedate_id);
+  const currency = request.currency ?? date?.courseCurrency;
 
-  const products = new Map(found.products.map((product) => [product.id, product]));
-  const bought = participants.map((participant) => getProducts(participant, date, products));
-  const children = childrenByTrigger(date, found.dates);
+  const products = new Map(context.products.map((product) => [product.id, product]));
+  const purchases = participants.map((participant) => toPurchase(participant, date, products));
+  const children = childrenByTrigger(date, context.dates);
   const dates = date ? participants.map(({ trigger_value }) => children.get(trigger_value ?? null) ?? date) : [];
   const seats = decideSeats(
-    found.dates,
+    context.dates,
     dates.map(({ id }, n) => ({ courseDateId: id, status: participants[n]!.status_id ?? 1 })),
     { check: config.seats_availability_check ?? true, waitWhenFull: config.waiting_list_when_full ?? false },
   );
-  const { lines, totals, discount } = priceOrder(soldBy(bought), discountsFor(requested, found, currency));
-  const wrong = [
+  const { lines, totals, discount } = priceOrder(
+    toOrderedProducts(purchases),
+    discountsFor(request, context, currency),
+  );
+  const allFaults = [
     ...faults,
-    ...wrongDates(requested, date, dates),
-    ...wrongProducts(bought, currency),
-    ...wrongPayer(requested, found),
-    ...wrongCampaign(requested, found, date, currency),
-    ...wrongVoucher(requested, found, currency),
+    ...checkDates(request, date, dates),
+    ...checkProducts(purchases, currency),
+    ...checkCustomer(request, context),
+    ...checkCampaign(request, context, date, currency),
+    ...checkVoucher(request, context, currency),
     ...(isStorable(totals) ? [] : [fault('order_could_not_be_created')]),
-    ...seats.flatMap((status, n) => (status === undefined ? [getFault(n, 'no_seats_available')] : [])),
+    ...seats.flatMap((status, n) => (status === undefined ? [participantFault(n, 'no_seats_available')] : [])),
   ];
-  if (wrong.length > 0) throw refused(wrong);
+  if (allFaults.length > 0) throw bookingProblem(allFaults);
 
   return {
-    // Without a fault there is a date, hence a currency, and a place for each.
+    // Without a fault there is a date, hence a currency, and a seat for each.
     date: date!,
     currency: currency!,
     participants: dates.map(({ id, courseId }, n) => ({
       courseId,
       courseDateId: id,
       status: seats[n] as SeatStatus,
-      productIds: bought[n]!.products.map((product) => product.id),
+      productIds: purchases[n]!.products.map((product) => product.id),
     })),
     lines,
     totals,
     campaignId: discount?.campaignId ?? null,
-    customer: found.customer,
+    customer: context.customer,
     voucher: voucher && { id: voucher.id, code: voucher.code, pays: voucherPays(voucher.balance, totals.inclVat) },
   };
 }
 
-/** The first child of the date for each trigger value that leads to one. */
+/** The first child of the date for each trigger value. */
 function childrenByTrigger(date: DateFound | undefined, all: DateFound[]) {
   const children = new Map<string | null, DateFound>();
   for (const child of all) {
@@ -68,33 +74,37 @@ function childrenByTrigger(date: DateFound | undefined, all: DateFound[]) {
   return children;
 }
 
-function wrongDates({ coursedate_id, config = {} }: Asked, date: DateFound | undefined, dates: DateFound[]): Fault[] {
+function checkDates(
+  { coursedate_id, config = {} }: QuoteRequest,
+  date: DateFound | undefined,
+  dates: DateFound[],
+): Fault[] {
   if (!date) return coursedate_id === undefined ? [] : [fault('course_date_identifier_invalid')];
   const { reject_cancelled_course_date = true, reject_passed_deadline = true } = config;
-  const getCodes = ({ isCanceled, isPassed }: DateFound) => [
+  const codesOf = ({ isCanceled, isPassed }: DateFound) => [
     ...(isCanceled && reject_cancelled_course_date ? (['course_date_cancelled'] as const) : []),
     ...(isPassed && reject_passed_deadline ? (['deadline_passed'] as const) : []),
   ];
   const ofChildren = dates.flatMap((child, n) =>
-    child === date ? [] : getCodes(child).map((code) => getFault(n, code)),
+    child === date ? [] : codesOf(child).map((code) => participantFault(n, code)),
   );
-  return [...getCodes(date).map(fault), ...ofChildren];
+  return [...codesOf(date).map(fault), ...ofChildren];
 }
 
-/** What a participant buys, or why that cannot be sold. */
-type Bought = { products: ProductFound[]; code?: BookingCode };
+/** A participant's products, or the code of the error. */
+type Purchase = { products: ProductFound[]; code?: BookingCode };
 
-/** The course's main product unless products are named, and then just one of the course: others are what goes with it. */
-function getProducts(
-  { products }: AskedParticipant,
+/** By default the course's main product; requested products must hold exactly one of the course. */
+function toPurchase(
+  { products }: QuoteParticipant,
   date: DateFound | undefined,
-  found: Map<number, ProductFound>,
-): Bought {
+  productsById: Map<number, ProductFound>,
+): Purchase {
   if (products === undefined) {
     if (date?.mainProduct) return { products: [date.mainProduct] };
     return date ? { products: [], code: 'default_course_product_missing' } : { products: [] };
   }
-  const named = products.flatMap((id) => found.get(id) ?? []);
+  const named = products.flatMap((id) => productsById.get(id) ?? []);
   if (named.length < products.length) return { products: [], code: 'participant_products_invalid' };
   const own = named.filter(({ courseId }) => courseId === date?.courseId).length;
   if (date && own === 0) return { products: named, code: 'participant_does_not_have_a_course_product' };
@@ -103,30 +113,30 @@ function getProducts(
   return { products: named };
 }
 
-function wrongProducts(bought: Bought[], currency: string | undefined): Fault[] {
-  const each = bought.flatMap(({ code }, n) => {
+function checkProducts(purchases: Purchase[], currency: string | undefined): Fault[] {
+  const each = purchases.flatMap(({ code }, n) => {
     if (code === undefined) return [];
-    return code === 'default_course_product_missing' ? [fault(code)] : [getFault(n, code)];
+    return code === 'default_course_product_missing' ? [fault(code)] : [participantFault(n, code)];
   });
-  const all = bought.flatMap(({ products }) => products);
+  const all = purchases.flatMap(({ products }) => products);
   const isForeign = currency !== undefined && all.some((product) => product.currency !== currency);
   return isForeign ? [...each, fault('exchange_rate_does_not_exist')] : each;
 }
 
-/** One line for each product, its quantity the participants who buy it. */
-function soldBy(bought: Bought[]): Sold[] {
-  const sold = new Map<number, Sold>();
-  for (const { id: productId, price, vatPercentage } of bought.flatMap(({ products }) => products)) {
-    const quantity = (sold.get(productId)?.quantity ?? 0) + 1;
-    sold.set(productId, { productId, price, vatPercentage, quantity });
+/** One product each, with the number of participants who buy it. */
+function toOrderedProducts(purchases: Purchase[]): Sold[] {
+  const ordered = new Map<number, Sold>();
+  for (const { id: productId, price, vatPercentage } of purchases.flatMap(({ products }) => products)) {
+    const quantity = (ordered.get(productId)?.quantity ?? 0) + 1;
+    ordered.set(productId, { productId, price, vatPercentage, quantity });
   }
-  return [...sold.values()];
+  return [...ordered.values()];
 }
 
-const wrongPayer = ({ customer_id }: Asked, { customer }: BookingFound): Fault[] =>
+const checkCustomer = ({ customer_id }: QuoteRequest, { customer }: BookingContext): Fault[] =>
   customer_id !== undefined && !customer?.isActive ? [fault('customer_invalid')] : [];
 
-/** Whether a campaign lowers this order: an amount only does in its own currency. */
+/** A discount by amount applies only in its own currency. */
 const applies = (campaign: CampaignFound, currency: string | undefined) =>
   campaign.isRunning &&
   campaign.forCourse &&
@@ -134,30 +144,38 @@ const applies = (campaign: CampaignFound, currency: string | undefined) =>
   (campaign.type === 'Percent' || campaign.currency === currency);
 
 /** A campaign's code wins over the customer's agreements. */
-function discountsFor({ campaign_code }: Asked, { campaigns }: BookingFound, currency: string | undefined): Discount[] {
-  const requested = campaigns.filter(({ isNamed }) => isNamed === (campaign_code !== undefined));
-  return requested
+function discountsFor(
+  { campaign_code }: QuoteRequest,
+  { campaigns }: BookingContext,
+  currency: string | undefined,
+): Discount[] {
+  const candidates = campaigns.filter(({ isNamed }) => isNamed === (campaign_code !== undefined));
+  return candidates
     .filter((campaign) => applies(campaign, currency))
     .map(({ id, type, value }) => ({ campaignId: id, type, value }));
 }
 
-function wrongCampaign(
-  { campaign_code }: Asked,
-  { campaigns }: BookingFound,
+function checkCampaign(
+  { campaign_code }: QuoteRequest,
+  { campaigns }: BookingContext,
   date: DateFound | undefined,
   currency: string | undefined,
 ): Fault[] {
   if (campaign_code === undefined) return [];
   const campaign = campaigns.find(({ isNamed }) => isNamed);
   if (campaign?.isExpired) return [fault('campaign_code_expired')];
-  // Without a date nobody can say what it would apply to.
-  const isRight = campaign && (date ? applies(campaign, currency) : campaign.isRunning);
-  return isRight ? [] : [fault('campaign_code_invalid')];
+  // Without a date only the campaign itself can be checked.
+  const isValid = campaign && (date ? applies(campaign, currency) : campaign.isRunning);
+  return isValid ? [] : [fault('campaign_code_invalid')];
 }
 
-function wrongVoucher({ voucher_code }: Asked, { voucher }: BookingFound, currency: string | undefined): Fault[] {
+function checkVoucher(
+  { voucher_code }: QuoteRequest,
+  { voucher }: BookingContext,
+  currency: string | undefined,
+): Fault[] {
   if (voucher_code === undefined) return [];
   if (voucher?.isExpired) return [fault('voucher_code_expired')];
-  const isRight = voucher && !voucher.isArchived && (currency === undefined || voucher.currency === currency);
-  return isRight ? [] : [fault('voucher_code_invalid')];
+  const isValid = voucher && !voucher.isArchived && (currency === undefined || voucher.currency === currency);
+  return isValid ? [] : [fault('voucher_code_invalid')];
 }

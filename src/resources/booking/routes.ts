@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import type { Fault } from '../../core/errors.ts';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { bookingErrorResponses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { participantShape } from '../participants/serializer.ts';
-import { BookingBody, DeregisterBody, collectValidationErrors, type Refusal } from './body-schema.ts';
-import { BookingAnswer, DeregisterAnswer, fieldFault, refused } from './schema.ts';
+import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
+import { BookingAnswer, DeregisterAnswer, bookingProblem, fieldFault } from './schema.ts';
 import { book, deregister } from './service.ts';
 
 const tags = ['Booking'];
@@ -39,11 +39,11 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request, reply) => {
       const { validationError } = request;
-      // It could not be checked at all.
+      // Other errors than the schema's, such as an unreadable body.
       if (validationError && !validationError.validation) throw validationError;
-      const refusals = (validationError?.validation ?? []) as Refusal[];
-      const { rest, wrong } = collectValidationErrors(request.body, refusals);
-      const answer = await book(request.ctx, rest, [...wrongKey(request), ...wrong], getKey(request));
+      const errors = (validationError?.validation ?? []) as ValidationError[];
+      const { rest, faults } = collectValidationErrors(request.body, errors);
+      const answer = await book(request.ctx, rest, [...checkKey(request), ...faults], toKeyedRequest(request));
       return reply.code(201).send(answer);
     },
   );
@@ -55,29 +55,29 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Deregister all participants of a booking',
         description: 'Frees their seats for who is next in line. A second call changes nothing; the order stays.',
         tags,
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         headers,
         body: DeregisterBody,
         response: { 200: DeregisterAnswer(participantShape.schema), ...bookingErrorResponses },
       },
     },
     async (request) => {
-      const wrong = wrongKey(request);
-      if (wrong.length > 0) throw refused(wrong);
-      return deregister(request.ctx, request.params.id, request.body, getKey(request));
+      const faults = checkKey(request);
+      if (faults.length > 0) throw bookingProblem(faults);
+      return deregister(request.ctx, request.params.id, request.body, toKeyedRequest(request));
     },
   );
 };
 
 type Keyed = { headers: { 'idempotency-key'?: string } };
 
-/** Of a request as it was read, with nothing set aside; undefined without a key. */
-function getKey({ headers, method, routeOptions, params, body }: Keyed & Omit<FastifyRequest, 'headers'>) {
+/** Takes the body with its invalid fields; undefined without a key. */
+function toKeyedRequest({ headers, method, routeOptions, params, body }: Keyed & Omit<FastifyRequest, 'headers'>) {
   const key = headers['idempotency-key'];
-  return key === undefined ? undefined : { key, requested: { method, route: routeOptions.url, params, body } };
+  return key === undefined ? undefined : { key, request: { method, route: routeOptions.url, params, body } };
 }
 
-function wrongKey({ headers }: Keyed): Fault[] {
+function checkKey({ headers }: Keyed): Fault[] {
   const length = headers['idempotency-key']?.length ?? 1;
   return length >= 1 && length <= 255 ? [] : [fieldFault('Idempotency-Key')];
 }

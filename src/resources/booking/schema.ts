@@ -3,8 +3,8 @@ import type { TObject } from '@sinclair/typebox';
 import { Problem, type Fault } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
 
-/** What can be wrong with a booking; `of` words the fault of one participant, who is named by their place. */
-const sayings = {
+/** Error codes of bookings; those in lower case follow `Participant n: `. */
+const messages = {
   course_date_identifier_invalid: 'coursedate_id names no course date that can be booked',
   course_date_cancelled: 'The course date is canceled',
   deadline_passed: 'The deadline of the course date has passed',
@@ -27,25 +27,25 @@ const sayings = {
   no_seats_available: 'no seat is available',
   idempotency_key_reused: 'The Idempotency-Key was used with another request',
 } as const;
-export type BookingCode = keyof typeof sayings;
+export type BookingCode = keyof typeof messages;
 
-export const fault = (code: BookingCode): Fault => ({ code, message: sayings[code] });
+export const fault = (code: BookingCode): Fault => ({ code, message: messages[code] });
 
-/** `at` counts from 0, the message from 1. */
-export const getFault = (now: number, code: BookingCode): Fault => ({
+/** `index` counts from 0, the message from 1. */
+export const participantFault = (index: number, code: BookingCode): Fault => ({
   code,
-  message: `${named(now)}: ${sayings[code]}`,
+  message: `${participantLabel(index)}: ${messages[code]}`,
 });
-export const fieldFault = (field: string, now?: number): Fault => ({
+export const fieldFault = (field: string, index?: number): Fault => ({
   code: 'field_invalid',
-  message: now === undefined ? `${field} is not valid` : `${named(now)}: ${field} is not valid`,
+  message: index === undefined ? `${field} is not valid` : `${participantLabel(index)}: ${field} is not valid`,
 });
-const named = (now: number) => `Participant ${now + 1}`;
+const participantLabel = (index: number) => `Participant ${index + 1}`;
 
-/** A booking that cannot be: with everything that is wrong with it, each said once. */
-export function refused(faults: Fault[]) {
-  const once = [...new Map(faults.map((one) => [`${one.code} ${one.message}`, one])).values()];
-  return new Problem('invalid', once[0]!.message, { faults: once });
+/** The error of a rejected booking, with each fault once. */
+export function bookingProblem(faults: Fault[]) {
+  const unique = [...new Map(faults.map((one) => [`${one.code} ${one.message}`, one])).values()];
+  return new Problem('invalid', unique[0]!.message, { faults: unique });
 }
 
 /** POST /v2/booking. Amounts are in the order's currency. */
@@ -65,7 +65,7 @@ export const BookingAnswer = Type.Object({
   }),
 });
 
-/** The days and the place of a course date, as its order keeps them. */
+/** The days and the place of a course date, for its order. */
 export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>
   [dayText(startAt), dayText(endAt), ...(place ? [place] : [])].join(' - ');
 

@@ -9,65 +9,63 @@ import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { hasLeft, holdsSeat, paid, seat } from '../../reference/statuses.ts';
-import { enrol, findKnown, type Enrolled, type Person } from './enrolment-service.ts';
-import { findStoredResponse, storeResponse, requestKey, type AskedWithKey } from './idempotency-service.ts';
+import { enrolUsers, findExistingUsers, type EnrolledUser, type Person } from './enrolment-service.ts';
+import { findStoredResponse, storeResponse, toRequestKey, type KeyedRequest } from './idempotency-service.ts';
 import { participantShape } from '../participants/serializer.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
-import type { BookingFound, DateFound, ProductFound } from './quote-schema.ts';
+import type { BookingContext, DateFound, ProductFound } from './quote-schema.ts';
 import { quoteBooking, type BookingQuote } from './quote-service.ts';
-import type { DeregisterBody, SentBooking } from './body-schema.ts';
-import { announce, findChildren, findDate, findPayers, findProducts, createBooking, spendVoucher } from './sql.ts';
+import type { DeregisterBody, BookingInput } from './body-schema.ts';
+import { queueMails, findChildren, findDate, findPayers, findProducts, createBooking, spendVoucher } from './sql.ts';
 import type { BookingCreated, PayersFound } from './sql.ts';
-import { detailedOrderTitle, fault, refused, type BookingAnswer } from './schema.ts';
+import { detailedOrderTitle, fault, bookingProblem, type BookingAnswer } from './schema.ts';
 
 /**
- * Books: all of it or nothing, in one transaction under the provider's lock. `faults` is what was found wrong before.
- * With a key that was used for the same request the first answer is given again.
+ * Books in one transaction under the provider's lock; `faults` are those of validation. A repeated idempotency key
+ * returns the first response.
  */
 export async function book(
   ctx: Ctx,
-  input: SentBooking,
+  input: BookingInput,
   faults: Fault[],
-  requested?: AskedWithKey,
+  request?: KeyedRequest,
 ): Promise<BookingAnswer> {
   assertPairLimit(input);
-  const key = requested && requestKey(requested);
+  const key = request && toRequestKey(request);
   return ctx.write(async (tx, now) => {
     const stored = key && (await findStoredResponse(ctx, tx, key));
-    if (stored && !stored.isSame) throw refused([fault('idempotency_key_reused')]);
+    if (stored && !stored.isSame) throw bookingProblem([fault('idempotency_key_reused')]);
     if (stored) return rollbackNoChange(tx, stored.answer as BookingAnswer);
 
-    // Both at once; whoever lacks a name or an address is refused by the terms before anybody is enrolled.
-    const [found, known] = await Promise.all([find(ctx, tx, input), findKnown(ctx, tx, getPersons(input))]);
-    const quote = quoteBooking(input, found, faults);
-    const users = await enrol(ctx, tx, now, getPersons(input), known, quote.customer?.id ?? null);
-    const created = await make(ctx, tx, now, input, quote, users);
-    if (quote.voucher) await spend(ctx, tx, now, created.orderId, quote.voucher);
-    await send(ctx, tx, now, mailsFor(input, users, created));
+    // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
+    const [context, existing] = await Promise.all([
+      loadContext(ctx, tx, input),
+      findExistingUsers(ctx, tx, toPersons(input)),
+    ]);
+    const quote = quoteBooking(input, context, faults);
+    const users = await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null);
+    const created = await insertBooking(ctx, tx, now, input, quote, users);
+    if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
+    await queue(ctx, tx, now, mailsFor(input, users, created));
 
     recordAffected(tx, created.bookingId);
-    const answer = toAnswer(quote, created);
+    const answer = toResponse(quote, created);
     if (key) await storeResponse(ctx, tx, now, key, { bookingId: created.bookingId, answer });
     return answer;
   });
 }
 
 /**
- * Takes all participants of a booking off their dates, and gives the places to who is next. Who has left before stays as
- * they are, so a second call changes nothing. A booking's key names another request.
+ * Deregisters all participants of a booking and promotes the waiting lists. Idempotent: those deregistered before stay
+ * as they are. Throws for a key that was used for a booking.
  */
-export async function deregister(
-  ctx: Ctx,
-  bookingId: number,
-  { config = {} }: DeregisterBody,
-  requested?: AskedWithKey,
-) {
-  const key = requested && requestKey(requested);
+export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: DeregisterBody, request?: KeyedRequest) {
+  const key = request && toRequestKey(request);
   const { with_fee = false, send_receipt_email_to_participant = false } = config;
   const statusId = with_fee ? seat.deregisteredWithFee : seat.deregistered;
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(async (tx, now) => {
-    if (key && (await findStoredResponse(ctx, tx, key))) throw refused([fault('idempotency_key_reused')]);
+    if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([fault('idempotency_key_reused')]);
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw notFound('Booking');
 
@@ -84,7 +82,7 @@ export async function deregister(
     const freed = leaving.filter((one) => holdsSeat(one.statusId)).map(({ courseDateId }) => courseDateId);
     await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
     const mails = leaving.map(({ id, userId }) => ({ purpose: 'deregistration', userId, participantId: id }));
-    if (send_receipt_email_to_participant) await send(ctx, tx, now, mails);
+    if (send_receipt_email_to_participant) await queue(ctx, tx, now, mails);
   });
   const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
   return {
@@ -94,27 +92,27 @@ export async function deregister(
   };
 }
 
-/** Participants with the products that they buy: so many are decided and written in a moment. */
+/** Limits the time under the lock: pairs of participant and product. */
 const maxPairs = 10_000;
-function assertPairLimit({ participants = [] }: SentBooking) {
+function assertPairLimit({ participants = [] }: BookingInput) {
   const pairs = participants.reduce((sum, { products }) => sum + (products?.length ?? 1), 0);
-  if (pairs > maxPairs) throw refused([fault('too_many_products')]);
+  if (pairs > maxPairs) throw bookingProblem([fault('too_many_products')]);
 }
 
-/** All that the booking names, as far as it is there; looked for only when it is named. */
-async function find({ providerId }: Ctx, tx: Tx, input: SentBooking): Promise<BookingFound> {
+/** Loads what the booking refers to. */
+async function loadContext({ providerId }: Ctx, tx: Tx, input: BookingInput): Promise<BookingContext> {
   const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = input;
   const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
   const productIds = participants.flatMap(({ products }) => products ?? []);
   const isPlain = campaign_code === undefined && customer_id === undefined && voucher_code === undefined;
 
   const [date] = await execute<DateFound>(tx, findDate, [providerId, coursedate_id]);
-  const toChildren = [providerId, coursedate_id, JSON.stringify(triggers)];
-  const children = date && triggers.length > 0 ? await execute<DateFound>(tx, findChildren, toChildren) : [];
-  const toProducts = [providerId, JSON.stringify(productIds)];
-  const products = productIds.length > 0 ? await execute<ProductFound>(tx, findProducts, toProducts) : [];
-  const toPayers = [providerId, date?.courseId, campaign_code, customer_id, voucher_code];
-  const [payers] = isPlain ? [] : await execute<PayersFound>(tx, findPayers, toPayers);
+  const childValues = [providerId, coursedate_id, JSON.stringify(triggers)];
+  const children = date && triggers.length > 0 ? await execute<DateFound>(tx, findChildren, childValues) : [];
+  const productValues = [providerId, JSON.stringify(productIds)];
+  const products = productIds.length > 0 ? await execute<ProductFound>(tx, findProducts, productValues) : [];
+  const payerValues = [providerId, date?.courseId, campaign_code, customer_id, voucher_code];
+  const [payers] = isPlain ? [] : await execute<PayersFound>(tx, findPayers, payerValues);
   return {
     dates: date ? [date, ...children] : [],
     products,
@@ -124,8 +122,8 @@ async function find({ providerId }: Ctx, tx: Tx, input: SentBooking): Promise<Bo
   };
 }
 
-/** Once the terms are agreed nobody lacks a name or an address. */
-const getPersons = ({ participants = [], company, company_number }: SentBooking): Person[] =>
+/** The names and addresses are missing only until the quote has rejected the booking. */
+const toPersons = ({ participants = [], company, company_number }: BookingInput): Person[] =>
   participants.map((one) => ({
     email: one.email!,
     firstname: one.firstname!,
@@ -137,26 +135,26 @@ const getPersons = ({ participants = [], company, company_number }: SentBooking)
     dateOfBirth: one.date_of_birth,
   }));
 
-async function make(
+async function insertBooking(
   { providerId }: Ctx,
   tx: Tx,
   now: string,
-  input: SentBooking,
+  input: BookingInput,
   quote: BookingQuote,
-  users: Enrolled[],
+  users: EnrolledUser[],
 ) {
   const [created] = await execute<BookingCreated>(tx, createBooking, [
     ...[providerId, now, ...orderColumns(input, quote)],
     ...[quote.date.id, input.booker_email ?? null, input.booker_phone ?? null],
     ...[toRecordset(lineRows(quote)), isPaid(quote) ? paid.yes : paid.no],
-    ...[toRecordset(participantRows(input, quote, users)), toRecordset(boughtRows(quote))],
+    ...[toRecordset(participantRows(input, quote, users)), toRecordset(purchaseRows(quote))],
   ]);
   return created!;
 }
 
 const isPaid = ({ voucher, totals }: BookingQuote) => totals.inclVat > 0n && voucher?.pays === totals.inclVat;
 
-const orderColumns = (input: SentBooking, quote: BookingQuote) => [
+const orderColumns = (input: BookingInput, quote: BookingQuote) => [
   quote.date.courseTitle,
   detailedOrderTitle(quote.date.startAt, quote.date.endAt, quote.date.place),
   quote.currency,
@@ -180,12 +178,12 @@ const orderColumns = (input: SentBooking, quote: BookingQuote) => [
   toCustomProperties(input, quote),
 ];
 
-/** Who is invoiced is told by the order, even where no new course user carries it, and what is paid by a voucher. */
-function toCustomProperties({ company, company_number }: SentBooking, { voucher }: BookingQuote) {
+/** The invoiced company, which no existing course user stores, and the amount paid by voucher. */
+function toCustomProperties({ company, company_number }: BookingInput, { voucher }: BookingQuote) {
   const isSpent = voucher !== null && voucher.pays > 0n;
   const spent = isSpent ? { voucher_code: voucher.code, voucher_amount: amountText(voucher.pays) } : {};
-  const logged = JSON.stringify({ company, company_number, ...spent });
-  return logged === '{}' ? null : logged;
+  const json = JSON.stringify({ company, company_number, ...spent });
+  return json === '{}' ? null : json;
 }
 
 const lineRows = ({ lines }: BookingQuote) =>
@@ -199,7 +197,7 @@ const lineRows = ({ lines }: BookingQuote) =>
     vat: line.vatPercentage,
   }));
 
-const participantRows = ({ participants = [] }: SentBooking, quote: BookingQuote, users: Enrolled[]) =>
+const participantRows = ({ participants = [] }: BookingInput, quote: BookingQuote, users: EnrolledUser[]) =>
   quote.participants.map(({ courseId, courseDateId, status }, n) => ({
     course: courseId,
     date: courseDateId,
@@ -208,11 +206,11 @@ const participantRows = ({ participants = [] }: SentBooking, quote: BookingQuote
     comment: participants[n]!.comment,
   }));
 
-/** Who buys what; a buyer is named by their place from 1 on. */
-const boughtRows = ({ participants }: BookingQuote) =>
+/** Buyers by their place, from 1. */
+const purchaseRows = ({ participants }: BookingQuote) =>
   participants.flatMap(({ productIds }, n) => productIds.map((product) => ({ product, buyer: n + 1 })));
 
-async function spend(
+async function spendFromVoucher(
   { providerId, guards }: Ctx,
   tx: Tx,
   now: string,
@@ -225,7 +223,7 @@ async function spend(
   if (spent.length === 0) throw unavailable('The voucher was spent in the meantime');
 }
 
-function mailsFor({ config = {} }: SentBooking, users: Enrolled[], { participantIds }: BookingCreated): Mail[] {
+function mailsFor({ config = {} }: BookingInput, users: EnrolledUser[], { participantIds }: BookingCreated): Mail[] {
   const newUserIds = new Set(users.flatMap(({ userId, isNew }) => (isNew ? [userId] : [])));
   const accounts = [...newUserIds].map((userId) => ({ purpose: 'account_created', userId, participantId: null }));
   const receipts = users.map(({ userId }, n) => ({ purpose: 'receipt', userId, participantId: participantIds[n]! }));
@@ -237,13 +235,15 @@ function mailsFor({ config = {} }: SentBooking, users: Enrolled[], { participant
 
 type Mail = { purpose: string; userId: number; participantId: number | null };
 
-/** Mails are rows of this transaction; they are sent later. */
-async function send({ providerId }: Ctx, tx: Tx, now: string, mails: Mail[]) {
+async function queue({ providerId }: Ctx, tx: Tx, now: string, mails: Mail[]) {
   if (mails.length === 0) return;
-  await execute(tx, announce, [providerId, now, toRecordset(mails)]);
+  await execute(tx, queueMails, [providerId, now, toRecordset(mails)]);
 }
 
-const toAnswer = ({ date, currency, totals, participants }: BookingQuote, created: BookingCreated): BookingAnswer => ({
+const toResponse = (
+  { date, currency, totals, participants }: BookingQuote,
+  created: BookingCreated,
+): BookingAnswer => ({
   successful: true,
   summary: {
     order_id: String(created.orderId),

@@ -7,7 +7,7 @@ const product = `select p.id, p.course_id as "courseId", p.price::text as price,
     p.vat_percentage::text as "vatPercentage"
   from products p where p.provider_id = $1 and p.archived_at is null`;
 
-/** A course date with its course, unless either is deleted or the course not active. Deadlines follow the real clock. */
+/** Course dates of active courses; neither is deleted. Deadlines follow the real clock. */
 const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
     d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
     d.status_id = ${canceled} as "isCanceled", timezone(d.zone, ${realClock})::date > d.deadline_at or d.ends_at <= ${realClock} as "isPassed",
@@ -21,7 +21,7 @@ const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", 
   where d.provider_id = $1 and d.deleted_at is null`;
 
 export const findDate = { name: 'find_date', text: `${date} and d.id = $2` };
-/** The children of $2 that the trigger values of $3 lead to. */
+/** The children of $2 with one of the trigger values $3. */
 export const findChildren = {
   name: 'find_children',
   text: `${date} and d.parent_id = $2 and d.trigger_value in (select json_array_elements_text($3)) order by d.id`,
@@ -63,7 +63,7 @@ export type PayersFound = {
   customer: CustomerFound | null;
 };
 
-/** The whole of a booking at once, its ids in one row: the order and its title, then all that hangs on it. */
+/** Inserts a booking with its order, lines and participants; returns one row with the ids. */
 export const createBooking = {
   name: 'make_booking',
   text: `with made_order as (
@@ -107,7 +107,7 @@ export const createBooking = {
 };
 export type BookingCreated = { orderId: number; bookingId: number; participantIds: number[] };
 
-/** Takes an amount off a voucher that still holds it; no row when it does not. */
+/** Subtracts an amount from a voucher's balance; returns no row if that is too low. */
 export const spendVoucher = {
   name: 'spend_voucher',
   text: `with spent as (
@@ -117,8 +117,8 @@ export const spendVoucher = {
     select $1, s.id, $3, $4, $5 from spent s returning voucher_id`,
 };
 
-/** Mails to send, each to a course user; those about a participant name it. */
-export const announce = {
+/** Queues mails to course users. */
+export const queueMails = {
   name: 'announce',
   text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
     select $1, m.purpose, m."userId", m."participantId", $2, ${realClock}

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id, Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { limitedList } from '../../http/list-cache/index.ts';
 import { okResponses, bookingErrorResponses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
@@ -32,10 +32,10 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     tags: ['Booking'],
     response: { 200: ValidCampaign, ...bookingErrorResponses },
   };
-  const Code = Type.Object({ code: Title() });
+  const Code = Type.Object({ code: t.Title() });
   const Booked = Type.Object({
-    coursedate_id: Type.Optional({ ...Id, description: 'The course date to be booked' }),
-    course_id: Type.Optional({ ...Id, description: 'Or the course' }),
+    coursedate_id: Type.Optional({ ...t.Id, description: 'The course date to be booked' }),
+    course_id: Type.Optional({ ...t.Id, description: 'Or the course' }),
   });
 
   app.get(

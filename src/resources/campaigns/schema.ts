@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { campaigns } from '../../database/tables/campaigns.ts';
 
 const ids = Type.Array(Type.Integer());
@@ -7,7 +7,7 @@ const ids = Type.Array(Type.Integer());
 export type Campaign = Static<typeof Campaign>;
 export const Campaign = Type.Object({
   id: Type.Integer(),
-  title: Nullable(Type.String()),
+  title: t.Nullable(Type.String()),
   type: Type.String(),
   active: Type.Boolean(),
   expired: Type.Boolean(),
@@ -15,7 +15,7 @@ export const Campaign = Type.Object({
   waiting: Type.Boolean(),
   is_archived: Type.Boolean(),
   uses_code: Type.Boolean(),
-  campaign_code: Nullable(Type.String()),
+  campaign_code: t.Nullable(Type.String()),
   courses: ids,
   customers: ids,
   tags: ids,
@@ -28,13 +28,12 @@ export const Campaign = Type.Object({
 export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
 export const EmbeddedCampaign = Type.Omit(Campaign, ['courses', 'customers', 'tags']);
 
-/** GET /v2/campaigns/validate/:code: a campaign as booking clients know it, its id a text. */
+/** GET /v2/campaigns/validate/:code. */
 export const ValidCampaign = Type.Object({
   successful: Type.Boolean(),
   campaign: Type.Object({ ...EmbeddedCampaign.properties, id: Type.String() }),
 });
 
-/** Where a campaign stands is told by the database's clock, at the moment it is read. */
 export type CampaignRow = typeof campaigns.$inferSelect & { isWaiting: boolean; isExpired: boolean };
 
 export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({

@@ -1,18 +1,18 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { hasMany } from '../../lists/relations.ts';
-import { defineSerializer } from '../../lists/serializer.ts';
+import { defineSerializer, includeOne } from '../../lists/serializer.ts';
 import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
 
-/** A campaign's columns, and where it stands now; a bound that is not set is never reached. */
+/** The columns of a campaign and its state by the database's clock. */
 export const campaignColumns = {
   ...getTableColumns(campaigns),
   isWaiting: sql<boolean>`coalesce(now() < ${campaigns.startsAt}, false)`,
   isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
 };
 
-/** Whether a campaign is for a course: one of its own, one with one of its tags, or any when it names neither. */
+/** SQL: true for a campaign of the course or of one of its tags, or without courses and tags. */
 export const isForCourse = (campaign: string, course: string) => {
   const named = (table: string) =>
     `select from ${table} n where n.provider_id = ${campaign}.provider_id and n.campaign_id = ${campaign}.id`;
@@ -22,16 +22,16 @@ export const isForCourse = (campaign: string, course: string) => {
     or not exists (${named('campaign_courses')}) and not exists (${named('campaign_tags')}))`;
 };
 
-/** Campaigns by their ids, archived ones too: what refers to a campaign shows it. */
-export const fetchCampaigns = batchLoader((ctx, keys) =>
+/** Campaigns by their ids, archived ones too. */
+const fetchCampaigns = batchLoader((ctx, keys) =>
   ctx.db
     .select(campaignColumns)
     .from(campaigns)
     .where(matchesKeys(campaigns.providerId, campaigns.id, keys)),
 );
 
-type Named = { ownerId: number; id: number };
-const toId = ({ id }: Named) => id;
+type LinkRow = { ownerId: number; id: number };
+const toId = ({ id }: LinkRow) => id;
 
 const loadCourses = hasMany(
   batchLoader((ctx, keys) =>
@@ -73,10 +73,13 @@ export const campaignShape = defineSerializer<CampaignRow>()({
   includes: {},
 });
 
-/** A campaign inside an order: without what it is for. */
-export const embeddedCampaignShape = defineSerializer<CampaignRow>()({
+/** A campaign inside an order, without its courses, customers and tags. */
+const embeddedCampaignShape = defineSerializer<CampaignRow>()({
   responseSchema: EmbeddedCampaign,
   relations: {},
   toResponse: (row) => toEmbeddedCampaign(row),
   includes: {},
 });
+
+export const includeCampaign = <Row extends Key>(campaignId: (row: Row) => number | null) =>
+  includeOne(campaignId, fetchCampaigns, embeddedCampaignShape, 'unset');

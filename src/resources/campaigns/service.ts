@@ -10,7 +10,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toEmbeddedCampaign } from './schema.ts';
 import { campaignColumns, campaignShape, isForCourse } from './serializer.ts';
 
-/** All campaigns of the provider; the list names no `limit`, so it is not paged. */
+/** All campaigns of the provider, without paging. */
 export async function listCampaigns(ctx: Ctx) {
   const rows = await ctx.db
     .select(campaignColumns)
@@ -20,9 +20,9 @@ export async function listCampaigns(ctx: Ctx) {
   return loadWhole((budget) => campaignShape.embed({ ...ctx, budget }, rows, {}, []));
 }
 
-/** The campaign that a code names and that is for the course; where it stands it says itself. Archived ones come last. */
-export async function validateCampaign(ctx: Ctx, code: string, asked: { coursedate_id?: number; course_id?: number }) {
-  const courseId = await getCourse(ctx, asked);
+/** Finds a campaign of the course by its code, running or not; archived ones come last. */
+export async function validateCampaign(ctx: Ctx, code: string, target: { coursedate_id?: number; course_id?: number }) {
+  const courseId = await findCourseId(ctx, target);
   const named = tenantWhere(ctx, campaigns, sql`${caseFolded(campaigns.campaignCode)} = ${caseFolded(code)}`);
   const forCourse = sql<boolean>`${sql.raw(isForCourse('campaigns', String(courseId)))}`;
   const [found] = await ctx.db
@@ -39,20 +39,19 @@ export async function validateCampaign(ctx: Ctx, code: string, asked: { courseda
   return { successful: true, campaign: { ...toEmbeddedCampaign(found.campaign), id: String(found.campaign.id) } };
 }
 
-/** The course that is asked for, by itself or by one of its dates. */
-async function getCourse(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?: number; course_id?: number }) {
+async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?: number; course_id?: number }) {
   if (coursedate_id !== undefined) {
     const date = tenantWhere(ctx, courseDates, eq(courseDates.id, coursedate_id), isNull(courseDates.deletedAt));
-    const [found] = await ctx.db.select({ id: courseDates.courseId }).from(courseDates).where(date);
-    if (!found) throw notFound('Course date');
-    return found.id;
+    const [row] = await ctx.db.select({ courseId: courseDates.courseId }).from(courseDates).where(date);
+    if (!row) throw notFound('Course date');
+    return row.courseId;
   }
   if (course_id === undefined) {
     const message = 'coursedate_id or course_id is missing';
     throw new Problem('invalid', message, { faults: [{ code: 'missing_course_id', message }] });
   }
   const course = tenantWhere(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
-  const [found] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
-  if (!found) throw notFound('Course');
-  return found.id;
+  const [row] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
+  if (!row) throw notFound('Course');
+  return row.id;
 }

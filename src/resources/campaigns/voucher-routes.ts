@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { bookingErrorResponses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Voucher } from './voucher-schema.ts';
@@ -14,7 +14,7 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
     tags: ['Booking'],
     response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...bookingErrorResponses },
   };
-  const Code = Type.Object({ code: Title() });
+  const Code = Type.Object({ code: t.Title() });
 
   // Without an ETag: expiry depends on the clock.
   app.get(

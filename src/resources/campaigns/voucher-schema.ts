@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { plainDateTime, plainDateTimeOrNull } from '../../lib/timestamps.ts';
-import { Nullable, PlainDateTime } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { vouchers } from '../../database/tables/campaigns.ts';
 
-/** An amount that can be spent in parts; its id is a text, its balance one with two decimals. */
+/** An amount that can be spent in parts. */
 export type Voucher = Static<typeof Voucher>;
 export const Voucher = Type.Object({
   id: Type.String(),
@@ -12,12 +12,11 @@ export const Voucher = Type.Object({
   balance: Type.String(),
   is_expired: Type.Boolean(),
   is_deleted: Type.Boolean(),
-  expires_at: Nullable(PlainDateTime),
-  archived_at: Nullable(PlainDateTime),
-  created_at: PlainDateTime,
+  expires_at: t.Nullable(t.PlainDateTime),
+  archived_at: t.Nullable(t.PlainDateTime),
+  created_at: t.PlainDateTime,
 });
 
-/** Whether it has expired is told by the database's clock, at the moment it is read. */
 export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
 
 export const toVoucher = (row: VoucherRow): Voucher => ({

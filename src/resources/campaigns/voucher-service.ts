@@ -6,14 +6,14 @@ import { caseFolded } from '../../database/tables/columns.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toVoucher } from './voucher-schema.ts';
 
-/** The voucher of a code, without regard to case; a deleted one only when there is no other. */
+/** The voucher with this code, case ignored; a deleted one only if there is no other. */
 export async function validateVoucher(ctx: Ctx, code: string) {
-  const [found] = await ctx.db
+  const [voucher] = await ctx.db
     .select({ ...getTableColumns(vouchers), isExpired: sql<boolean>`coalesce(now() >= ${vouchers.expiresAt}, false)` })
     .from(vouchers)
     .where(tenantWhere(ctx, vouchers, sql`${caseFolded(vouchers.code)} = ${caseFolded(code)}`))
     .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
     .limit(1);
-  if (!found) throw notFound('Voucher');
-  return { successful: true, voucher: toVoucher(found) };
+  if (!voucher) throw notFound('Voucher');
+  return { successful: true, voucher: toVoucher(voucher) };
 }

@@ -1,52 +1,38 @@
 import { Type, type Static } from '@sinclair/typebox';
-import {
-  DateTime,
-  DayField,
-  Id,
-  JsonList,
-  LocalTimeField,
-  LongLine,
-  Note,
-  Nullable,
-  TimeField,
-  Url,
-} from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime } from '../../lib/timestamps.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { Location } from '../locations/schema.ts';
 
 const text = Type.String();
 const Minute = Type.String({ description: 'yyyy-mm-dd hh:mm' });
 
-/** With what only the clock tells. */
 export type GatheringRow = typeof gatherings.$inferSelect & { isFuture: boolean };
 
-/** One meeting of a course date, in the date's own time zone. */
+/** One meeting of a course date, in the date's own time zone; the serializer adds its `location`. */
 export type Gathering = Static<typeof Gathering>;
 export const Gathering = Type.Object({
   id: Type.Integer(),
   idInstance: Type.Integer(),
   gathering_at: Minute,
   gathering_end_at: Minute,
-  idLocation: Nullable(Type.Integer()),
-  description: Nullable(text),
-  theme: Nullable(text),
-  event_url: Nullable(text),
-  created_at: DateTime,
-  updated_at: DateTime,
+  idLocation: t.Nullable(Type.Integer()),
+  description: t.Nullable(text),
+  theme: t.Nullable(text),
+  event_url: t.Nullable(text),
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
   is_future: Type.Boolean(),
   instructors: Type.Array(EmbeddedInstructor),
-  location: Nullable(Location),
 });
 
 const minute = (stored: string) => stored.slice(0, 16);
 
-/** A partner's gathering has no way in. */
+/** A partner's gathering does not show its event URL. */
 export const toGathering = (
   row: GatheringRow,
-  { instructors, location }: Pick<Gathering, 'instructors' | 'location'>,
+  { instructors }: Pick<Gathering, 'instructors'>,
   { providerId }: Ctx,
 ): Gathering => ({
   id: row.id,
@@ -61,22 +47,21 @@ export const toGathering = (
   updated_at: dateTime(row.updatedAt),
   is_future: row.isFuture,
   instructors,
-  location,
 });
 
 const { Optional } = Type;
 
-/** A gathering as a course date's write sends it: two moments, or a date with the times it begins and ends at. */
+/** A gathering in a request: two moments, or a date with its start and end times. */
 export type GatheringField = Static<typeof GatheringField>;
 export const GatheringField = Type.Object({
-  gathering_at: Optional(LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_start' })),
-  gathering_end_at: Optional(LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_end' })),
-  date: Optional(DayField({ description: 'yyyy-mm-dd, instead of gathering_at, with time_start and time_end' })),
-  time_start: Optional(TimeField()),
-  time_end: Optional(TimeField()),
-  idLocation: Optional(Id),
-  description: Optional(Note()),
-  theme: Optional(LongLine()),
-  event_url: Optional(Url()),
-  instructors: Optional(JsonList(Id, { maxItems: 50 })),
+  gathering_at: Optional(t.LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_start' })),
+  gathering_end_at: Optional(t.LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_end' })),
+  date: Optional(t.DayField({ description: 'yyyy-mm-dd, instead of gathering_at, with time_start and time_end' })),
+  time_start: Optional(t.TimeField()),
+  time_end: Optional(t.TimeField()),
+  idLocation: Optional(t.Id),
+  description: Optional(t.Note()),
+  theme: Optional(t.LongLine()),
+  event_url: Optional(t.Url()),
+  instructors: Optional(t.JsonList(t.Id, { maxItems: 50 })),
 });

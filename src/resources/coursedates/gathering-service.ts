@@ -8,21 +8,21 @@ import { instructors, locations } from '../../database/tables/places.ts';
 import { allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './gathering-schema.ts';
 
-type Gathering = ReturnType<typeof readGathering>;
+type Gathering = ReturnType<typeof toTimes>;
 type OwnerDate = { id: number; zone: string };
 
 const notValid = () => invalidFields({ notValid: ['gatherings'] });
 
-/** Gatherings as a write sends them, with both moments as local times; each must end after it begins. */
-export const readGatherings = (input: GatheringField[] | null = []) => (input ?? []).map(readGathering);
+/** The gatherings of a request, each with its start and end as local times. */
+export const readGatherings = (input: GatheringField[] | null = []) => (input ?? []).map(toTimes);
 
-/** Missing members and contradictory times of gatherings; values that the schema refuses are skipped. */
-export function gatheringFaults(input: unknown) {
+/** Missing members and contradictory times of gatherings; values that the schema rejects are skipped. */
+export function gatheringErrors(input: unknown) {
   const items = Array.isArray(input) ? (input as GatheringField[]) : [];
   const missing = items.flatMap((item, n) => missingMembers(item).map((name) => `gatherings[${n}].${name}`));
-  const isReadable = missing.length === 0 && items.every(hasTimes);
-  const isDisordered = isReadable && items.some((item) => getEnd(item) <= getStart(item));
-  return { missing, notValid: isDisordered ? ['gatherings'] : [] };
+  const isComplete = missing.length === 0 && items.every(hasTimes);
+  const endsTooEarly = isComplete && items.some((item) => endOf(item) <= startOf(item));
+  return { missing, notValid: endsTooEarly ? ['gatherings'] : [] };
 }
 
 const hasTimes = (item: unknown): item is GatheringField =>
@@ -31,7 +31,7 @@ const hasTimes = (item: unknown): item is GatheringField =>
   [...Object.entries(item)].every(([name, value]) => typeof value === 'string' || !timeNames.has(name));
 const timeNames = new Set(['gathering_at', 'gathering_end_at', 'date', 'time_start', 'time_end']);
 
-/** A moment may lack its time of day, which another field then holds. */
+/** A day without a time needs the field that holds it. */
 function missingMembers(item: GatheringField): string[] {
   if (!hasTimes(item)) return [];
   const { gathering_at, gathering_end_at, date, time_start, time_end } = item;
@@ -46,21 +46,21 @@ function missingMembers(item: GatheringField): string[] {
 }
 
 const isDay = (moment: string) => moment.length === 'yyyy-mm-dd'.length;
-const getStart = (input: GatheringField) => localTime(input.gathering_at ?? input.date, input.time_start);
-const getEnd = (input: GatheringField) =>
-  localTime(input.gathering_end_at ?? getStart(input).slice(0, 10), input.time_end);
+const startOf = (input: GatheringField) => localTime(input.gathering_at ?? input.date, input.time_start);
+const endOf = (input: GatheringField) =>
+  localTime(input.gathering_end_at ?? startOf(input).slice(0, 10), input.time_end);
 
-const readGathering = (input: GatheringField) => ({
+const toTimes = (input: GatheringField) => ({
   ...input,
-  start: getStart(input),
-  end: getEnd(input),
+  start: startOf(input),
+  end: endOf(input),
   instructors: [...new Set(input.instructors)],
 });
 
-/** A moment that has no time of day yet takes it from the field for it. */
+/** Appends the time of day to a day. */
 const localTime = (moment = '', time = '') => (isDay(moment) ? `${moment} ${time}` : moment);
 
-/** Puts gatherings on a course date, in its time zone. */
+/** Adds gatherings to a course date, in its time zone. */
 export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
   if (added.length === 0) return;
   const locationIds = added.flatMap(({ idLocation }) => idLocation ?? []);
@@ -71,16 +71,16 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
   const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
   const created = await tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
-  const taught = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
-  if (taught.length === 0) return;
-  // Two lists instead of a parameter for each value, of which a statement takes only so many.
+  const links = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
+  if (links.length === 0) return;
+  // Two arrays: a statement takes at most 65,535 parameters.
   await tx.insert(gatheringInstructors).select(
     sql`select ${ctx.providerId}::bigint, * from unnest(
-      ${sql.param(taught.map(({ id }) => id))}::bigint[], ${sql.param(taught.map((one) => one.instructorId))}::bigint[])`,
+      ${sql.param(links.map(({ id }) => id))}::bigint[], ${sql.param(links.map(({ instructorId }) => instructorId))}::bigint[])`,
   );
 }
 
-/** Puts gatherings in the place of those there were; of these the ones with attendance are kept, as deleted. */
+/** Replaces the gatherings of a course date; those with attendance are soft-deleted. */
 export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
   const old = tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, date.id), isNull(gatherings.deletedAt));
   const attended = sql`exists (select from ${attendances} where ${and(
@@ -96,8 +96,8 @@ export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: Own
   await addGatherings(ctx, tx, now, date, added);
 }
 
-/** Lets all gatherings of a course date follow it into another time zone; their local times stay. */
-export const updateGatherings = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
+/** Moves all gatherings of a course date to its time zone; their local times stay. */
+export const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
   tx
     .update(gatherings)
     .set({ zone, updatedAt: now })

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
-import { Flag, Id, List, OneOf } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
@@ -7,7 +7,7 @@ import { defineList } from '../../lists/define-list.ts';
 import { inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
-import { tagParameters } from '../tags/serializer.ts';
+import { tagParameters } from '../courses/tag-filters.ts';
 import {
   courseDateShape,
   dateOfCourseShape,
@@ -20,31 +20,31 @@ import {
 const within = (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courseDates.providerId, isPublicDate);
 
 const ofCourses = selectiveFilter(
-  List(Id, { description: 'Only dates of these courses' }),
+  t.List(t.Id, { description: 'Only dates of these courses' }),
   (ids: number[]) => inArray(courseDates.courseId, ids),
   (ids) => ids.length <= 20,
 );
 
 const filters = {
   course_id: ofCourses,
-  coursedate_id: selectiveFilter({ ...Id, description: 'Only this course date' }, (id: number) =>
+  coursedate_id: selectiveFilter({ ...t.Id, description: 'Only this course date' }, (id: number) =>
     eq(courseDates.id, id),
   ),
   ...dateRange('created_at', courseDates.createdAt),
   ...dateRange('updated_at', courseDates.updatedAt),
   ...momentRange('start_date_at', courseDates.startsAt),
   ...momentRange('end_date_at', courseDates.endsAt),
-  status_id: filter(OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
+  status_id: filter(t.OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
     eq(courseDates.statusId, id),
   ),
   has_participants: filter(
-    Flag({
+    t.Flag({
       description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
     }),
-    (requested) => eq(courseDates.hasParticipants, requested),
+    (hasParticipants) => eq(courseDates.hasParticipants, hasParticipants),
   ),
-  order_by: parameter(OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
-  order_direction: parameter(OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
+  order_by: parameter(t.OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+  order_direction: parameter(t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
   ...partnerParameters,
   ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
 };
@@ -63,10 +63,9 @@ const dates = {
 
 export const courseDateList = defineList({ ...dates, serializer: courseDateShape, filters });
 
-/** The same for one course, which the path names. */
 export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourseShape, filters });
 
-/** The same for courses that must be named, on shorter pages. */
+/** The dates of the courses in `course_ids`, on shorter pages. */
 export const batchCourseDateList = defineList({
   ...dates,
   serializer: courseDateShape,
@@ -75,14 +74,14 @@ export const batchCourseDateList = defineList({
   paging: { defaultLimit: 25 },
 });
 
-/** Visible, not canceled, of an active course, no child of another date, and from today on where the date is. */
+/** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
 const upcoming = and(
   eq(courseDates.isVisible, true),
   isNull(courseDates.deletedAt),
   ne(courseDates.statusId, canceled),
   isNull(courseDates.parentId),
   isShownAfterDeadline,
-  // No zone is more than a day away: the first is for the index, and only the nearest have to be looked at in their zone.
+  // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
   sql`${courseDates.startsAt} >= now() - interval '2 days'`,
   sql`(${courseDates.startsAt} >= now() + interval '2 days'
     or ${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date)`,
@@ -94,7 +93,7 @@ const upcoming = and(
   )})`,
 )!;
 
-/** The calendar of the next dates: its order is by time, and a page is the whole of it unless asked otherwise. */
+/** The calendar, in order of time; by default one page holds it all. */
 export const nextCourseDateList = defineList({
   table: courseDates,
   serializer: nextCourseDateShape,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { limitedList, cachedListUnless } from '../../http/list-cache/index.ts';
 import { okResponses, createdResponses, Envelope, sendEnvelope, sendItems } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
@@ -8,22 +8,19 @@ import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
 import { CourseDateWritten } from './schema.ts';
 import {
-  courseDateFaults,
-  createCourseDate,
-  deleteCourseDate,
   getCourseDate,
   listCourseDates,
   listCourseDatesOfCourses,
   listDatesOfCourse,
   listNextCourseDates,
-  updateCourseDate,
-} from './service.ts';
+} from './query-service.ts';
+import { courseDateErrors, createCourseDate, deleteCourseDate, updateCourseDate } from './service.ts';
 
 const tags = ['Course dates'];
 const CourseDates = Envelope(courseDateList.View);
 
-/** `now`, and whether a gathering is still to come. */
-const dependsOnTheClock = ({ include, ...query }: Record<string, unknown>) =>
+/** True for queries with `now`, and with gatherings, which show `is_future`. */
+const dependsOnClock = ({ include, ...query }: Record<string, unknown>) =>
   (Array.isArray(include) && include.includes('gatherings')) ||
   ['start_date_at_min', 'start_date_at_max', 'end_date_at_min', 'end_date_at_max'].some(
     (name) => query[name] === 'now',
@@ -40,7 +37,7 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: courseDateList.Query,
         response: okResponses(CourseDates),
       },
-      ...cachedListUnless(dependsOnTheClock),
+      ...cachedListUnless(dependsOnClock),
     },
     async (request, reply) => sendEnvelope(request, reply, await listCourseDates(request.ctx, request.query)),
   );
@@ -65,8 +62,8 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
   );
 };
 
-const OfCourse = Type.Object({ course_id: Id });
-const OneOfCourse = Type.Object({ course_id: Id, id: Id });
+const OfCourse = Type.Object({ course_id: t.Id });
+const OneOfCourse = Type.Object({ course_id: t.Id, id: t.Id });
 
 export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -112,7 +109,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateBody,
         response: createdResponses(CourseDateWritten),
       },
-      ...withBodyErrors(courseDateFaults),
+      ...withBodyErrors(courseDateErrors),
     },
     async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
   );
@@ -129,7 +126,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateChange,
         response: okResponses(CourseDateWritten),
       },
-      ...withBodyErrors(courseDateFaults),
+      ...withBodyErrors(courseDateErrors),
     },
     ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
   );
@@ -159,7 +156,7 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: batchCourseDateList.Query,
         response: okResponses(Type.Array(batchCourseDateList.View)),
       },
-      ...cachedListUnless(dependsOnTheClock),
+      ...cachedListUnless(dependsOnClock),
     },
     async (request, reply) => sendItems(request, reply, await listCourseDatesOfCourses(request.ctx, request.query)),
   );

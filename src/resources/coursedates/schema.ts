@@ -1,8 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { catalogUrl } from '../../core/catalog-urls.ts';
-import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 
 const text = Type.String();
@@ -16,8 +14,8 @@ const Seats = Type.Object({
   booking_status: Type.Object({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count }),
 });
 
-/** What no date shows. */
-export const unshown = [
+/** Columns that no course date shows. */
+export const hiddenColumns = [
   'zone',
   'startsAt',
   'endsAt',
@@ -26,9 +24,11 @@ export const unshown = [
   'capacityMin',
   'hasParticipants',
 ] as const;
-/** What every date tells of its course. */
+/** The columns of its course that every date needs. */
 type CourseHead = { title: string; slug: string };
-export type CourseDateRow = Omit<typeof courseDates.$inferSelect, (typeof unshown)[number]> & { course: CourseHead };
+export type CourseDateRow = Omit<typeof courseDates.$inferSelect, (typeof hiddenColumns)[number]> & {
+  course: CourseHead;
+};
 
 export type CourseDate = Static<typeof CourseDate>;
 export const CourseDate = Type.Object({
@@ -37,41 +37,39 @@ export const CourseDate = Type.Object({
   start_at: Day,
   end_at: Day,
   deadline_at: Day,
-  start_time_at: Nullable(TimeOfDay),
-  end_time_at: Nullable(TimeOfDay),
-  timezone: Nullable(text),
-  event_url: Nullable(text),
-  external_booking_url: Nullable(text),
+  start_time_at: t.Nullable(TimeOfDay),
+  end_time_at: t.Nullable(TimeOfDay),
+  timezone: t.Nullable(text),
+  event_url: t.Nullable(text),
+  external_booking_url: t.Nullable(text),
   is_virtual: Type.Boolean(),
   is_visible: Type.Boolean(),
-  catalog_url: Nullable(text),
+  catalog_url: t.Nullable(text),
   visible_when_passed_deadline: Type.Boolean(),
-  reference: Nullable(text),
-  parent_id: Nullable(Type.Integer()),
-  trigger_value: Nullable(text),
+  reference: t.Nullable(text),
+  parent_id: t.Nullable(Type.Integer()),
+  trigger_value: t.Nullable(text),
   seats_status: Type.String({ description: 'open, waiting_list or fully_booked' }),
   seats: Seats,
-  custom_properties: Nullable(CustomProperties),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
-  deleted_at: Nullable(DateTime),
+  custom_properties: t.Nullable(t.CustomProperties),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
+  deleted_at: t.Nullable(t.DateTime),
   contacts: Type.Array(Type.Object({})),
   course_id: Type.Integer(),
-  location_id: Nullable(Type.Integer()),
-  place_id: Nullable(Type.Integer()),
+  location_id: t.Nullable(Type.Integer()),
+  place_id: t.Nullable(Type.Integer()),
   teaching_language_id: text,
   status_id: Type.Integer(),
 });
 
 const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;
 
-/** `category` is the slug of its course's first, where there is a catalog. */
-export function toCourseDate(row: CourseDateRow, category: string | undefined, { settings }: Ctx): CourseDate {
-  const { course } = row;
+export function toCourseDate(row: CourseDateRow, { catalog_url }: Pick<CourseDate, 'catalog_url'>): CourseDate {
   const seats = toSeats(row);
   return {
     coursedate_id: row.id,
-    title: row.title ?? course.title,
+    title: row.title ?? row.course.title,
     start_at: row.startAt,
     end_at: row.endAt,
     deadline_at: row.deadlineAt,
@@ -82,7 +80,7 @@ export function toCourseDate(row: CourseDateRow, category: string | undefined, {
     external_booking_url: row.externalBookingUrl,
     is_virtual: row.isVirtual,
     is_visible: row.isVisible,
-    catalog_url: catalogUrl(settings, category, course.slug),
+    catalog_url,
     visible_when_passed_deadline: row.visibleWhenPassedDeadline,
     reference: row.reference,
     parent_id: row.parentId,
@@ -104,7 +102,7 @@ export function toCourseDate(row: CourseDateRow, category: string | undefined, {
 
 type Seats = Static<typeof Seats>;
 
-/** Who is overbooked has a seat all the same, so counts as confirmed. */
+/** Counts overbooked participants as confirmed: they hold a seat. */
 function toSeats(row: CourseDateRow): Seats {
   const confirmed = row.numConfirmed + row.numOverbooked;
   const taken = confirmed + row.numUnconfirmed;
@@ -123,18 +121,15 @@ function toSeats(row: CourseDateRow): Seats {
   };
 }
 
-/** Without a capacity there is no limit. */
+/** A capacity of 0 is no limit. */
 function seatsStatus({ capacityMax }: CourseDateRow, { free }: Seats) {
   if (capacityMax === 0 || free.num > 0) return 'open';
   return free.num_waiting > 0 ? 'waiting_list' : 'fully_booked';
 }
 
-/**
- * A partner's course date as another provider may see it: an allow-list of its own, so that a field added to a date
- * stays private until it is named here.
- */
-export function toPartnerCourseDate(row: CourseDateRow, category: string | undefined, ctx: Ctx): CourseDate {
-  const date = toCourseDate(row, category, ctx);
+/** A partner's course date: an allow-list, so that a new field stays private until it is named here. */
+export function toPartnerCourseDate(row: CourseDateRow, relations: Pick<CourseDate, 'catalog_url'>): CourseDate {
+  const date = toCourseDate(row, relations);
   const { coursedate_id, title, start_at, end_at, deadline_at, start_time_at, end_time_at, timezone } = date;
   const { external_booking_url, is_virtual, is_visible, catalog_url, visible_when_passed_deadline, parent_id } = date;
   const { seats_status, seats, created_at, updated_at, contacts, course_id, location_id, place_id } = date;
@@ -152,11 +147,11 @@ export function toPartnerCourseDate(row: CourseDateRow, category: string | undef
   };
 }
 
-/** As embedded on request. */
 export const DateLanguage = Type.Object({ id: text, title: text });
 export const DateStatus = Type.Object({ id: Type.Integer(), idType: Type.Integer(), title: text });
-export const Bundle = Type.Object({ id: Type.Integer(), title: text, items: Type.Array(CourseDate) });
+/** A group of course dates; the serializer adds its `items`. */
+export const Bundle = Type.Object({ id: Type.Integer(), title: text });
 
-/** What a write of a course date answers. */
+/** The response of every write of a course date. */
 export type CourseDateWritten = Static<typeof CourseDateWritten>;
 export const CourseDateWritten = Type.Object({ coursedate_id: Type.Integer(), course_id: Type.Integer() });

@@ -1,14 +1,11 @@
-import { and, asc, eq, getTableColumns, isNull, or, sql, type Placeholder } from 'drizzle-orm';
-import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
+import { and, asc, eq, isNull, or, sql, type Placeholder } from 'drizzle-orm';
+import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { instructors } from '../../database/tables/places.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { fetchNamed, grouped, include, hasMany } from '../../lists/relations.ts';
-import type { Includes, Loader } from '../../lists/relations.ts';
+import { include } from '../../lists/relations.ts';
 import {
   withRequiredIncludes,
   includeMany,
@@ -18,31 +15,24 @@ import {
 } from '../../lists/serializer.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses } from '../../reference/statuses.ts';
-import type { EmbeddedCourseRow } from '../courses/schema.ts';
-import {
-  loadCourseCategories,
-  embeddedCourseShape,
-  fetchEmbeddedCourses,
-  isPublicCourse,
-} from '../courses/serializer.ts';
+import { includeCalendarCourse, includeCourse, isPublicCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import type { GatheringRow } from './gathering-schema.ts';
 import { fetchGatherings, gatheringShape } from './gathering-serializer.ts';
-import { EmbeddedInstructor, toEmbeddedInstructor, type InstructorRow } from '../instructors/schema.ts';
-import { shownInstructors } from '../instructors/serializer.ts';
-import { fetchLocations, locationShape } from '../locations/serializer.ts';
-import { DatePlace, toDatePlace } from '../locations/place-schema.ts';
-import { fetchPlaces } from '../locations/place-serializer.ts';
+import { EmbeddedInstructor } from '../instructors/schema.ts';
+import { loadLinkedInstructors } from '../instructors/serializer.ts';
+import { includeLocation } from '../locations/serializer.ts';
+import { placeInclude } from '../locations/place-serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
 import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
-import { unshown, type CourseDateRow } from './schema.ts';
+import { hiddenColumns, type CourseDateRow } from './schema.ts';
 
-/** Until its deadline a date is shown in any case, to the end of that day in its own time zone. */
+/** The deadline ends with its day in the time zone of the date. */
 export const isShownAfterDeadline = or(
   eq(courseDates.visibleWhenPassedDeadline, true),
   sql`${courseDates.deadlineAt} >= timezone(${courseDates.zone}, now())::date`,
 )!;
 
-/** What anybody may see of a school's course dates: the visible ones of its public courses. */
+/** Course dates that the public and partners may see. */
 export const isPublicDate = and(
   eq(courseDates.isVisible, true),
   isNull(courseDates.deletedAt),
@@ -54,112 +44,67 @@ export const isPublicDate = and(
   )})`,
 )!;
 
-/** What a date may show beside itself, each judged for itself: all of one's own, of a partner's only what is public. */
-const shown = ({ providerId }: { providerId: Placeholder }) =>
+/** Dates inside another one: all own ones, of a partner's only public ones. */
+const isEmbeddable = ({ providerId }: { providerId: Placeholder }) =>
   and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, providerId), isPublicDate));
 
-/** What to select of a date, and of its course what every date tells. */
 const dateColumns = {
-  ...omitColumns(courseDates, unshown),
+  ...omitColumns(courseDates, hiddenColumns),
   course: { title: courses.title, slug: courses.slug },
 };
-const itsCourse = and(eq(courses.providerId, courseDates.providerId), eq(courses.id, courseDates.courseId));
-
-/** The slug of the first category of a date's course, for its address in the catalog; not looked for where there is none. */
-const loadCategory: Loader<CourseDateRow, string | undefined> = async (ctx, rows, query) => {
-  if (ctx.settings.catalogUrl === null) return () => undefined;
-  const loadKey = ({ providerId, courseId }: CourseDateRow) => ({ providerId, id: courseId });
-  const courseKeys = new Map(rows.map((row) => [row.courseId, loadKey(row)]));
-  const loadCategories = await loadCourseCategories(ctx, [...courseKeys.values()], query);
-  return (row) => loadCategories(loadKey(row))[0]?.slug;
-};
+const ofCourse = and(eq(courses.providerId, courseDates.providerId), eq(courses.id, courseDates.courseId));
 
 const common = {
   responseSchema: CourseDate,
-  relations: { category: loadCategory },
-  toResponse: (row: CourseDateRow, { category }: { category: string | undefined }, ctx: Ctx) =>
-    row.providerId === ctx.providerId ? toCourseDate(row, category, ctx) : toPartnerCourseDate(row, category, ctx),
+  relations: { catalog_url: loadCatalogUrl },
+  toResponse: (row: CourseDateRow, relations: { catalog_url: string | null }, ctx: Ctx) =>
+    row.providerId === ctx.providerId ? toCourseDate(row, relations) : toPartnerCourseDate(row, relations),
 };
 
-/** A date inside another one, or inside a bundle: nothing can be embedded in it. */
+/** A date inside another one or a bundle, without includes. */
 const plainShape = defineSerializer<CourseDateRow>()({ ...common, includes: {} });
 
 const fetchChildren = batchLoader((ctx, keys) =>
   ctx.db
     .select({ ...dateColumns, ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
     .from(courseDates)
-    .innerJoin(courses, itsCourse)
-    .where(and(matchesKeys(courseDates.providerId, courseDates.parentId, keys), shown(ctx)))
+    .innerJoin(courses, ofCourse)
+    .where(and(matchesKeys(courseDates.providerId, courseDates.parentId, keys), isEmbeddable(ctx)))
     .orderBy(asc(courseDates.id)),
-);
-
-const loadInstructors = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: courseDateInstructors.courseDateId, ...getTableColumns(instructors) })
-      .from(courseDateInstructors)
-      .innerJoin(
-        instructors,
-        and(
-          eq(instructors.providerId, courseDateInstructors.providerId),
-          eq(instructors.id, courseDateInstructors.instructorId),
-        ),
-      )
-      .where(
-        and(
-          matchesKeys(courseDateInstructors.providerId, courseDateInstructors.courseDateId, keys),
-          shownInstructors(ctx),
-        ),
-      )
-      .orderBy(asc(instructors.id)),
-  ),
-  (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),
-);
-
-const loadPlace: Loader<CourseDateRow, Static<typeof DatePlace>> = async (ctx, rows) => {
-  const found = await fetchNamed(ctx, rows, (row) => row.placeId, fetchPlaces);
-  const byId = new Map(found.map((place) => [place.id, place]));
-  return (row) => toDatePlace(byId.get(row.placeId ?? 0) ?? null, row.placeAdditionalInfo);
-};
-
-const fetchBundles = batchLoader((ctx, keys) =>
-  ctx.db
-    .select({ id: bundles.id, title: bundles.title })
-    .from(bundles)
-    .where(matchesKeys(bundles.providerId, bundles.id, keys)),
 );
 
 const fetchMembers = batchLoader((ctx, keys) =>
   ctx.db
-    .select(dateColumns)
+    .select({ ...dateColumns, ownerId: sql<number>`${courseDates.bundleId}`.mapWith(Number) })
     .from(courseDates)
-    .innerJoin(courses, itsCourse)
-    .where(and(matchesKeys(courseDates.providerId, courseDates.bundleId, keys), shown(ctx)))
+    .innerJoin(courses, ofCourse)
+    .where(and(matchesKeys(courseDates.providerId, courseDates.bundleId, keys), isEmbeddable(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
-/** The group a date is in, with all of its dates. */
-const loadBundle: Loader<CourseDateRow, Static<typeof Bundle> | null> = async (ctx, rows, query) => {
-  const named = (row: CourseDateRow) => row.bundleId;
-  const [found, members] = await Promise.all([
-    fetchNamed(ctx, rows, named, fetchBundles),
-    fetchNamed(ctx, rows, named, fetchMembers),
-  ]);
-  const dates = await plainShape.embed(ctx, members, query, []);
-  const items = grouped(
-    members,
-    (member) => member.bundleId!,
-    (_, n) => dates[n]!,
-  );
-  const byId = new Map(found.map(({ id, title }) => [id, { id, title, items: items.get(id) ?? [] }]));
-  return (row) => byId.get(row.bundleId ?? 0) ?? null;
-};
+const fetchBundles = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ providerId: bundles.providerId, id: bundles.id, title: bundles.title })
+    .from(bundles)
+    .where(matchesKeys(bundles.providerId, bundles.id, keys)),
+);
+
+/** A group of dates, with all of its dates. */
+const bundleShape = withRequiredIncludes(
+  ['items'],
+  defineSerializer<{ providerId: number; id: number; title: string }>()({
+    responseSchema: Bundle,
+    relations: {},
+    toResponse: ({ id, title }) => ({ id, title }),
+    includes: { items: includeMany<CourseDateRow & { ownerId: number }>(fetchMembers, plainShape, 'shown') },
+  }),
+);
 
 const includes = {
-  course: includeOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'shown'),
-  location: includeOne((row: CourseDateRow) => row.locationId, fetchLocations, locationShape, 'shown'),
+  course: includeCourse((row: CourseDateRow) => row.courseId, 'shown'),
+  location: includeLocation((row: CourseDateRow) => row.locationId),
   gatherings: includeMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringShape, 'shown'),
-  place: include(DatePlace, 'shown', loadPlace),
+  place: placeInclude,
   teaching_language: include(
     DateLanguage,
     'shown',
@@ -174,67 +119,50 @@ const includes = {
     idType: id,
     title: courseDateStatuses.get(id)?.[language] ?? '',
   })),
-  instructors: include(Type.Array(EmbeddedInstructor), 'shown', loadInstructors),
+  instructors: include(
+    Type.Array(EmbeddedInstructor),
+    'shown',
+    loadLinkedInstructors(courseDateInstructors, courseDateInstructors.courseDateId),
+  ),
   subinstances: includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainShape, 'shown'),
-  bundle: include(Nullable(Bundle), 'shown', loadBundle),
+  bundle: { ...includeOne((row: CourseDateRow) => row.bundleId, fetchBundles, bundleShape, 'shown'), names: [] },
   provider: providerInclude,
-} satisfies Includes<CourseDateRow>;
-
-/** A course date as lists show it; partners' dates by the allow-list of their own. */
-export const courseDateShape = defineSerializer<CourseDateRow>()({ ...common, includes });
-
-const unasked = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
-
-/** A date of one course, with what that embeds without being asked; asking for it does no harm. */
-export const dateOfCourseShape: Serializer<CourseDateRow, typeof courseDateShape.schema> = {
-  ...withRequiredIncludes([...unasked], courseDateShape),
-  names: courseDateShape.names,
 };
 
-/** A course inside the calendar, which may also tell the school's internal reference; a partner's stays private. */
-const calendarCourseShape: Serializer<EmbeddedCourseRow> = {
-  schema: Type.Object({
-    ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
-    reference_internal: Type.Optional(Nullable(Type.String())),
-  }),
-  names: ['products', 'reference_internal'],
-  async embed(ctx, rows, query, requested) {
-    const items = await embeddedCourseShape.embed(
-      ctx,
-      rows,
-      query,
-      requested.filter((name) => name !== 'reference_internal'),
-    );
-    if (!requested.includes('reference_internal')) return items;
-    const own = (row: EmbeddedCourseRow) => (row.providerId === ctx.providerId ? row.referenceInternal : null);
-    return items.map((item, n) => ({ ...item, reference_internal: own(rows[n]!) }));
-  },
+export const courseDateShape = defineSerializer<CourseDateRow>()({ ...common, includes });
+
+const defaultIncludes = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
+
+/** A date of one course. Its default includes may also be requested. */
+export const dateOfCourseShape: Serializer<CourseDateRow, typeof courseDateShape.schema> = {
+  ...withRequiredIncludes([...defaultIncludes], courseDateShape),
+  names: courseDateShape.names,
 };
 
 const calendar = {
   ...includes,
-  course: includeOne((row: CourseDateRow) => row.courseId, fetchEmbeddedCourses, calendarCourseShape, 'shown'),
-} satisfies Includes<CourseDateRow>;
+  course: includeCalendarCourse((row: CourseDateRow) => row.courseId),
+};
 const calendarShape = defineSerializer<CourseDateRow>()({ ...common, includes: calendar });
 
-/** A course date of the calendar, with what that embeds without being asked. */
+/** A course date of the calendar, with default includes. */
 export const nextCourseDateShape: Serializer<CourseDateRow, typeof calendarShape.schema> = {
   schema: Type.Object({
     ...calendarShape.schema.properties,
-    ...(Object.fromEntries(unasked.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
+    ...(Object.fromEntries(defaultIncludes.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
   }) as TObject as typeof calendarShape.schema,
   names: [
-    ...unasked,
+    ...defaultIncludes,
     ...['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
   ],
-  embed: (ctx, rows, query, requested) => calendarShape.embed(ctx, rows, query, [...unasked, ...requested]),
+  embed: (ctx, rows, query, names) => calendarShape.embed(ctx, rows, query, [...defaultIncludes, ...names]),
 };
 
-/** Course dates by their ids, deleted ones too: what refers to a date shows it. */
+/** Course dates by their ids, deleted ones too. */
 export const fetchCourseDates = batchLoader((ctx, keys) =>
   ctx.db
     .select(dateColumns)
     .from(courseDates)
-    .innerJoin(courses, itsCourse)
+    .innerJoin(courses, ofCourse)
     .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
 );

@@ -1,85 +1,67 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import { partialUpdate } from '../../schema/partial-update.ts';
-import {
-  Count,
-  CustomProperties,
-  withDefault,
-  Email,
-  Flag,
-  Html,
-  Id,
-  JsonList,
-  Line,
-  Note,
-  Nullable,
-  OneOf,
-  Read,
-  Title,
-  UpperCode,
-  Url,
-} from '../../schema/types.ts';
-import { formsOfTeaching, levels, teachingLanguageCodes, timesOfDay } from '../../reference/courses.ts';
+import * as t from '../../schema/types.ts';
+import * as reference from '../../reference/courses.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
 import { durationUnits } from '../../reference/durations.ts';
 import { descriptionMembers } from './schema.ts';
 
 const { Optional } = Type;
 
-/** What both interfaces take for a new course. */
+/** Fields of a new course in both interfaces. */
 const common = {
-  title: Title(),
-  active: withDefault(Flag(), true),
-  reference: Optional(Line()),
-  is_full_time: Optional(Flag()),
-  is_part_time: Optional(Flag()),
-  level: withDefault(OneOf([...levels.keys()]), 6),
-  form_of_teaching: withDefault(OneOf([...formsOfTeaching.keys()]), 1),
-  teaching_language: withDefault(OneOf(teachingLanguageCodes), 'no'),
-  time_of_day: Optional(OneOf([...timesOfDay.keys()])),
-  duration_value: Optional(Count()),
-  duration_unit: Optional(OneOf([...durationUnits.keys()])),
-  price_value: Optional(Count()),
-  price_currency: withDefault(UpperCode(currencyCodes), 'NOK'),
-  price_comment: Optional(Note()),
+  title: t.Title(),
+  active: t.withDefault(t.Flag(), true),
+  reference: Optional(t.Line()),
+  is_full_time: Optional(t.Flag()),
+  is_part_time: Optional(t.Flag()),
+  level: t.withDefault(t.OneOf([...reference.levels.keys()]), 6),
+  form_of_teaching: t.withDefault(t.OneOf([...reference.formsOfTeaching.keys()]), 1),
+  teaching_language: t.withDefault(t.OneOf(reference.teachingLanguageCodes), 'no'),
+  time_of_day: Optional(t.OneOf([...reference.timesOfDay.keys()])),
+  duration_value: Optional(t.Count()),
+  duration_unit: Optional(t.OneOf([...durationUnits.keys()])),
+  price_value: Optional(t.Count()),
+  price_currency: t.withDefault(t.UpperCode(currencyCodes), 'NOK'),
+  price_comment: Optional(t.Note()),
 };
 const texts = {
-  text_lead: Optional(Html()),
-  text_description: Optional(Html()),
-  text_place: Optional(Html()),
-  text_prerequisites: Optional(Html()),
-  text_duration: Optional(Html()),
-  text_credits: Optional(Html()),
-  text_submissions: Optional(Html()),
-  text_hotel_info: Optional(Html()),
-  text_audience: Optional(Html()),
-  email_booking: Optional(Email()),
-  email_more_info: Optional(Email()),
+  text_lead: Optional(t.Html()),
+  text_description: Optional(t.Html()),
+  text_place: Optional(t.Html()),
+  text_prerequisites: Optional(t.Html()),
+  text_duration: Optional(t.Html()),
+  text_credits: Optional(t.Html()),
+  text_submissions: Optional(t.Html()),
+  text_hotel_info: Optional(t.Html()),
+  text_audience: Optional(t.Html()),
+  email_booking: Optional(t.Email()),
+  email_more_info: Optional(t.Email()),
 };
 
-/** A tag or label: the id of one of the provider's own, or `{id}`, or `{title}`, which is found or made. */
+/** A tag or label: an own id, `{id}`, or `{title}`, which is created if missing. */
 const TagInput = Type.Union([
-  Id,
+  t.Id,
   Type.Object(
-    { id: Optional(Id), title: Optional(Title()) },
+    { id: Optional(t.Id), title: Optional(t.Title()) },
     { if: { required: ['id'] }, else: { required: ['title'] } },
   ),
 ]);
 export type TagInput = Static<typeof TagInput>;
 
 type Texts<T> = Partial<Record<keyof typeof descriptionMembers, T>>;
-const getTexts = (text: TSchema) =>
+const TextsOf = (text: TSchema) =>
   Type.Object(Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(text)])));
 const Translations = <T>(texts: TSchema) =>
   Type.Unsafe<Record<string, T>>({
     type: 'object',
-    maxProperties: teachingLanguageCodes.length,
-    propertyNames: { enum: teachingLanguageCodes },
+    maxProperties: reference.teachingLanguageCodes.length,
+    propertyNames: { enum: reference.teachingLanguageCodes },
     additionalProperties: texts,
     description: 'Language code to the members of `descriptions` in that language',
-    [Read]: 'json',
+    [t.Read]: 'json',
   });
 
-/** What the page to try it begins with. */
 const example = {
   title: 'First aid for climbers',
   price_value: 1900,
@@ -96,30 +78,32 @@ export type CourseBody = Static<typeof CourseBody>;
 export const CourseBody = Type.Object(
   {
     ...common,
-    tags: Optional(JsonList(TagInput, { maxItems: 100 })),
-    labels: Optional(JsonList(TagInput, { maxItems: 100 })),
+    tags: Optional(t.JsonList(TagInput, { maxItems: 100 })),
+    labels: Optional(t.JsonList(TagInput, { maxItems: 100 })),
     ...texts,
-    external_booking_url: Optional(Url()),
-    external_more_info_url: Optional(Url()),
-    type: withDefault(OneOf(['public', 'internal', 'corporate']), 'public'),
-    publishing_platform: withDefault(OneOf(['both', 'catalog', 'own']), 'both'),
-    customer_id: Optional(Id),
-    visit_address: Optional(Line()),
-    visit_address2: Optional(Line()),
-    visit_zipcode: Optional(Line()),
-    visit_city: Optional(Line()),
-    custom_properties: Optional(CustomProperties),
-    translations: Optional(Translations<Texts<string>>(getTexts(Html()))),
+    external_booking_url: Optional(t.Url()),
+    external_more_info_url: Optional(t.Url()),
+    type: t.withDefault(t.OneOf(['public', 'internal', 'corporate']), 'public'),
+    publishing_platform: t.withDefault(t.OneOf(['both', 'catalog', 'own']), 'both'),
+    customer_id: Optional(t.Id),
+    visit_address: Optional(t.Line()),
+    visit_address2: Optional(t.Line()),
+    visit_zipcode: Optional(t.Line()),
+    visit_city: Optional(t.Line()),
+    custom_properties: Optional(t.CustomProperties),
+    translations: Optional(Translations<Texts<string>>(TextsOf(t.Html()))),
   },
   { examples: [{ ...example, tags: '[{"title":"Outdoor"}]' }] },
 );
 
-/** PUT /v2/courses/:id. In a translation, too, what is not sent keeps its value and what is sent empty is cleared. */
+/** PUT /v2/courses/:id. A partial update of each translation, too. */
 export type CourseChange = Static<typeof CourseChange>;
 export const CourseChange = Type.Object(
   {
     ...partialUpdate(CourseBody.properties),
-    translations: Optional(Nullable(Translations<Texts<string | null> | null>(Nullable(getTexts(Nullable(Html())))))),
+    translations: Optional(
+      t.Nullable(Translations<Texts<string | null> | null>(t.Nullable(TextsOf(t.Nullable(t.Html()))))),
+    ),
   },
   { examples: [{ price_value: 2100, tags: '[{"title":"Outdoor"}]' }] },
 );

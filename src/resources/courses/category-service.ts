@@ -4,30 +4,30 @@ import { notFound, Problem } from '../../core/errors.ts';
 import { mapConstraintErrors } from '../../core/constraint-errors.ts';
 import { recordAffected } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
-import { categories } from '../../database/tables/catalog.ts';
+import * as catalog from '../../database/tables/catalog.ts';
 
 export const listCategories = (database: Database) =>
   database.db
     .select({
-      category_id: categories.id,
-      title: categories.title,
-      slug: categories.slug,
-      parent_id: categories.parentId,
+      category_id: catalog.categories.id,
+      title: catalog.categories.title,
+      slug: catalog.categories.slug,
+      parent_id: catalog.categories.parentId,
     })
-    .from(categories)
-    .orderBy(asc(categories.id));
+    .from(catalog.categories)
+    .orderBy(asc(catalog.categories.id));
 
-/** Adds to the catalog that all providers share; the slug is made from the title unless given. */
+/** Adds a category to the catalog that all providers share; by default its slug is made from the title. */
 export async function addCategory(
   database: Database,
   { title, slug = toSlug(title), parentId = null }: { title: string; slug?: string; parentId?: number | null },
 ): Promise<number> {
-  if (parentId !== null && (await database.db.$count(categories, eq(categories.id, parentId))) === 0) {
+  if (parentId !== null && (await database.db.$count(catalog.categories, eq(catalog.categories.id, parentId))) === 0) {
     throw notFound('Parent category');
   }
   const work = database.writeShared(async (tx, now) => {
     const values = { title, slug, parentId, createdAt: now, updatedAt: now };
-    const [created] = await tx.insert(categories).values(values).returning({ id: categories.id });
+    const [created] = await tx.insert(catalog.categories).values(values).returning({ id: catalog.categories.id });
     return recordAffected(tx, created!.id);
   });
   return mapConstraintErrors(

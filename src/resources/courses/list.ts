@@ -1,13 +1,13 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
-import { Flag, Id, OneOf } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
-import { teachingLanguageCodes } from '../../reference/courses.ts';
+import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
-import { tagParameters } from '../tags/serializer.ts';
+import { tagParameters } from './tag-filters.ts';
 import { courseItemShape, courseShape, fetchCourses, isPublicCourse } from './serializer.ts';
 
 const common = {
@@ -17,7 +17,7 @@ const common = {
   fetch: fetchCourses,
 };
 const description_language = parameter(
-  OneOf(teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
+  t.OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
 );
 
 export const courseList = defineList({
@@ -25,7 +25,7 @@ export const courseList = defineList({
   serializer: courseShape,
   filters: {
     customer_id: selectiveFilter(
-      { ...Id, description: 'Only the corporate courses of this customer' },
+      { ...t.Id, description: 'Only the corporate courses of this customer' },
       (customerId, ctx) => tenantWhere(ctx, courses, eq(courses.customerId, customerId)),
     ),
     ...dateRange('created_at', courses.createdAt),
@@ -33,7 +33,7 @@ export const courseList = defineList({
     description_language,
     ...tagParameters(courses, courses.id, 'courses'),
     ...partnerParameters,
-    paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
 });
 
@@ -45,7 +45,7 @@ const item = defineList({
 });
 const { include, include_deleted } = item.itemParameters;
 
-/** One course, which may embed more than those of a list. */
+/** One course, with more includes than in a list. */
 export const courseItem = {
   byId: item.byId,
   View: item.View,

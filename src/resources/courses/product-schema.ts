@@ -1,14 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 
-/** What a course is sold as: embedded in courses, and in the lines of an order. */
+/** A product as embedded in courses and order lines. */
 export type Product = Static<typeof Product>;
 export const Product = Type.Object({
   id: Type.Integer(),
   item_number: Type.String(),
   title: Type.String(),
-  title_label: Nullable(Type.String()),
+  title_label: t.Nullable(Type.String()),
   price: Type.Number(),
   currency: Type.String(),
   is_main_product: Type.Boolean(),

@@ -2,5 +2,5 @@ import { products } from '../../database/tables/courses.ts';
 
 const { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage } = products;
 
-/** What to select of a product that shows inside something else. */
+/** The columns of an embedded product. */
 export const productColumns = { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage };

@@ -5,10 +5,10 @@ import { prepareInsert, insert } from '../../database/prepared-insert.ts';
 import { products } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
-/** What a course says of its main product; a price that is null is none. */
-type Sold = { title: string; priceValue: string | null; priceCurrency: string };
+/** A null price is 0. */
+type ProductInput = { title: string; priceValue: string | null; priceCurrency: string };
 
-const toColumns = ({ title, priceValue, priceCurrency }: Partial<Sold>) => ({
+const toColumns = ({ title, priceValue, priceCurrency }: Partial<ProductInput>) => ({
   title,
   price: priceValue === null ? '0' : priceValue,
   currency: priceCurrency,
@@ -16,26 +16,31 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<Sold>) => ({
 
 const insertProduct = prepareInsert(products);
 
-/** Inserts the main product that a course has from its creation. */
-export async function insertMainProduct({ providerId }: Ctx, tx: Tx, now: string, courseId: number, sold: Sold) {
-  const columns = { ...toColumns(sold), title: sold.title };
+export async function insertMainProduct(
+  { providerId }: Ctx,
+  tx: Tx,
+  now: string,
+  courseId: number,
+  input: ProductInput,
+) {
+  const columns = { ...toColumns(input), title: input.title };
   const timestamps = { createdAt: now, updatedAt: now };
   await insert(tx, insertProduct({ ...columns, ...timestamps, providerId, courseId, isMainProduct: true }));
 }
 
-/** The main product moves along with what changes of its course; tells whether that changed it. */
-export async function moveMainProduct(ctx: Ctx, tx: Tx, now: string, courseId: number, sold: Partial<Sold>) {
-  const { title, price, currency } = toColumns(sold);
+/** Copies changed course fields to the main product; returns true if that changed it. */
+export async function updateMainProduct(ctx: Ctx, tx: Tx, now: string, courseId: number, input: Partial<ProductInput>) {
+  const { title, price, currency } = toColumns(input);
   const differs = or(
     title === undefined ? undefined : ne(products.title, title),
     price === undefined ? undefined : ne(products.price, price),
     currency === undefined ? undefined : ne(products.currency, currency),
   );
   if (differs === undefined) return false;
-  const moved = await tx
+  const updated = await tx
     .update(products)
     .set({ title, price, currency, updatedAt: now })
     .where(tenantWhere(ctx, products, eq(products.courseId, courseId), eq(products.isMainProduct, true), differs))
     .returning({ id: products.id });
-  return moved.length > 0;
+  return updated.length > 0;
 }

@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { cachedList } from '../../http/list-cache/index.ts';
 import { okResponses, createdResponses, ListOrEnvelope, sendEnvelope, sendItems } from '../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
 import { courseItem, courseList } from './list.ts';
-import { createCourse, deleteCourse, getCourse, listCourses, updateCourse } from './service.ts';
+import { getCourse, listCourses } from './query-service.ts';
+import { createCourse, deleteCourse, updateCourse } from './service.ts';
 
 const tags = ['Courses'];
-const params = Type.Object({ id: Id });
+const params = Type.Object({ id: t.Id });
 const CourseId = Type.Object({ course_id: Type.Integer() });
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {

@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
-import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../../reference/courses.ts';
+import * as t from '../../schema/types.ts';
+import * as reference from '../../reference/courses.ts';
 import { durationLabel, durationUnits } from '../../reference/durations.ts';
 import type { Label } from '../../reference/language.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
@@ -12,7 +12,7 @@ import type { courses } from '../../database/tables/courses.ts';
 const text = Type.String();
 const titled = Type.Object({ id: Type.Integer(), title: text });
 
-/** The members of `descriptions`, and the columns that hold them. */
+/** Members of `descriptions` → columns. */
 export const descriptionMembers = {
   lead: 'textLead',
   description: 'textDescription',
@@ -40,9 +40,9 @@ export type Course = Static<typeof Course>;
 export const Course = Type.Object({
   id: Type.Integer(),
   title: text,
-  reference: Nullable(text),
+  reference: t.Nullable(text),
   is_active: Type.Boolean(),
-  catalog_url: Nullable(text),
+  catalog_url: t.Nullable(text),
   is_full_time: Type.Boolean(),
   is_part_time: Type.Boolean(),
   lessons_hours: Type.Null(),
@@ -50,26 +50,26 @@ export const Course = Type.Object({
   level: titled,
   form_of_teaching: titled,
   teaching_language: Type.Object({ id: text, title: text }),
-  time_of_day: Nullable(titled),
+  time_of_day: t.Nullable(titled),
   publishing_platform: text,
-  duration: Nullable(Type.Object({ value: Type.Number(), code: text, unit: text })),
-  price: Type.Object({ value: Type.Number(), currency: text, comment: Nullable(text) }),
+  duration: t.Nullable(Type.Object({ value: Type.Number(), code: text, unit: text })),
+  price: Type.Object({ value: Type.Number(), currency: text, comment: t.Nullable(text) }),
   categories: Type.Array(Category),
-  external_booking_url: Nullable(text),
-  external_more_info_url: Nullable(text),
+  external_booking_url: t.Nullable(text),
+  external_more_info_url: t.Nullable(text),
   descriptions: Descriptions,
   lead_settings: Type.Object({ email_booking: text, email_more_info: text }),
   tags: Type.Array(Tag),
-  custom_properties: Nullable(CustomProperties),
+  custom_properties: t.Nullable(t.CustomProperties),
   description_languages: Type.Array(text),
-  visit_address: Nullable(text),
-  visit_address2: Nullable(text),
-  visit_zipcode: Nullable(text),
-  visit_city: Nullable(text),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
-  deleted_at: Nullable(DateTime),
-  related_items_updated_at: Nullable(DateTime),
+  visit_address: t.Nullable(text),
+  visit_address2: t.Nullable(text),
+  visit_zipcode: t.Nullable(text),
+  visit_city: t.Nullable(text),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
+  deleted_at: t.Nullable(t.DateTime),
+  related_items_updated_at: t.Nullable(t.DateTime),
 });
 
 /** A course inside a course date, or inside a line of an order. */
@@ -88,16 +88,15 @@ export const EmbeddedCourse = Type.Omit(Course, [
 /** A course without its long texts. */
 export type EmbeddedCourseRow = Omit<CourseRow, (typeof descriptionMembers)[Member]>;
 
-/** What lies in other tables than the course's own. */
-export type EmbeddedCourseParts = {
+export type EmbeddedCourseRelations = {
   categories: (Static<typeof Category> & { slug: string })[];
   tags: Static<typeof Tag>[];
 };
-export type CourseParts = EmbeddedCourseParts & { description_languages: string[]; translation: Texts | null };
+export type CourseRelations = EmbeddedCourseRelations & { description_languages: string[]; translation: Texts | null };
 
 function toOwnEmbedded(
   row: EmbeddedCourseRow,
-  relations: EmbeddedCourseParts,
+  relations: EmbeddedCourseRelations,
   { language, settings }: Ctx,
 ): EmbeddedCourse {
   const labelled = (labels: Map<number, Label>, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
@@ -111,13 +110,13 @@ function toOwnEmbedded(
     is_part_time: row.isPartTime ?? false,
     lessons_hours: null,
     type: row.type,
-    level: labelled(levels, row.levelId),
-    form_of_teaching: labelled(formsOfTeaching, row.formOfTeachingId),
+    level: labelled(reference.levels, row.levelId),
+    form_of_teaching: labelled(reference.formsOfTeaching, row.formOfTeachingId),
     teaching_language: {
       id: row.teachingLanguageId,
-      title: teachingLanguages.get(row.teachingLanguageId)?.[language] ?? '',
+      title: reference.teachingLanguages.get(row.teachingLanguageId)?.[language] ?? '',
     },
-    time_of_day: row.timeOfDayId === null ? null : labelled(timesOfDay, row.timeOfDayId),
+    time_of_day: row.timeOfDayId === null ? null : labelled(reference.timesOfDay, row.timeOfDayId),
     duration:
       row.durationValue === null || row.durationUnitId === null
         ? null
@@ -139,7 +138,7 @@ function toOwnEmbedded(
   };
 }
 
-const getTexts = (row: CourseRow, { description_languages, translation }: CourseParts) => ({
+const toDetails = (row: CourseRow, { description_languages, translation }: CourseRelations) => ({
   publishing_platform: row.publishingPlatform,
   descriptions: toDescriptions(translation ?? row),
   description_languages,
@@ -148,18 +147,15 @@ const getTexts = (row: CourseRow, { description_languages, translation }: Course
   related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
 });
 
-// Assigned: spreading so many fields into a new object takes ten times as long.
-const toOwnCourse = (row: CourseRow, relations: CourseParts, ctx: Ctx): Course =>
-  Object.assign(toOwnEmbedded(row, relations, ctx), getTexts(row, relations), {
+// Object.assign: a spread of this many fields takes ten times as long.
+const toOwnCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
+  Object.assign(toOwnEmbedded(row, relations, ctx), toDetails(row, relations), {
     lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
     deleted_at: dateTimeOrNull(row.deletedAt),
   });
 
-/**
- * A partner's course as another provider may see it: an allow-list of its own, so that a field added to a course
- * stays private until it is named here.
- */
-function toPartnerEmbedded(row: EmbeddedCourseRow, relations: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse {
+/** A partner's course: an allow-list, so that a new field stays private until it is named here. */
+function toPartnerEmbedded(row: EmbeddedCourseRow, relations: EmbeddedCourseRelations, ctx: Ctx): EmbeddedCourse {
   const course = toOwnEmbedded(row, relations, ctx);
   const { id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level } = course;
   const { form_of_teaching, teaching_language, time_of_day, duration, price, categories } = course;
@@ -176,19 +172,22 @@ function toPartnerEmbedded(row: EmbeddedCourseRow, relations: EmbeddedCoursePart
   };
 }
 
-const toPartnerCourse = (row: CourseRow, relations: CourseParts, ctx: Ctx): Course =>
-  Object.assign(toPartnerEmbedded(row, relations, ctx), getTexts(row, relations), {
+const toPartnerCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
+  Object.assign(toPartnerEmbedded(row, relations, ctx), toDetails(row, relations), {
     lead_settings: { email_booking: '', email_more_info: '' },
     deleted_at: null,
   });
 
-export const toCourse = (row: CourseRow, relations: CourseParts, ctx: Ctx): Course =>
+export const toCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
   (row.providerId === ctx.providerId ? toOwnCourse : toPartnerCourse)(row, relations, ctx);
 
-export const toEmbeddedCourse = (row: EmbeddedCourseRow, relations: EmbeddedCourseParts, ctx: Ctx): EmbeddedCourse =>
-  (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, relations, ctx);
+export const toEmbeddedCourse = (
+  row: EmbeddedCourseRow,
+  relations: EmbeddedCourseRelations,
+  ctx: Ctx,
+): EmbeddedCourse => (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, relations, ctx);
 
-// Written out, since it is made for every item of a page.
+// Written out: runs for every item of a page.
 const toDescriptions = (texts: Texts): Record<Member, string> => ({
   lead: texts.textLead,
   description: texts.textDescription,

@@ -1,13 +1,15 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
+import { catalogUrl } from '../../core/catalog-urls.ts';
+import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
-import { categories, courseCategories, courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
+import * as catalog from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { batchLoader, toKeySet, keyPredicate, matchesKeys } from '../../lists/loaders.ts';
-import { include, hasMany, type Loader } from '../../lists/relations.ts';
-import { includeOne, defineSerializer } from '../../lists/serializer.ts';
-import { customerShape, fetchCustomers } from '../customers/serializer.ts';
+import { batchLoader, toKeySet, keyPredicate, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { include, hasMany, type ForPartners, type Loader } from '../../lists/relations.ts';
+import { includeOne, defineSerializer, type Serializer } from '../../lists/serializer.ts';
+import { includeCustomer } from '../customers/serializer.ts';
 import { Product, toProduct, type ProductRow } from './product-schema.ts';
 import { productColumns } from './product-serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
@@ -23,7 +25,7 @@ import {
   type Texts,
 } from './schema.ts';
 
-/** What anybody may see of a school's courses. */
+/** Courses that the public and partners may see. */
 export const isPublicCourse = and(
   eq(courses.isActive, true),
   eq(courses.type, 'public'),
@@ -31,29 +33,29 @@ export const isPublicCourse = and(
   isNull(courses.deletedAt),
 )!;
 
-const parentCategories = alias(categories, 'parent_categories');
+const parentCategories = alias(catalog.categories, 'parent_categories');
 
-/** The categories of courses, the first of them first. */
-export const loadCourseCategories = hasMany(
+/** The categories of courses, by id. */
+const loadCategories = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({
-        ownerId: courseCategories.courseId,
-        id: categories.id,
-        title: categories.title,
-        slug: categories.slug,
-        idParent: sql<number>`coalesce(${categories.parentId}, 0)`.mapWith(Number),
+        ownerId: catalog.courseCategories.courseId,
+        id: catalog.categories.id,
+        title: catalog.categories.title,
+        slug: catalog.categories.slug,
+        idParent: sql<number>`coalesce(${catalog.categories.parentId}, 0)`.mapWith(Number),
         titleParent: sql<string>`coalesce(${parentCategories.title}, '')`,
       })
-      .from(courseCategories)
-      .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
-      .leftJoin(parentCategories, eq(parentCategories.id, categories.parentId))
-      .where(matchesKeys(courseCategories.providerId, courseCategories.courseId, keys))
-      .orderBy(asc(categories.id)),
+      .from(catalog.courseCategories)
+      .innerJoin(catalog.categories, eq(catalog.categories.id, catalog.courseCategories.categoryId))
+      .leftJoin(parentCategories, eq(parentCategories.id, catalog.categories.parentId))
+      .where(matchesKeys(catalog.courseCategories.providerId, catalog.courseCategories.courseId, keys))
+      .orderBy(asc(catalog.categories.id)),
   ),
-  ({ id, title, slug, idParent, titleParent }: CategoryFound) => ({ id, title, slug, idParent, titleParent }),
+  ({ id, title, slug, idParent, titleParent }: CategoryRow) => ({ id, title, slug, idParent, titleParent }),
 );
-type CategoryFound = {
+type CategoryRow = {
   ownerId: number;
   id: number;
   title: string;
@@ -65,26 +67,35 @@ type CategoryFound = {
 const loadTags = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
-      .select({ ownerId: courseTags.courseId, id: tags.id, title: tags.title })
-      .from(courseTags)
-      .innerJoin(tags, and(eq(tags.providerId, courseTags.providerId), eq(tags.id, courseTags.tagId)))
-      .where(matchesKeys(courseTags.providerId, courseTags.courseId, keys))
-      .orderBy(asc(tags.id)),
+      .select({ ownerId: catalog.courseTags.courseId, id: catalog.tags.id, title: catalog.tags.title })
+      .from(catalog.courseTags)
+      .innerJoin(
+        catalog.tags,
+        and(eq(catalog.tags.providerId, catalog.courseTags.providerId), eq(catalog.tags.id, catalog.courseTags.tagId)),
+      )
+      .where(matchesKeys(catalog.courseTags.providerId, catalog.courseTags.courseId, keys))
+      .orderBy(asc(catalog.tags.id)),
   ),
-  ({ id, title }: WordFound) => ({ id, title }),
+  ({ id, title }: TagRow) => ({ id, title }),
 );
-type WordFound = { ownerId: number; id: number; title: string };
+type TagRow = { ownerId: number; id: number; title: string };
 
 const loadLabels = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
-      .select({ ownerId: courseLabels.courseId, id: labels.id, title: labels.title })
-      .from(courseLabels)
-      .innerJoin(labels, and(eq(labels.providerId, courseLabels.providerId), eq(labels.id, courseLabels.labelId)))
-      .where(matchesKeys(courseLabels.providerId, courseLabels.courseId, keys))
-      .orderBy(asc(labels.id)),
+      .select({ ownerId: catalog.courseLabels.courseId, id: catalog.labels.id, title: catalog.labels.title })
+      .from(catalog.courseLabels)
+      .innerJoin(
+        catalog.labels,
+        and(
+          eq(catalog.labels.providerId, catalog.courseLabels.providerId),
+          eq(catalog.labels.id, catalog.courseLabels.labelId),
+        ),
+      )
+      .where(matchesKeys(catalog.courseLabels.providerId, catalog.courseLabels.courseId, keys))
+      .orderBy(asc(catalog.labels.id)),
   ),
-  ({ id, title }: WordFound) => ({ id, title }),
+  ({ id, title }: TagRow) => ({ id, title }),
 );
 
 const loadDescriptionLanguages = hasMany(
@@ -98,10 +109,10 @@ const loadDescriptionLanguages = hasMany(
   ({ languageId }: { ownerId: number; languageId: string }) => languageId,
 );
 
-/** The texts in the language that was asked for; null for a course without them, which answers in its own. */
+/** Texts in the query's `description_language`; null for a course without a translation. */
 const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { description_language: language }) => {
   if (typeof language !== 'string') return () => null;
-  const found = await ctx.db
+  const translations = await ctx.db
     .select()
     .from(courseTranslations)
     .where(
@@ -110,7 +121,7 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
         eq(courseTranslations.languageId, language),
       ),
     );
-  const texts = new Map(found.map((row) => [row.courseId, row]));
+  const texts = new Map(translations.map((row) => [row.courseId, row]));
   return (row) => texts.get(row.id) ?? null;
 };
 
@@ -125,10 +136,10 @@ const loadProducts = hasMany(
   (row: ProductRow & { ownerId: number }) => toProduct(row),
 );
 
-const spec = {
+const common = {
   responseSchema: Course,
   relations: {
-    categories: loadCourseCategories,
+    categories: loadCategories,
     tags: loadTags,
     description_languages: loadDescriptionLanguages,
     translation: loadTranslation,
@@ -137,15 +148,15 @@ const spec = {
 };
 const productsInclude = include(Type.Array(Product), 'shown', loadProducts);
 
-/** A course as lists show it; partners' courses by the allow-list of their own. */
+/** A course in a list. */
 export const courseShape = defineSerializer<CourseRow>()({
-  ...spec,
+  ...common,
   includes: { products: productsInclude, provider: providerInclude },
 });
 
-/** A course by its id. */
+/** One course, with more includes than in a list. */
 export const courseItemShape = defineSerializer<CourseRow>()({
-  ...spec,
+  ...common,
   includes: {
     products: productsInclude,
     labels: include(Type.Array(Tag), 'unset', loadLabels),
@@ -153,18 +164,18 @@ export const courseItemShape = defineSerializer<CourseRow>()({
   },
 });
 
-/** A course inside something else: without its texts and stamps. */
-export const embeddedCourseShape = defineSerializer<EmbeddedCourseRow>()({
+/** A course inside a course date or an order line, without its texts and timestamps. */
+const embeddedCourseShape = defineSerializer<EmbeddedCourseRow>()({
   responseSchema: EmbeddedCourse,
-  relations: { categories: loadCourseCategories, tags: loadTags },
+  relations: { categories: loadCategories, tags: loadTags },
   toResponse: toEmbeddedCourse,
   includes: {
-    customer: includeOne((row: EmbeddedCourseRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
+    customer: includeCustomer((row: EmbeddedCourseRow) => row.customerId),
     products: productsInclude,
   },
 });
 
-/** Courses by their ids, deleted ones too: what refers to a course shows it. */
+/** Courses by their ids, deleted ones too. */
 export const fetchCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select()
@@ -172,10 +183,47 @@ export const fetchCourses = batchLoader((ctx, keys) =>
     .where(matchesKeys(courses.providerId, courses.id, keys)),
 );
 
-/** The same without their long texts, for what shows a course inside itself. */
-export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
+/** Courses by their ids, without the long texts that an embedded course leaves out. */
+const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select(omitColumns(courses, Object.values(descriptionMembers)))
     .from(courses)
     .where(matchesKeys(courses.providerId, courses.id, keys)),
 );
+
+export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, forPartners: ForPartners) =>
+  includeOne(courseId, fetchEmbeddedCourses, embeddedCourseShape, forPartners);
+
+/** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */
+const calendarCourseShape: Serializer<EmbeddedCourseRow> = {
+  schema: Type.Object({
+    ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
+    reference_internal: Type.Optional(t.Nullable(Type.String())),
+  }),
+  names: ['products', 'reference_internal'],
+  async embed(ctx, rows, query, includes) {
+    const items = await embeddedCourseShape.embed(
+      ctx,
+      rows,
+      query,
+      includes.filter((name) => name !== 'reference_internal'),
+    );
+    if (!includes.includes('reference_internal')) return items;
+    const own = (row: EmbeddedCourseRow) => (row.providerId === ctx.providerId ? row.referenceInternal : null);
+    return items.map((item, n) => ({ ...item, reference_internal: own(rows[n]!) }));
+  },
+};
+
+export const includeCalendarCourse = <Row extends Key>(courseId: (row: Row) => number) =>
+  includeOne(courseId, fetchEmbeddedCourses, calendarCourseShape, 'shown');
+
+type RowOfCourse = Key & { courseId: number; course: { slug: string } };
+
+/** Loads the catalog address of each row's course, by its first category; null without a catalog, and no query then. */
+export const loadCatalogUrl: Loader<RowOfCourse, string | null> = async (ctx, rows, query) => {
+  if (ctx.settings.catalogUrl === null) return () => null;
+  const toCourseKey = ({ providerId, courseId }: RowOfCourse) => ({ providerId, id: courseId });
+  const courseKeys = new Map(rows.map((row) => [row.courseId, toCourseKey(row)]));
+  const categoriesOf = await loadCategories(ctx, [...courseKeys.values()], query);
+  return (row) => catalogUrl(ctx.settings, categoriesOf(toCourseKey(row))[0]?.slug, row.course.slug);
+};

@@ -1,5 +1,4 @@
 import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL } from 'drizzle-orm';
-import type { Static } from '@sinclair/typebox';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
@@ -10,58 +9,34 @@ import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, prepareInsert } from '../../database/prepared-insert.ts';
 import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
-import { categories, courseCategories, labels, tags } from '../../database/tables/catalog.ts';
+import * as catalog from '../../database/tables/catalog.ts';
 import { caseFoldedSql, realTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
-import type { PartnerQuery } from '../schools/partner-schema.ts';
-import { asksForPartners, getPartnerScope } from '../schools/partner-service.ts';
-import { insertMainProduct, moveMainProduct } from './product-service.ts';
-import { assertOwnTags, resolveTags, setLabels, setTags } from '../tags/service.ts';
+import { insertMainProduct, updateMainProduct } from './product-service.ts';
+import { resolveTags, setLabels, setTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body-schema.ts';
-import { courseItem, courseList } from './list.ts';
 import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
-
-type CourseQuery = Parameters<typeof courseList.page>[1];
-type CourseItemQuery = Static<typeof courseItem.Query>;
-
-/** A page of courses, counted when it asks for the envelope; with partners included every item carries its `provider`. */
-export async function listCourses(ctx: Ctx, query: CourseQuery) {
-  const scope = await getPartnerScope(ctx, query);
-  await assertOwnTags(ctx, query.tag_ids);
-  return courseList.page(ctx, withProvider(query), { scope, withTotal: query.paginate === true });
-}
-
-/** One course; a partner's when the query reaches there. */
-export async function getCourse(ctx: Ctx, id: number, query: CourseItemQuery) {
-  const scope = await getPartnerScope(ctx, query);
-  const course = await courseItem.byId(ctx, id, withProvider(query), { scope });
-  if (course === undefined) throw notFound('Course');
-  return course;
-}
-
-const withProvider = <Q extends PartnerQuery & { include?: string[] }>(query: Q): Q =>
-  asksForPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query;
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
 const foreignCustomer = () => invalidFields({ notValid: ['customer_id'] });
-const rules = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
+const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
 
 const insertCourse = prepareInsert(courses);
 
-/** Makes a course with its main product; returns its id. */
+/** Creates a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
   const { providerId } = ctx;
   const { title, active = true, level = 6, form_of_teaching = 1, teaching_language = 'no' } = body;
-  const options = toColumns(body);
+  const fields = toColumns(body);
   const columns = {
-    ...{ ...options, title, slug: toSlug(title), isActive: active },
+    ...{ ...fields, title, slug: toSlug(title), isActive: active },
     ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
-    ...{ priceValue: options.priceValue ?? null, priceCurrency: options.priceCurrency ?? 'NOK' },
+    ...{ priceValue: fields.priceValue ?? null, priceCurrency: fields.priceCurrency ?? 'NOK' },
     customProperties: mergedProperties(null, body.custom_properties),
   };
   validateCrossFields(columns);
@@ -70,113 +45,118 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
       assertTitleIsFree(ctx, tx, { title, isActive: active }),
       assertOwnCustomer(ctx, tx, body.customer_id),
     ]);
-    const tagIds = await resolveTags(ctx, tx, now, tags, 'tags', body.tags);
-    const labelIds = await resolveTags(ctx, tx, now, labels, 'labels', body.labels);
+    const tagIds = await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags);
+    const labelIds = await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels);
 
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
     const courseId = recordAffected(tx, await insert(tx, insertCourse({ ...columns, ...timestamps, providerId })));
     await insertMainProduct(ctx, tx, now, courseId, columns);
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
-    await changeTranslations(ctx, tx, courseId, body.translations);
+    await updateTranslations(ctx, tx, courseId, body.translations);
     return courseId;
   });
-  return mapConstraintErrors(rules, work);
+  return mapConstraintErrors(constraints, work);
 }
 
-/** What is not sent keeps its value, what is sent empty is cleared; the main product moves along. Returns the id. */
+/** A partial update, of the main product too. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
   const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
   const work = ctx.write(async (tx, now) => {
     const [before] = await tx.select().from(courses).where(course);
     if (!before) throw notFound('Course');
     const slug = body.title === undefined ? undefined : toSlug(body.title);
-    const columns = { ...toColumns(body), ...getCustomer(body), slug };
-    const after = { ...before, ...input(columns) };
+    const columns = { ...toColumns(body), ...customerOf(body), slug };
+    const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
     await assertTitleIsFree(ctx, tx, after, id);
     await assertOwnCustomer(ctx, tx, body.customer_id);
 
-    const tagIds = body.tags && (await resolveTags(ctx, tx, now, tags, 'tags', body.tags));
-    const labelIds = body.labels && (await resolveTags(ctx, tx, now, labels, 'labels', body.labels));
+    const tagIds = body.tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags));
+    const labelIds = body.labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels));
 
     if (labelIds !== undefined) await setLabels(ctx, tx, id, labelIds ?? []);
-    await changeTranslations(ctx, tx, id, body.translations);
-    const retagged = tagIds !== undefined && (await setTags(ctx, tx, id, tagIds ?? []));
-    const moved = await moveMainProduct(ctx, tx, now, id, columns);
+    await updateTranslations(ctx, tx, id, body.translations);
+    const hasOtherTags = tagIds !== undefined && (await setTags(ctx, tx, id, tagIds ?? []));
+    const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
     const customProperties = mergedProperties(before.customProperties, body.custom_properties);
     const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
-    const showing = hasOtherUrl ? undefined : isNull(courseDates.title);
-    const renamed = after.title !== before.title && (await stampDates(ctx, tx, now, id, showing));
-    const stamps = { updatedAt: now, relatedItemsUpdatedAt: retagged || moved || renamed ? now : undefined };
+    const affected = hasOtherUrl ? undefined : isNull(courseDates.title);
+    const hasRenamedDates = after.title !== before.title && (await touchDates(ctx, tx, now, id, affected));
+    const timestamps = {
+      updatedAt: now,
+      relatedItemsUpdatedAt: hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined,
+    };
     await tx
       .update(courses)
-      .set({ ...columns, customProperties, ...stamps })
+      .set({ ...columns, customProperties, ...timestamps })
       .where(course);
     return id;
   });
-  return mapConstraintErrors(rules, work);
+  return mapConstraintErrors(constraints, work);
 }
 
-/** With its dates that nobody takes part in, on a child neither; while somebody is to come it stays. Returns the id. */
+/** Deletes a course and its dates without participants. Throws if a coming date has any. Returns the id. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(async (tx, now) => {
     if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
-    const takesPlace = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, realTime));
-    const taken = eq(courseDates.hasParticipants, true);
-    const inFlight = and(dates, taken, takesPlace);
-    if ((await tx.$count(courseDates, inFlight)) > 0) {
+    const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, realTime));
+    const hasParticipants = eq(courseDates.hasParticipants, true);
+    if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
       throw new Problem('invalid', 'The course has dates with coming participants');
     }
-    const stamps = { deletedAt: now, updatedAt: now };
-    const stored = tx
+    const timestamps = { deletedAt: now, updatedAt: now };
+    const parents = tx
       .selectDistinct({ id: courseDates.parentId })
       .from(courseDates)
-      .where(and(dates, taken, isNotNull(courseDates.parentId)));
-    const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, stored));
-    const gone = await tx.update(courseDates).set(stamps).where(empty).returning({ id: courseDates.id });
-    const related = gone.length > 0 ? { relatedItemsUpdatedAt: now } : {};
+      .where(and(dates, hasParticipants, isNotNull(courseDates.parentId)));
+    const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, parents));
+    const deleted = await tx.update(courseDates).set(timestamps).where(empty).returning({ id: courseDates.id });
+    const related = deleted.length > 0 ? { relatedItemsUpdatedAt: now } : {};
     await tx
       .update(courses)
-      .set({ ...stamps, ...related })
+      .set({ ...timestamps, ...related })
       .where(course);
     return id;
   });
 }
 
-/** Puts a course into a category of the catalog, as staff do; doing it again changes nothing. */
+/** Adds a course to a category of the catalog; idempotent. */
 export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
   const { providerId } = ctx;
   return ctx.write(async (tx, now) => {
     const course = tenantWhere(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
     if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
-    if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0) throw notFound('Category');
+    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0) throw notFound('Category');
     const values = { providerId, courseId, categoryId };
-    const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
+    const added = await tx.insert(catalog.courseCategories).values(values).onConflictDoNothing().returning();
     if (added.length === 0) {
       rollbackNoChange(tx);
       return;
     }
     recordAffected(tx, courseId);
     await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
-    const before = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));
-    const isFirst = (await tx.$count(courseCategories, tenantWhere(ctx, courseCategories, before))) === 0;
-    if (isFirst && ctx.settings.catalogUrl !== null) await stampDates(ctx, tx, now, courseId);
+    const before = and(
+      eq(catalog.courseCategories.courseId, courseId),
+      lt(catalog.courseCategories.categoryId, categoryId),
+    );
+    const isFirst =
+      (await tx.$count(catalog.courseCategories, tenantWhere(ctx, catalog.courseCategories, before))) === 0;
+    if (isFirst && ctx.settings.catalogUrl !== null) await touchDates(ctx, tx, now, courseId);
   });
 }
 
-/** For what dates show of their course as their own, deleted ones too; tells whether there are any. */
-async function stampDates(ctx: Ctx, tx: Tx, now: string, courseId: number, which?: SQL): Promise<boolean> {
-  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), which);
+/** Sets `updated_at` of the dates that show changed values of their course, deleted ones too; false if there are none. */
+async function touchDates(ctx: Ctx, tx: Tx, now: string, courseId: number, condition?: SQL): Promise<boolean> {
+  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), condition);
   const { rowCount } = await tx.update(courseDates).set({ updatedAt: now }).where(dates);
   return rowCount !== 0;
 }
 
 export type CrossFields = Partial<Pick<CourseRow, 'durationValue' | 'durationUnitId' | 'type' | 'customerId'>>;
 
-/** What can only be checked field against field. */
 export function validateCrossFields({
   durationValue = null,
   durationUnitId = null,
@@ -199,7 +179,7 @@ const findEqualTitle: Statement = {
     and deleted_at is null and id is distinct from $3::bigint limit 1`,
 };
 
-/** Throws where another active course has this title, before the unique index would. */
+/** Checks the title before the unique index does. */
 async function assertTitleIsFree(
   { providerId, guards }: Ctx,
   tx: Tx,
@@ -216,21 +196,21 @@ async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | u
     throw foreignCustomer();
 }
 
-/** In each language sent: what is not sent keeps its value, what is sent empty is cleared. A translation is one once it has a text. */
-async function changeTranslations(ctx: Ctx, tx: Tx, courseId: number, translations: CourseChange['translations']) {
+/** A partial update of each language sent; a translation without any text is deleted. */
+async function updateTranslations(ctx: Ctx, tx: Tx, courseId: number, translations: CourseChange['translations']) {
   if (translations === undefined) return;
   const ofCourse = tenantWhere(ctx, courseTranslations, eq(courseTranslations.courseId, courseId));
   const existing = await tx.select().from(courseTranslations).where(ofCourse);
-  const getTexts = new Map<string, Texts>(existing.map((row) => [row.languageId, row]));
-  const changed = Object.entries(translations ?? {}).map(([languageId, texts]) => ({
+  const textsByLanguage = new Map<string, Texts>(existing.map((row) => [row.languageId, row]));
+  const updated = Object.entries(translations ?? {}).map(([languageId, texts]) => ({
     ...noTexts,
-    ...(texts === null ? {} : { ...getTexts.get(languageId), ...toTexts(texts) }),
+    ...(texts === null ? {} : { ...textsByLanguage.get(languageId), ...toTexts(texts) }),
     ...{ providerId: ctx.providerId, courseId, languageId },
   }));
-  const languages = translations === null ? [...getTexts.keys()] : Object.keys(translations);
+  const languages = translations === null ? [...textsByLanguage.keys()] : Object.keys(translations);
   await tx.delete(courseTranslations).where(and(ofCourse, inArray(courseTranslations.languageId, languages)));
-  const stored = changed.filter((texts) => textColumns.some((column) => texts[column] !== ''));
-  if (stored.length > 0) await tx.insert(courseTranslations).values(stored);
+  const nonEmpty = updated.filter((texts) => textColumns.some((column) => texts[column] !== ''));
+  if (nonEmpty.length > 0) await tx.insert(courseTranslations).values(nonEmpty);
 }
 
 const textColumns = Object.values(descriptionMembers);
@@ -241,12 +221,11 @@ const toTexts = (texts: Partial<Record<keyof typeof descriptionMembers, string |
     Object.entries(texts).map(([member, text]) => [descriptionMembers[member as keyof typeof texts], text ?? '']),
   ) as Partial<Texts>;
 
-/** Only a corporate course has a customer: one that becomes another kind lets go of it, unless told otherwise. */
-const getCustomer = ({ type, customer_id }: CourseChange) =>
+/** A course that is no longer corporate loses its customer, unless one is sent. */
+const customerOf = ({ type, customer_id }: CourseChange) =>
   type !== undefined && type !== 'corporate' ? { customerId: customer_id ?? null } : {};
 
-/** The columns that were sent, to be laid over a row. */
-const input = <T extends object>(columns: T) =>
+const definedOnly = <T extends object>(columns: T) =>
   Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };

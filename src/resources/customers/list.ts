@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
-import { Flag, Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
@@ -14,17 +14,17 @@ import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
 import { customerShape, fetchCustomers } from './serializer.ts';
 
-/** A customer embeds so many of its employees; all of them are a list of their own. */
+/** The maximum of embedded employees; all are in a list of their own. */
 const maxEmbedded = 100;
 
-/** The first employees of each customer, and one more where there are more. */
+/** The first employees of each customer, with one more than are embedded. */
 const fetchEmployees = batchLoader((ctx, keys) => {
   const first = ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
     .where(and(eq(courseUsers.providerId, customers.providerId), eq(courseUsers.customerId, customers.id)))
     .orderBy(asc(courseUsers.id))
-    // A literal: the generic plan takes a parameter for a tenth of the table.
+    // A literal: a generic plan estimates a parameter as a tenth of the table.
     .limit(sql.raw(String(maxEmbedded + 1)) as unknown as number)
     .as('first');
   return ctx.db
@@ -47,21 +47,21 @@ const CustomerWithEmployees = Type.Object({
   ),
 });
 
-/** A customer with its course users where they are asked for; a private customer, who is one of them, always has them. */
+/** A customer with its employees if requested; a private customer, who is one of them, always has them. */
 const listedShape: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
   schema: CustomerWithEmployees,
   names: ['employees'],
-  async embed(ctx, rows, query, requested) {
+  async embed(ctx, rows, query, includes) {
     const items = await customerShape.embed(ctx, rows, query, []);
-    const whole = rows.filter(({ type }) => type === privateType || requested.includes('employees'));
-    if (whole.length === 0) return items;
-    const getEmployees = await employees.load(ctx, whole, query, []);
-    const shown = new Set(whole);
+    const expanded = rows.filter(({ type }) => type === privateType || includes.includes('employees'));
+    if (expanded.length === 0) return items;
+    const employeesOf = await employees.load(ctx, expanded, query, []);
+    const expandedRows = new Set(expanded);
     return items.map((item, n) => {
-      if (!shown.has(rows[n]!)) return item;
-      const found = getEmployees(rows[n]!) as CourseUser[];
-      if (found.length <= maxEmbedded) return { ...item, employees: found };
-      return { ...item, employees: found.slice(0, maxEmbedded), employees_truncated: true as const };
+      if (!expandedRows.has(rows[n]!)) return item;
+      const all = employeesOf(rows[n]!) as CourseUser[];
+      if (all.length <= maxEmbedded) return { ...item, employees: all };
+      return { ...item, employees: all.slice(0, maxEmbedded), employees_truncated: true as const };
     });
   },
 };
@@ -74,16 +74,16 @@ export const customerList = defineList({
   fetch: fetchCustomers,
 });
 
-/** The course users of one customer, which the path names. */
+/** The course users of the customer in the path. */
 export const employeeList = defineList({
   table: courseUsers,
   serializer: courseUserShape,
   scope: (tenant) => tenantWhere(tenant, courseUsers),
-  pathFilters: { customer_id: selectiveFilter(Id, (id) => eq(courseUsers.customerId, id)) },
+  pathFilters: { customer_id: selectiveFilter(t.Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {
     ...dateRange('created_at', courseUsers.createdAt),
     ...dateRange('updated_at', courseUsers.updatedAt),
-    paginate: parameter(Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
   fetch: fetchCourseUsers,
 });

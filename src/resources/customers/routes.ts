@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { cachedList } from '../../http/list-cache/index.ts';
 import { okResponses, createdResponses, ListOrEnvelope, sendEnvelope, sendItems } from '../../http/responses.ts';
 import { CustomerBody, CustomerChange } from './body-schema.ts';
@@ -8,7 +8,7 @@ import { customerList, employeeList } from './list.ts';
 import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustomer } from './service.ts';
 
 const tags = ['People'];
-const params = Type.Object({ id: Id });
+const params = Type.Object({ id: t.Id });
 const CustomerId = Type.Object({ customer_id: Type.Integer() });
 
 export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {

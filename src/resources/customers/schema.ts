@@ -1,14 +1,13 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { customers } from '../../database/tables/customers.ts';
 import { countries } from '../../reference/countries.ts';
 import { AppUser } from '../admin-users/schema.ts';
 
-const text = Nullable(Type.String());
+const text = t.Nullable(Type.String());
 
-/** The parts of an address, each null until it is known. */
 export const Address = Type.Object({ address: text, address_2: text, address_3: text, zipcode: text, city: text });
 
 export const privateType = 2;
@@ -16,7 +15,7 @@ export const customerTypes = new Map([
   [1, 'Company'],
   [privateType, 'Private'],
 ]);
-/** These words are the interface's own; they do not follow the language. */
+/** Not translated: the texts belong to the interface. */
 export const customerStatuses = new Map([
   [1, 'Active'],
   [2, 'Deactivated'],
@@ -42,19 +41,19 @@ export const Customer = Type.Object({
   turnover: text,
   always_use_customer_reference: Type.Integer(),
   idStatus: Type.String(),
-  idParentCustomer: Nullable(Type.Integer()),
+  idParentCustomer: t.Nullable(Type.Integer()),
   invoice_method: Type.String(),
   country: Type.Object({ id: Type.Integer(), title: Type.String(), code: Type.String() }),
   status: Type.String(),
   type: Type.String(),
   duedate_days: Type.Integer(),
-  seller: Nullable(AppUser),
+  seller: t.Nullable(AppUser),
   invoice_address: Address,
   post_address: Address,
   visit_address: Address,
-  custom_properties: Nullable(CustomProperties),
-  created_at: DateTime,
-  updated_at: DateTime,
+  custom_properties: t.Nullable(t.CustomProperties),
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
 });
 
 export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | null }, { language }: Ctx): Customer => ({

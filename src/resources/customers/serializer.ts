@@ -1,7 +1,7 @@
 import { customers } from '../../database/tables/customers.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { belongsTo } from '../../lists/relations.ts';
-import { defineSerializer } from '../../lists/serializer.ts';
+import { defineSerializer, includeOne } from '../../lists/serializer.ts';
 import { fetchAdminUsers } from '../admin-users/serializer.ts';
 import { Customer, toCustomer, type CustomerRow } from './schema.ts';
 
@@ -25,3 +25,6 @@ export const fetchCustomers = batchLoader((ctx, keys) =>
     .from(customers)
     .where(matchesKeys(customers.providerId, customers.id, keys)),
 );
+
+export const includeCustomer = <Row extends Key>(customerId: (row: Row) => number | null) =>
+  includeOne(customerId, fetchCustomers, customerShape, 'unset');

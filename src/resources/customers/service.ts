@@ -28,7 +28,7 @@ export async function listEmployees(ctx: Ctx, id: number, query: Static<typeof e
   return employeeList.page(ctx, { ...query, customer_id: id }, { withTotal: query.paginate === true });
 }
 
-/** Makes a customer; returns its id. */
+/** Creates a customer; returns its id. */
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   const { providerId } = ctx;
   return ctx.write(async (tx, now) => {
@@ -41,7 +41,7 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   });
 }
 
-/** What is not sent keeps its value, what is sent empty is cleared; returns the id. */
+/** A partial update; returns the id. */
 export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Promise<number> {
   const customer = tenantWhere(ctx, customers, eq(customers.id, id));
   return ctx.write(async (tx, now) => {
@@ -55,7 +55,6 @@ export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Prom
   });
 }
 
-/** A seller is one of the provider's admin users. */
 async function assertOwnSeller(ctx: Ctx, tx: Tx, sellerId: number | null | undefined) {
   if (sellerId === undefined || sellerId === null) return;
   const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, sellerId));

@@ -1,26 +1,25 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { partialUpdate } from '../../schema/partial-update.ts';
-import { withDefault, Email, Flag, Id, Line, LongLine, Note, Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
 
-/** What the page to try it begins with. */
 const example = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@school.example', show_on_web: 1 };
 
 /** POST /v2/instructors. */
 export type InstructorBody = Static<typeof InstructorBody>;
 export const InstructorBody = Type.Object(
   {
-    firstname: Title(),
-    lastname: Title(),
-    phone_prefix: Optional(LongLine()),
-    phone: Optional(LongLine()),
-    email: Optional(Email()),
-    position: Optional(LongLine()),
-    company: Optional(Line()),
-    description: Optional(Note()),
-    show_on_web: withDefault(Flag(), false),
-    idUser: Optional({ ...Id, description: 'The id of one of the admin users; on an update empty disconnects' }),
+    firstname: t.Title(),
+    lastname: t.Title(),
+    phone_prefix: Optional(t.LongLine()),
+    phone: Optional(t.LongLine()),
+    email: Optional(t.Email()),
+    position: Optional(t.LongLine()),
+    company: Optional(t.Line()),
+    description: Optional(t.Note()),
+    show_on_web: t.withDefault(t.Flag(), false),
+    idUser: Optional({ ...t.Id, description: 'The id of one of the admin users; on an update empty disconnects' }),
   },
   { examples: [example] },
 );

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { cachedList } from '../../http/list-cache/index.ts';
 import { okResponses, createdResponses, sendItems } from '../../http/responses.ts';
 import { InstructorBody, InstructorChange } from './body-schema.ts';
@@ -9,7 +9,7 @@ import { Instructor } from './schema.ts';
 import { archiveInstructor, createInstructor, getInstructor, listInstructors, updateInstructor } from './service.ts';
 
 const tags = ['Instructors'];
-const params = Type.Object({ id: Id });
+const params = Type.Object({ id: t.Id });
 
 export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { plainDateTime } from '../../lib/timestamps.ts';
-import { Nullable, PlainDateTime } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { instructors } from '../../database/tables/places.ts';
 
 const text = Type.String();
@@ -20,9 +20,9 @@ export const Instructor = Type.Object({
   company: text,
   description: text,
   show_on_web: Type.Boolean(),
-  idUser: Nullable(Type.Integer()),
-  archived_at: Nullable(PlainDateTime),
-  created_at: PlainDateTime,
+  idUser: t.Nullable(Type.Integer()),
+  archived_at: t.Nullable(t.PlainDateTime),
+  created_at: t.PlainDateTime,
 });
 
 export const toInstructor = (row: InstructorRow): Instructor => ({
@@ -55,7 +55,7 @@ export const EmbeddedInstructor = Type.Object({
   is_archived: Type.Boolean(),
 });
 
-/** A partner's instructor has a name, but no way to be reached. */
+/** Omits phone and e-mail of a partner's instructor. */
 export function toEmbeddedInstructor(row: InstructorRow, { providerId }: Ctx): EmbeddedInstructor {
   const name = `${row.firstname} ${row.lastname}`;
   const isOwn = row.providerId === providerId;

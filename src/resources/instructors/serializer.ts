@@ -1,8 +1,10 @@
-import { and, eq, isNull, or, type Placeholder } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNull, or } from 'drizzle-orm';
+import type { courseDateInstructors, gatheringInstructors } from '../../database/tables/coursedates.ts';
 import { instructors } from '../../database/tables/places.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { hasMany } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
-import { Instructor, toInstructor, type InstructorRow } from './schema.ts';
+import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
 
 export const instructorShape = defineSerializer<InstructorRow>()({
   responseSchema: Instructor,
@@ -11,7 +13,7 @@ export const instructorShape = defineSerializer<InstructorRow>()({
   includes: {},
 });
 
-/** Instructors by their ids, archived ones too: what refers to one shows it. */
+/** Instructors by their ids, archived ones too. */
 export const fetchInstructors = batchLoader((ctx, keys) =>
   ctx.db
     .select()
@@ -19,6 +21,30 @@ export const fetchInstructors = batchLoader((ctx, keys) =>
     .where(matchesKeys(instructors.providerId, instructors.id, keys)),
 );
 
-/** The instructors that a date or gathering shows: all of one's own, of a partner's those on its web pages. */
-export const shownInstructors = ({ providerId }: { providerId: Placeholder }) =>
-  or(eq(instructors.providerId, providerId), and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt)));
+type Links = typeof courseDateInstructors | typeof gatheringInstructors;
+type OwnerId = typeof courseDateInstructors.courseDateId | typeof gatheringInstructors.gatheringId;
+
+/** Loads the instructors of course dates or gatherings: all own ones, and a partner's that its web pages show. */
+export const loadLinkedInstructors = (links: Links, ownerId: OwnerId) =>
+  hasMany(
+    batchLoader((ctx, keys) =>
+      ctx.db
+        .select({ ownerId, ...getTableColumns(instructors) })
+        .from(links)
+        .innerJoin(
+          instructors,
+          and(eq(instructors.providerId, links.providerId), eq(instructors.id, links.instructorId)),
+        )
+        .where(
+          and(
+            matchesKeys(links.providerId, ownerId, keys),
+            or(
+              eq(instructors.providerId, ctx.providerId),
+              and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt)),
+            ),
+          ),
+        )
+        .orderBy(asc(instructors.id)),
+    ),
+    (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),
+  );

@@ -34,7 +34,6 @@ export async function getInstructor(ctx: Ctx, id: number): Promise<Instructor> {
   return instructor;
 }
 
-/** What is not sent keeps its value, what is sent empty is cleared. */
 export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): Promise<Instructor> {
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
   return ctx.write(async (tx, now) => {
@@ -50,19 +49,18 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
   });
 }
 
-/** An archived instructor goes on showing where it taught; archiving it again changes nothing. */
+/** Idempotent. Course dates still show an archived instructor. */
 export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
   ctx.write(async (tx, now) => {
     const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
-    const [found] = await tx.select().from(instructors).where(instructor);
-    if (!found) throw notFound('Instructor');
-    if (found.archivedAt !== null) return rollbackNoChange(tx, toInstructor(found));
-    const stamps = { archivedAt: now, updatedAt: now };
-    const [archived] = await tx.update(instructors).set(stamps).where(instructor).returning();
+    const [before] = await tx.select().from(instructors).where(instructor);
+    if (!before) throw notFound('Instructor');
+    if (before.archivedAt !== null) return rollbackNoChange(tx, toInstructor(before));
+    const timestamps = { archivedAt: now, updatedAt: now };
+    const [archived] = await tx.update(instructors).set(timestamps).where(instructor).returning();
     return toInstructor(archived!);
   });
 
-/** Only who belongs to the provider can be its instructor. */
 async function assertOwnUser(ctx: Ctx, tx: Tx, userId: number | null | undefined) {
   if (userId === undefined || userId === null) return;
   const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, userId));

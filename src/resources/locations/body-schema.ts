@@ -1,36 +1,36 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { partialUpdate } from '../../schema/partial-update.ts';
-import { Count, withDefault, Email, Flag, Id, Line, Note, Title, UpperCode } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { countryCodes } from '../../reference/countries.ts';
 
 const { Optional } = Type;
-const number = () => withDefault(Count(), 0);
-const flag = () => withDefault(Flag(), false);
+const number = () => t.withDefault(t.Count(), 0);
+const flag = () => t.withDefault(t.Flag(), false);
 
 /** POST /v2/locations. */
 export type LocationBody = Static<typeof LocationBody>;
 export const LocationBody = Type.Object(
   {
-    title: Title(),
-    custom_title: Optional(Line()),
-    address: Optional(Line()),
-    address2: Optional(Line()),
-    address3: Optional(Line()),
-    zipcode: Optional(Line()),
-    city: Optional(Line()),
-    state: Optional(Line()),
-    county: Optional(Line()),
-    country: withDefault(UpperCode(countryCodes, { description: 'Two letters' }), 'NO'),
-    place_id: Optional({ ...Id, description: 'The id of a place' }),
-    lat: withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0),
-    lng: withDefault(Type.Number({ minimum: -180, maximum: 180 }), 0),
-    timezone: Optional(Line({ description: 'An IANA name, such as Europe/Oslo' })),
-    long_text: Optional(Note()),
-    short_text: Optional(Note()),
-    short_text_2: Optional(Note()),
-    idInstructor: Optional({ ...Id, description: "The id of one of the school's own instructors" }),
-    email_booking: Optional(Email()),
-    email_moreinfo: Optional(Email()),
+    title: t.Title(),
+    custom_title: Optional(t.Line()),
+    address: Optional(t.Line()),
+    address2: Optional(t.Line()),
+    address3: Optional(t.Line()),
+    zipcode: Optional(t.Line()),
+    city: Optional(t.Line()),
+    state: Optional(t.Line()),
+    county: Optional(t.Line()),
+    country: t.withDefault(t.UpperCode(countryCodes, { description: 'Two letters' }), 'NO'),
+    place_id: Optional({ ...t.Id, description: 'The id of a place' }),
+    lat: t.withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0),
+    lng: t.withDefault(Type.Number({ minimum: -180, maximum: 180 }), 0),
+    timezone: Optional(t.Line({ description: 'An IANA name, such as Europe/Oslo' })),
+    long_text: Optional(t.Note()),
+    short_text: Optional(t.Note()),
+    short_text_2: Optional(t.Note()),
+    idInstructor: Optional({ ...t.Id, description: "The id of one of the school's own instructors" }),
+    email_booking: Optional(t.Email()),
+    email_moreinfo: Optional(t.Email()),
     capacity_min: number(),
     capacity_max: number(),
     capacity_overbook: number(),

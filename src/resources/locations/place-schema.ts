@@ -1,11 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { countries } from '../../reference/countries.ts';
 import type { Language } from '../../reference/language.ts';
 
 const text = Type.String();
 
-/** A place with the one it lies in. */
+/** A place with its parent. */
 export type PlaceRow = {
   id: number;
   title: string;
@@ -21,13 +21,12 @@ export const LocationPlace = Type.Object({
   id: text,
   idParent: text,
   title: text,
-  parent: Nullable(Type.Object({ id: text, idParent: text, title: text })),
+  parent: t.Nullable(Type.Object({ id: text, idParent: text, title: text })),
   idCountry: text,
   country: text,
 });
 
-/** A country by its two-letter code, in the words of locations and places. */
-export const getCountry = (code: string, language: Language) => {
+export const toCountry = (code: string, language: Language) => {
   const country = countries.get(code);
   return { idCountry: String(country?.id ?? 0), country: country?.title[language] ?? code };
 };
@@ -35,7 +34,7 @@ export const getCountry = (code: string, language: Language) => {
 const idText = (id: number | null) => String(id ?? 0);
 
 export function toLocationPlace(row: PlaceRow, language: Language): LocationPlace {
-  const { country, idCountry } = getCountry(row.country, language);
+  const { country, idCountry } = toCountry(row.country, language);
   return {
     id: idText(row.id),
     idParent: idText(row.parentId),
@@ -49,14 +48,14 @@ export function toLocationPlace(row: PlaceRow, language: Language): LocationPlac
   };
 }
 
-/** As embedded in a course date; without a place there is only what was written beside it. */
+/** As embedded in a course date; without a place it has only the additional info. */
 export type DatePlace = Static<typeof DatePlace>;
 export const DatePlace = Type.Object({
   id: Type.Optional(Type.Integer()),
   title: Type.Optional(text),
-  title_additional_info: Nullable(text),
-  parent_id: Type.Optional(Nullable(Type.Integer())),
-  parent_title: Type.Optional(Nullable(text)),
+  title_additional_info: t.Nullable(text),
+  parent_id: Type.Optional(t.Nullable(Type.Integer())),
+  parent_title: Type.Optional(t.Nullable(text)),
 });
 
 export const toDatePlace = (row: PlaceRow | null, additionalInfo: string | null): DatePlace =>

@@ -6,7 +6,7 @@ import { places } from '../../database/tables/places.ts';
 
 type NewPlace = { title: string; country: string; parentId: number | null };
 
-/** The place of that title in that country and parent, without regard to case; made for all providers when there is none. */
+/** The place with this title (case ignored), country and parent; added for all providers if missing. */
 export async function findOrAddPlace(database: Database, place: NewPlace): Promise<number> {
   return (
     (await findPlace(database.db, place)) ??
@@ -35,18 +35,18 @@ async function findPlace(db: Reader, { title, country, parentId }: NewPlace): Pr
 }
 
 const parents = alias(places, 'parent_places');
-/** A shorter text begins too many titles to mean one of them. */
-const shortestBeginning = 3;
+/** Shorter prefixes match too many titles. */
+const minPrefixLength = 3;
 
 /**
- * The place whose title fits a text best, without regard to case: an equal title, also as `title, title of the place it
- * lies in`; else the shortest one that begins with the text. Of equal ones a municipality comes before its county.
+ * The best match for a text, case ignored: an equal title or `title, parent title`, else the shortest title that begins
+ * with the text. Of equal titles a municipality comes before its county.
  */
 export async function searchPlace(db: Reader, text: string): Promise<number | null> {
-  const sought = caseFolded(text);
+  const folded = caseFolded(text);
   const title = caseFolded(places.title);
-  const equal = or(sql`${title} = ${sought}`, sql`${title} || ', ' || ${caseFolded(parents.title)} = ${sought}`);
-  const begins = text.length >= shortestBeginning ? sql`starts_with(${title}, ${sought})` : undefined;
+  const equal = or(sql`${title} = ${folded}`, sql`${title} || ', ' || ${caseFolded(parents.title)} = ${folded}`);
+  const begins = text.length >= minPrefixLength ? sql`starts_with(${title}, ${folded})` : undefined;
   const [best] = await db
     .select({ id: places.id })
     .from(places)
@@ -58,21 +58,21 @@ export async function searchPlace(db: Reader, text: string): Promise<number | nu
   return best?.id ?? null;
 }
 
-type Whereabouts = Partial<
+type PlaceInput = Partial<
   Record<'place_by_search' | 'place_additional_info', string | null> & { place_id: number | null }
 >;
 
 /**
- * Where a date is. A search counts when no place was sent; without a match its text stands where the place's would, until
- * there is one. `isSought`: such a text stands there.
+ * The columns for a course date's place. A search text is used if no place id was sent; without a match it becomes the
+ * additional info until there is a place. `isSought`: the current additional info is such a text.
  */
-export async function findPlaceForBody(db: Reader, input: Whereabouts, isSought = false) {
+export async function findPlaceForBody(db: Reader, input: PlaceInput, isSought = false) {
   const { place_id, place_by_search: text, place_additional_info: info } = input;
   const isSearch = typeof text === 'string' && typeof place_id !== 'number';
   const placeId = isSearch ? await searchPlace(db, text) : place_id;
   if (isSearch && placeId === null && typeof info !== 'string')
     return { placeId, placeAdditionalInfo: text, placeIsSought: true };
   const isFound = isSought && typeof placeId === 'number' && info === undefined;
-  const written = isFound ? null : info;
-  return { placeId, placeAdditionalInfo: written, placeIsSought: written === undefined ? undefined : false };
+  const newInfo = isFound ? null : info;
+  return { placeId, placeAdditionalInfo: newInfo, placeIsSought: newInfo === undefined ? undefined : false };
 }

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { cachedList } from '../../http/list-cache/index.ts';
 import { okResponses, createdResponses, sendItems } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import { Location } from './schema.ts';
-import { createLocation, listLocations, locationFaults, updateLocation } from './service.ts';
+import { createLocation, listLocations, locationErrors, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
 
@@ -31,7 +31,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: { summary: 'Create a location', tags, body: LocationBody, response: createdResponses(Location) },
-      ...withBodyErrors(locationFaults),
+      ...withBodyErrors(locationErrors),
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
   );
@@ -43,11 +43,11 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Update a location',
         description: 'Only the fields sent change. Course dates that were made already keep their capacities.',
         tags,
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         body: LocationChange,
         response: okResponses(Location),
       },
-      ...withBodyErrors(locationFaults),
+      ...withBodyErrors(locationErrors),
     },
     ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   );

@@ -1,45 +1,44 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { getCountry, LocationPlace } from './place-schema.ts';
+import { toCountry, LocationPlace } from './place-schema.ts';
 
 const text = Type.String();
 
-/** What to select of a location. */
 export const locationColumns = omitColumns(locations, ['createdAt', 'updatedAt']);
 export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'updatedAt'>;
 
 export type Location = Static<typeof Location>;
 export const Location = Type.Object({
   id: Type.Integer(),
-  title: Nullable(text),
-  custom_title: Nullable(text),
-  address: Nullable(text),
-  address2: Nullable(text),
-  address3: Nullable(text),
-  zipcode: Nullable(text),
-  city: Nullable(text),
+  title: t.Nullable(text),
+  custom_title: t.Nullable(text),
+  address: t.Nullable(text),
+  address2: t.Nullable(text),
+  address3: t.Nullable(text),
+  zipcode: t.Nullable(text),
+  city: t.Nullable(text),
   state: text,
   county: text,
   country: text,
   country_code: text,
   idCountry: text,
   idPlace: Type.Integer(),
-  place: Nullable(LocationPlace),
+  place: t.Nullable(LocationPlace),
   lat: Type.Number(),
   lng: Type.Number(),
-  timezone: Nullable(text),
-  long_text: Nullable(text),
-  short_text: Nullable(text),
-  short_text_2: Nullable(text),
-  idInstructor: Nullable(Type.Integer()),
-  instructor: Nullable(EmbeddedInstructor),
-  full_address: Nullable(text),
-  email_booking: Nullable(text),
-  email_moreinfo: Nullable(text),
+  timezone: t.Nullable(text),
+  long_text: t.Nullable(text),
+  short_text: t.Nullable(text),
+  short_text_2: t.Nullable(text),
+  idInstructor: t.Nullable(Type.Integer()),
+  instructor: t.Nullable(EmbeddedInstructor),
+  full_address: t.Nullable(text),
+  email_booking: t.Nullable(text),
+  email_moreinfo: t.Nullable(text),
   cancellation_days: Type.Integer(),
   capacity_budget: Type.Integer(),
   capacity_max: Type.Integer(),
@@ -54,12 +53,11 @@ export const Location = Type.Object({
   notification_role: Type.Null(),
 });
 
-/** What lies in other tables than the location's own. */
-export type LocationParts = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
+export type LocationRelations = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
 
-export function toLocation(row: LocationRow, { place, instructor }: LocationParts, { language }: Ctx): Location {
-  // What is spread amid so many members has all that follow added one by one.
-  const { country, idCountry } = getCountry(row.country, language);
+export function toLocation(row: LocationRow, { place, instructor }: LocationRelations, { language }: Ctx): Location {
+  // Not spread: members after a spread are added one by one, which is slow.
+  const { country, idCountry } = toCountry(row.country, language);
   return {
     id: row.id,
     title: row.title,
@@ -102,15 +100,15 @@ export function toLocation(row: LocationRow, { place, instructor }: LocationPart
   };
 }
 
-/** `address, zipcode city, country` of what is known; a country alone is no address. */
+/** `address, zipcode city, country` without empty parts; null for a country alone. */
 function fullAddress({ address, zipcode, city }: LocationRow, country: string) {
-  const known = (texts: (string | null)[]) => texts.filter((one) => one !== null && one !== '');
-  const lines = known([address, known([zipcode, city]).join(' ')]);
+  const nonEmpty = (texts: (string | null)[]) => texts.filter((one) => one !== null && one !== '');
+  const lines = nonEmpty([address, nonEmpty([zipcode, city]).join(' ')]);
   return lines.length === 0 ? null : [...lines, country].join(', ');
 }
 
-/** A partner's location as another provider may see it: where it is, an allow-list of its own. */
-export function toPartnerLocation(row: LocationRow, relations: LocationParts, ctx: Ctx): Location {
+/** A partner's location: an allow-list, so that a new field stays private until it is named here. */
+export function toPartnerLocation(row: LocationRow, relations: LocationRelations, ctx: Ctx): Location {
   const location = toLocation(row, relations, ctx);
   const { id, title, custom_title, address, address2, address3, zipcode, city, state, county, country } = location;
   const { country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 } = location;

@@ -1,7 +1,7 @@
 import { locations } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { belongsTo } from '../../lists/relations.ts';
-import { defineSerializer } from '../../lists/serializer.ts';
+import { defineSerializer, includeOne } from '../../lists/serializer.ts';
 import { toEmbeddedInstructor } from '../instructors/schema.ts';
 import { fetchInstructors } from '../instructors/serializer.ts';
 import { toLocationPlace, type LocationPlace } from './place-schema.ts';
@@ -30,10 +30,13 @@ export const locationShape = defineSerializer<LocationRow>()({
   includes: {},
 });
 
-/** Locations by their ids, archived ones too: what refers to one shows it. */
+/** Locations by their ids, archived ones too. */
 export const fetchLocations = batchLoader((ctx, keys) =>
   ctx.db
     .select(locationColumns)
     .from(locations)
     .where(matchesKeys(locations.providerId, locations.id, keys)),
 );
+
+export const includeLocation = <Row extends Key>(locationId: (row: Row) => number | null) =>
+  includeOne(locationId, fetchLocations, locationShape, 'shown');

@@ -16,7 +16,7 @@ export const listLocations = (ctx: Ctx, query: LocationQuery) => locationList.pa
 
 export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
   const { providerId } = ctx;
-  await assertKnownFields(ctx, body);
+  await assertValidReferences(ctx, body);
   const id = await ctx.write(async (tx, now) => {
     const [created] = await tx
       .insert(locations)
@@ -24,13 +24,13 @@ export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Loca
       .returning({ id: locations.id });
     return recordAffected(tx, created!.id);
   });
-  return read(ctx, id);
+  return reload(ctx, id);
 }
 
-/** What is not sent keeps its value, what is sent empty is cleared. Course dates keep the seats they were made with. */
+/** A partial update; existing course dates keep their capacities. */
 export async function updateLocation(ctx: Ctx, id: number, body: LocationChange): Promise<Location> {
   const location = tenantWhere(ctx, locations, eq(locations.id, id));
-  await assertKnownFields(ctx, body);
+  await assertValidReferences(ctx, body);
   await ctx.write(async (tx, now) => {
     if ((await tx.$count(locations, location)) === 0) throw notFound('Location');
     await tx
@@ -38,28 +38,27 @@ export async function updateLocation(ctx: Ctx, id: number, body: LocationChange)
       .set({ ...toColumns(body), updatedAt: now })
       .where(location);
   });
-  return read(ctx, id);
+  return reload(ctx, id);
 }
 
-/** Nobody deletes a location, so it is there. */
-const read = async (ctx: Ctx, id: number) => (await locationList.byId(ctx, id, {}, { isAfterWrite: true }))!;
+/** Locations are never deleted. */
+const reload = async (ctx: Ctx, id: number) => (await locationList.byId(ctx, id, {}, { isAfterWrite: true }))!;
 
-/** Faults that need no look at the provider's data. */
-export const locationFaults = async (ctx: Ctx, { timezone }: { timezone?: unknown }) => ({
+/** Errors that need no provider data. */
+export const locationErrors = async (ctx: Ctx, { timezone }: { timezone?: unknown }) => ({
   missing: [],
   notValid: await zoneFaults(ctx, timezone),
 });
 
-/** A place is one of those that all share, an instructor one of the provider's own. Neither is ever deleted. */
-async function assertKnownFields(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
+async function assertValidReferences(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
   const { db } = ctx;
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, idInstructor ?? 0));
-  const known = {
+  const isValid = {
     place_id: !place_id || (await db.$count(places, eq(places.id, place_id))) > 0,
     timezone: (await zoneFaults(ctx, timezone)).length === 0,
     idInstructor: !idInstructor || (await db.$count(instructors, instructor)) > 0,
   };
-  const notValid = Object.entries(known).flatMap(([name, isKnown]) => (isKnown ? [] : [name]));
+  const notValid = Object.entries(isValid).flatMap(([name, valid]) => (valid ? [] : [name]));
   if (notValid.length > 0) throw invalidFields({ notValid });
 }
 

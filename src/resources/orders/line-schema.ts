@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { code } from 'currency-codes';
 import { dateTime } from '../../lib/timestamps.ts';
-import { DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
 import { Product, toProduct, type ProductRow } from '../courses/product-schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 
-const text = Nullable(Type.String());
+const text = t.Nullable(Type.String());
 
 const Address = Type.Object({
   address: text,
@@ -17,7 +17,7 @@ const Address = Type.Object({
   phone: text,
 });
 
-/** A course user as orders show it. */
+/** A course user inside an order. */
 export type OrderUser = Static<typeof OrderUser>;
 export const OrderUser = Type.Object({
   id: Type.Integer(),
@@ -34,7 +34,6 @@ export const OrderUser = Type.Object({
 });
 export const LineUser = Type.Object({ ...OrderUser.properties, invoice_reference: text });
 
-/** The columns of a course user that orders show. */
 export const orderUserFields = [
   ...(['id', 'firstname', 'lastname', 'dateOfBirth', 'email', 'phone', 'company', 'position'] as const),
   ...([
@@ -85,10 +84,10 @@ export const toOrderUser = (row: OrderUserRow): OrderUser => ({
   },
 });
 
-/** `2026-07-01` as people in Norway write it: `01.07.2026`. */
+/** Formats `2026-07-01` as `01.07.2026`. */
 export const dayText = (day: string) => `${day.slice(-2)}.${day.slice(-5, -3)}.${day.slice(0, -6)}`;
 
-/** What a line pays for. */
+/** A participant that a line pays for. */
 export const Relation = Type.Object({
   type: Type.String(),
   participant_id: Type.Integer(),
@@ -97,7 +96,7 @@ export const Relation = Type.Object({
   course_id: Type.Integer(),
 });
 
-/** A participant on a line; `id` is the participant's. */
+/** `id` is the participant's. */
 export type RelationRow = {
   providerId: number;
   id: number;
@@ -118,7 +117,7 @@ export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
 /** `id` is the ISO number as a text, `title` the code, `long_title` the English name. */
 export const Currency = Type.Object({ id: Type.String(), title: Type.String(), long_title: Type.String() });
 
-/** A line of an order but for its `database_relations`, which its shape adds. */
+/** An order line; the serializer adds its `database_relations`. */
 export type OrderLine = Static<typeof OrderLine>;
 export const OrderLine = Type.Object({
   id: Type.Integer(),
@@ -136,11 +135,11 @@ export const OrderLine = Type.Object({
   quantity: Type.Integer(),
   product: Product,
   users: Type.Array(LineUser),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
 });
 
-/** A line with its product and the currency of its order, the owner. */
+/** A line with its product and the currency of its order. */
 export type OrderLineRow = typeof orderLines.$inferSelect & {
   ownerId: number;
   currency: string;
@@ -168,25 +167,25 @@ export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof
 });
 
 /** The package's table is older than the Caribbean guilder. */
-const getNumber = (currency: string) => code(currency)?.number ?? (currency === 'XCG' ? '532' : '');
+const isoNumber = (currency: string) => code(currency)?.number ?? (currency === 'XCG' ? '532' : '');
 
-/** A name in sentence case, as in `1 Norwegian krone`: the package writes `Norwegian Krone`, and proper nouns forbid to lower it. */
+/** The name in sentence case, `Norwegian krone`; the package has `Norwegian Krone`. */
 function longTitle(currency: string) {
   const style = { style: 'currency', currency, currencyDisplay: 'name', maximumFractionDigits: 0 } as const;
-  const relations = new Intl.NumberFormat('en', style).formatToParts(1);
-  const name = relations.find(({ type }) => type === 'currency')?.value ?? currency;
+  const parts = new Intl.NumberFormat('en', style).formatToParts(1);
+  const name = parts.find(({ type }) => type === 'currency')?.value ?? currency;
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 const currencies = new Map<string, Static<typeof Currency>>();
 
-/** Made once for each currency: finding a name is slow. */
+/** Cached: Intl is slow. */
 export function toCurrency(currency: string): Static<typeof Currency> {
-  const known = currencies.get(currency) ?? {
-    id: getNumber(currency),
+  const cached = currencies.get(currency) ?? {
+    id: isoNumber(currency),
     title: currency,
     long_title: longTitle(currency),
   };
-  currencies.set(currency, known);
-  return known;
+  currencies.set(currency, cached);
+  return cached;
 }

@@ -5,10 +5,10 @@ import { orderLineParticipants, participants } from '../../database/tables/parti
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { hasMany, type Loader } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeMany, includeOne, defineSerializer } from '../../lists/serializer.ts';
+import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists/serializer.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
-import { embeddedCourseShape, fetchEmbeddedCourses } from '../courses/serializer.ts';
-import { embeddedParticipantShape, fetchParticipants } from '../participants/serializer.ts';
+import { includeCourse } from '../courses/serializer.ts';
+import { includeParticipant } from '../participants/serializer.ts';
 import { productColumns } from '../courses/product-serializer.ts';
 import { courseUserColumns } from '../users/serializer.ts';
 import {
@@ -26,17 +26,16 @@ import {
 
 type LineUser = OrderUser & { invoice_reference: string | null };
 
-/** What to select of a course user that an order shows. */
 export const orderUserColumns = Object.fromEntries(
   orderUserFields.map((name) => [name, courseUserColumns[name]]),
 ) as Pick<typeof courseUserColumns, (typeof orderUserFields)[number]>;
 
-const named = and(
+const isOnLine = and(
   eq(participants.providerId, orderLineParticipants.providerId),
   eq(participants.id, orderLineParticipants.participantId),
 );
 
-const fetchLineUsers = hasMany(
+const loadLineUsers = hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({
@@ -45,7 +44,7 @@ const fetchLineUsers = hasMany(
         user: orderUserColumns,
       })
       .from(orderLineParticipants)
-      .innerJoin(participants, named)
+      .innerJoin(participants, isOnLine)
       .innerJoin(
         courseUsers,
         and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
@@ -53,13 +52,13 @@ const fetchLineUsers = hasMany(
       .where(matchesKeys(orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
       .orderBy(asc(participants.id)),
   ),
-  ({ user, invoiceReference }: UserFound) => Object.assign(toOrderUser(user), { invoice_reference: invoiceReference }),
+  ({ user, invoiceReference }: UserRow) => Object.assign(toOrderUser(user), { invoice_reference: invoiceReference }),
 );
-type UserFound = { ownerId: number; invoiceReference: string | null; user: OrderUserRow };
+type UserRow = { ownerId: number; invoiceReference: string | null; user: OrderUserRow };
 
-/** The people of a line, only when `user_data` asks for them. */
+/** The course users of a line, only with `user_data=true`. */
 const loadUsers: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>
-  query['user_data'] === true ? fetchLineUsers(ctx, rows, query) : () => [];
+  query['user_data'] === true ? loadLineUsers(ctx, rows, query) : () => [];
 
 const fetchRelations = batchLoader((ctx, keys) =>
   ctx.db
@@ -72,7 +71,7 @@ const fetchRelations = batchLoader((ctx, keys) =>
       courseId: participants.courseId,
     })
     .from(orderLineParticipants)
-    .innerJoin(participants, named)
+    .innerJoin(participants, isOnLine)
     .where(matchesKeys(orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
     .orderBy(asc(participants.id)),
 );
@@ -83,18 +82,14 @@ const relationShape = defineSerializer<RelationRow>()({
   toResponse: toRelation,
   includes: {
     course: {
-      ...includeOne((row: RelationRow) => row.courseId, fetchEmbeddedCourses, embeddedCourseShape, 'unset'),
+      ...includeCourse((row: RelationRow) => row.courseId, 'unset'),
       schema: EmbeddedCourse,
       names: [],
     },
-    participants: {
-      ...includeOne((row: RelationRow) => row.id, fetchParticipants, embeddedParticipantShape, 'unset'),
-      schema: embeddedParticipantShape.schema,
-    },
+    participants: includeParticipant((row: RelationRow) => row.id),
   },
 });
 
-/** A line of an order, with the participants that it pays for. */
 export const orderLineShape = withRequiredIncludes(
   ['database_relations'],
   defineSerializer<OrderLineRow>()({
@@ -105,7 +100,7 @@ export const orderLineShape = withRequiredIncludes(
   }),
 );
 
-/** The lines of orders, by the ids of the orders. */
+/** Order lines by the ids of their orders. */
 export const fetchOrderLines = batchLoader((ctx, keys) =>
   ctx.db
     .select({

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Flag, Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
@@ -10,8 +10,8 @@ import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchOrders, orderShape } from './serializer.ts';
 
-/** The orders with a line that sells the course or pays for a participant of it. */
-function ofCourse(ctx: Ctx, courseId: number) {
+/** Orders with a line for a product or a participant of the course. */
+function isOfCourse(ctx: Ctx, courseId: number) {
   const selling = ctx.db
     .select({ orderId: orderLines.orderId })
     .from(orderLines)
@@ -38,20 +38,22 @@ function ofCourse(ctx: Ctx, courseId: number) {
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
-const userData = Flag({ default: false, description: 'true lists the people of each line' });
+const userData = t.Flag({ default: false, description: 'true lists the people of each line' });
 
 export const orderList = defineList({
   table: orders,
   serializer: orderShape,
   scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
-    course_id: filter({ ...Id, description: 'Only orders with a line of this course' }, (id, ctx) => ofCourse(ctx, id)),
+    course_id: filter({ ...t.Id, description: 'Only orders with a line of this course' }, (id, ctx) =>
+      isOfCourse(ctx, id),
+    ),
     ...dateRange('created_at', orders.createdAt),
     ...dateRange('updated_at', orders.updatedAt),
     ...dateRange('exported_at', orders.exportedAt),
     exported: {
       ...filter(
-        Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
+        t.Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
         (exported, _ctx, { exported_at_min, exported_at_max }) =>
           exported || exported_at_min !== undefined || exported_at_max !== undefined
             ? undefined
@@ -64,7 +66,7 @@ export const orderList = defineList({
   fetch: fetchOrders,
 });
 
-/** GET /v2/orders/:id: what shapes an order in the list, without what selects it. */
+/** GET /v2/orders/:id: the parameters of the list that do not filter. */
 export const OrderQuery = Type.Unsafe<Static<typeof orderList.ItemQuery> & { user_data?: boolean }>(
   Type.Object({ user_data: Type.Optional(userData), ...orderList.itemParameters }),
 );

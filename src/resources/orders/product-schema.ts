@@ -1,22 +1,22 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime } from '../../lib/timestamps.ts';
 import { amountText, toMinorUnits } from '../../lib/money.ts';
-import { DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 import { Currency, toCurrency } from './line-schema.ts';
 
 const text = Type.String();
 
-/** The only type of product there is: what a course is sold as. */
+/** The only type of product. */
 const courseProduct = { type: 'course_product', id_type: 2 };
 
-/** A product as accounting sees it; inside courses and order lines it is the shorter `Product`. */
+/** A product for accounting; courses and order lines embed the shorter `Product`. */
 export type OrderProduct = Static<typeof OrderProduct>;
 export const OrderProduct = Type.Object({
   id: Type.Integer(),
   item_number: text,
   title: text,
-  title_label: Nullable(text),
+  title_label: t.Nullable(text),
   type: text,
   id_type: Type.Integer({ description: '2: a product of a course' }),
   id_relation: Type.Integer({ description: 'The id of the course' }),
@@ -27,18 +27,18 @@ export const OrderProduct = Type.Object({
     vat: Type.Number({ description: 'Percent' }),
     name: Type.String({ examples: ['25.00%'] }),
   }),
-  group: Nullable(Type.Object({ id: Type.Integer(), title: text })),
+  group: t.Nullable(Type.Object({ id: Type.Integer(), title: text })),
   is_main_price: Type.Boolean(),
   is_member_price: Type.Boolean(),
   is_archived: Type.Boolean(),
   is_deleted: Type.Boolean(),
-  account_number: Nullable(text),
-  cost_unit: Nullable(text),
+  account_number: t.Nullable(text),
+  cost_unit: t.Nullable(text),
   co_products: Type.Array(Type.Integer()),
-  id_external_system: Nullable(text),
-  id_product_regular_price: Nullable(Type.Integer()),
-  created_at: DateTime,
-  updated_at: DateTime,
+  id_external_system: t.Nullable(text),
+  id_product_regular_price: t.Nullable(Type.Integer()),
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
 });
 
 export type OrderProductRow = typeof products.$inferSelect;
@@ -73,7 +73,7 @@ function toNumberedCurrency(code: string): OrderProduct['currency'] {
   return { ...currency, id: Number(currency.id) };
 }
 
-/** Rates are no rows of their own: a rate is named by what it is, so that equal ones have equal ids. */
+/** VAT rates have no table; the id is the rate, so that equal rates have equal ids. */
 const toVat = (percentage: string): OrderProduct['vat'] => ({
   id: Number(toMinorUnits(percentage)),
   vat: Number(percentage),

@@ -1,16 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { cachedListUnless } from '../../http/list-cache/index.ts';
 import { okResponses, sendItems } from '../../http/responses.ts';
 import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
 
-/** Whether a campaign is running depends on the clock. */
-const asksForCampaigns = ({ include }: { include?: unknown }) => Array.isArray(include) && include.includes('campaign');
+/** The state of a campaign depends on the clock. */
+const includesCampaigns = ({ include }: { include?: unknown }) =>
+  Array.isArray(include) && include.includes('campaign');
 
 const tags = ['Orders'];
-const params = Type.Object({ id: Id });
+const params = Type.Object({ id: t.Id });
 
 export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -23,7 +24,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: orderList.Query,
         response: okResponses(Type.Array(orderList.View)),
       },
-      ...cachedListUnless(asksForCampaigns),
+      ...cachedListUnless(includesCampaigns),
     },
     async (request, reply) => sendItems(request, reply, await orderList.page(request.ctx, request.query)),
   );

@@ -1,11 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
 import { amount, toMinorUnits } from '../../lib/money.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { orders } from '../../database/tables/orders.ts';
 import { OrderUser } from './line-schema.ts';
 
-const text = Nullable(Type.String());
+const text = t.Nullable(Type.String());
 
 const Totals = Type.Object({
   total_amount_before_discounts: Type.Number(),
@@ -15,7 +15,7 @@ const Totals = Type.Object({
   total_amount_incl_discounts_and_vat: Type.Number(),
 });
 
-/** An order but for its `customer` and `lines`, which its shape adds. */
+/** An order; the serializer adds its `customer` and `lines`. */
 export type Order = Static<typeof Order>;
 export const Order = Type.Object({
   id: Type.Integer(),
@@ -26,22 +26,22 @@ export const Order = Type.Object({
   your_reference: text,
   booker: text,
   gln_number: text,
-  idCampaign: Nullable(Type.Integer()),
-  seller_id: Nullable(Type.Integer()),
+  idCampaign: t.Nullable(Type.Integer()),
+  seller_id: t.Nullable(Type.Integer()),
   invoice_address: text,
   invoice_address_2: text,
   invoice_address_3: text,
   invoice_zipcode: text,
   invoice_city: text,
   invoice_email: text,
-  first_user: Nullable(OrderUser),
+  first_user: t.Nullable(OrderUser),
   booker_admin_user: text,
   webintegration_id: Type.Null(),
-  custom_properties: Nullable(CustomProperties),
+  custom_properties: t.Nullable(t.CustomProperties),
   calculated_totals: Totals,
-  exported_at: Nullable(DateTime),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
+  exported_at: t.Nullable(t.DateTime),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
 });
 
 export type OrderRow = typeof orders.$inferSelect;
@@ -73,7 +73,6 @@ export const toOrder = (row: OrderRow, { first_user }: { first_user: OrderUser |
   updated_at: dateTime(row.updatedAt),
 });
 
-/** From the three that were agreed; the others follow. */
 function toTotals(row: OrderRow): Static<typeof Totals> {
   const before = toMinorUnits(row.totalBeforeDiscounts);
   const discounts = toMinorUnits(row.totalDiscounts);

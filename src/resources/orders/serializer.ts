@@ -4,14 +4,14 @@ import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { hasMany, type Loader } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeMany, includeOne, defineSerializer } from '../../lists/serializer.ts';
-import { embeddedCampaignShape, fetchCampaigns } from '../campaigns/serializer.ts';
-import { customerShape, fetchCustomers } from '../customers/serializer.ts';
+import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists/serializer.ts';
+import { includeCampaign } from '../campaigns/serializer.ts';
+import { includeCustomer } from '../customers/serializer.ts';
 import { toOrderUser, type OrderUser, type OrderUserRow } from './line-schema.ts';
 import { fetchOrderLines, orderLineShape, orderUserColumns } from './line-serializer.ts';
 import { Order, toOrder, type OrderRow } from './schema.ts';
 
-const first = sql`(
+const firstParticipantId = sql`(
   select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
 )`;
 
@@ -20,7 +20,10 @@ const loadFirstUsers = hasMany(
     ctx.db
       .select({ ownerId: bookings.orderId, user: orderUserColumns })
       .from(bookings)
-      .innerJoin(participants, and(eq(participants.providerId, bookings.providerId), eq(participants.id, first)))
+      .innerJoin(
+        participants,
+        and(eq(participants.providerId, bookings.providerId), eq(participants.id, firstParticipantId)),
+      )
       .innerJoin(
         courseUsers,
         and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
@@ -30,10 +33,10 @@ const loadFirstUsers = hasMany(
   ({ user }: { ownerId: number; user: OrderUserRow }) => toOrderUser(user),
 );
 
-/** The person of an order's first participant; null without one. */
+/** The course user of an order's first participant; null without one. */
 const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, query) => {
-  const loadUsers = await loadFirstUsers(ctx, rows, query);
-  return (row) => loadUsers(row)[0] ?? null;
+  const usersOf = await loadFirstUsers(ctx, rows, query);
+  return (row) => usersOf(row)[0] ?? null;
 };
 
 export const orderShape = withRequiredIncludes(
@@ -43,12 +46,9 @@ export const orderShape = withRequiredIncludes(
     relations: { first_user: loadFirstUser },
     toResponse: toOrder,
     includes: {
-      customer: {
-        ...includeOne((row: OrderRow) => row.customerId, fetchCustomers, customerShape, 'unset'),
-        names: [],
-      },
+      customer: includeCustomer((row: OrderRow) => row.customerId),
       lines: includeMany(fetchOrderLines, orderLineShape, 'unset'),
-      campaign: includeOne((row: OrderRow) => row.campaignId, fetchCampaigns, embeddedCampaignShape, 'unset'),
+      campaign: includeCampaign((row: OrderRow) => row.campaignId),
     },
   }),
 );

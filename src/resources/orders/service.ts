@@ -19,7 +19,7 @@ export async function getOrder(
   return order;
 }
 
-/** Marks an order as handed over, and fixes what its lines read from here on; exporting it again changes nothing. */
+/** Marks an order as exported and fixes the prices of its lines; idempotent. */
 export async function exportOrder(ctx: Ctx, id: number) {
   const order = await getOrder(ctx, id);
   if (order.exported_at !== null) return order;
@@ -43,7 +43,7 @@ export async function exportOrder(ctx: Ctx, id: number) {
 
 const { priceAtOrder, discountPercentAtOrder, discountCalculatedAtOrder } = orderLines;
 
-/** Prices and discounts that were not fixed before, as they read so far. */
+/** Fixes prices and discounts that were not fixed before. */
 const fixedPrices = {
   priceAtInvoice: sql`coalesce(${orderLines.priceAtInvoice}, ${priceAtOrder})`,
   discountPercentAtInvoice: sql`coalesce(${orderLines.discountPercentAtInvoice}, ${discountPercentAtOrder})`,

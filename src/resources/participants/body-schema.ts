@@ -1,22 +1,22 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { partialUpdate } from '../../schema/partial-update.ts';
-import { CustomProperties, Flag, OneOf } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { paidStates, participantStatuses } from './schema.ts';
 
 const { Optional } = Type;
 
-/** PUT /v2/participants/:id: what is not sent keeps its value; neither of the two ids can be cleared. */
+/** PUT /v2/participants/:id, a partial update; neither of the two ids can be cleared. */
 export type ParticipantChange = Static<typeof ParticipantChange>;
 export const ParticipantChange = Type.Object(
   partialUpdate({
-    idStatus: OneOf([...participantStatuses.keys()], {
+    idStatus: t.OneOf([...participantStatuses.keys()], {
       description: '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is given, never taken',
     }),
-    idPaid: OneOf([...paidStates.keys()]),
-    completed: Optional(Flag()),
-    passed: Optional(Flag()),
-    no_show: Optional(Flag()),
-    custom_properties: Optional(CustomProperties),
+    idPaid: t.OneOf([...paidStates.keys()]),
+    completed: Optional(t.Flag()),
+    passed: Optional(t.Flag()),
+    no_show: Optional(t.Flag()),
+    custom_properties: Optional(t.CustomProperties),
   }),
   { examples: [{ idPaid: 1 }] },
 );

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { Location, toLocation, type LocationRow } from '../locations/schema.ts';
@@ -8,7 +8,7 @@ import { Location, toLocation, type LocationRow } from '../locations/schema.ts';
 const text = Type.String();
 const day = Type.String({ format: 'date' });
 
-/** Where a participant's course date is held: a location without what is the provider's own business. */
+/** The location of a participant's course date, without the provider's internal fields. */
 const DateLocation = Type.Pick(Location, [
   'id',
   'title',
@@ -36,7 +36,7 @@ const DateLocation = Type.Pick(Location, [
   'is_virtual',
 ]);
 
-/** A course date inside a participant; other members than in the list of course dates. */
+/** A course date inside a participant, with other fields than in the list of course dates. */
 export type ParticipantDate = Static<typeof ParticipantDate>;
 export const ParticipantDate = Type.Object({
   id: Type.Integer(),
@@ -48,25 +48,24 @@ export const ParticipantDate = Type.Object({
   deadline_at: day,
   time_start: text,
   time_end: text,
-  timezone: Nullable(text),
+  timezone: t.Nullable(text),
   gmt_offset: text,
   place: text,
   is_virtual: Type.Boolean(),
-  event_url: Nullable(text),
-  internal_note: Nullable(text),
+  event_url: t.Nullable(text),
+  internal_note: t.Nullable(text),
   idLocation: text,
   teaching_language: text,
   idTeachingLanguage: text,
   location_cancellation_days: Type.Integer(),
   is_deleted: Type.Boolean(),
   guaranteed_to_run: Type.Boolean(),
-  location: Nullable(DateLocation),
+  location: t.Nullable(DateLocation),
 });
 
 const { id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone } = courseDates;
 const { isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt } = courseDates;
 
-/** What to select of the course date. */
 export const participantDateColumns = {
   ...{ id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone },
   ...{ isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt },
@@ -78,7 +77,7 @@ export type ParticipantDateRow = {
   place: string | null;
   /** The ISO week of the start. */
   week: number;
-  /** Seconds that the date's zone is ahead of UTC at the start. */
+  /** The zone's offset from UTC at the start, in seconds. */
   offset: number;
 };
 
@@ -106,7 +105,7 @@ export const toParticipantDate = (row: ParticipantDateRow, ctx: Ctx): Participan
   location_cancellation_days: row.location?.cancellationDays ?? 0,
   is_deleted: row.date.deletedAt !== null,
   guaranteed_to_run: row.date.statusId === willRun,
-  // The serializer leaves out what the shorter form does not have.
+  // The JSON serializer drops the fields that DateLocation lacks.
   location: row.location === null ? null : toLocation(row.location, { place: null, instructor: null }, ctx),
 });
 
@@ -115,6 +114,6 @@ const hoursAndMinutes = (time: string | null) => time?.slice(0, 5) ?? '';
 
 function offsetText(seconds: number) {
   const minutes = Math.floor(Math.abs(seconds) / 60);
-  const two = (number: number) => String(number).padStart(2, '0');
-  return `${seconds < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  const pad = (number: number) => String(number).padStart(2, '0');
+  return `${seconds < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
 }

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { dateRange, filter, selectiveFilter } from '../../lists/filters.ts';
@@ -8,8 +8,7 @@ import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchParticipants, participantShape } from './serializer.ts';
 
-/** The participants whose course user belongs to the customer. */
-function ofCustomer(ctx: Ctx, customerId: number) {
+function isOfCustomer(ctx: Ctx, customerId: number) {
   const users = ctx.db
     .select({ id: courseUsers.id })
     .from(courseUsers)
@@ -22,17 +21,17 @@ export const participantList = defineList({
   serializer: participantShape,
   scope: (ctx) => tenantWhere(ctx, participants),
   filters: {
-    course_id: filter({ ...Id, description: 'Only participants of this course' }, (id) =>
+    course_id: filter({ ...t.Id, description: 'Only participants of this course' }, (id) =>
       eq(participants.courseId, id),
     ),
-    coursedate_id: selectiveFilter({ ...Id, description: 'Only participants of this course date' }, (id) =>
+    coursedate_id: selectiveFilter({ ...t.Id, description: 'Only participants of this course date' }, (id) =>
       eq(participants.courseDateId, id),
     ),
     customer_id: filter(
-      { ...Id, description: 'Only participants whose course user belongs to this customer' },
-      (id, ctx) => ofCustomer(ctx, id),
+      { ...t.Id, description: 'Only participants whose course user belongs to this customer' },
+      (id, ctx) => isOfCustomer(ctx, id),
     ),
-    user_id: selectiveFilter({ ...Id, description: 'Only where this course user takes part' }, (id) =>
+    user_id: selectiveFilter({ ...t.Id, description: 'Only where this course user takes part' }, (id) =>
       eq(participants.userId, id),
     ),
     ...dateRange('created_at', participants.createdAt),

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { cachedList } from '../../http/list-cache/index.ts';
 import { okResponses, sendItems } from '../../http/responses.ts';
 import { ParticipantChange } from './body-schema.ts';
@@ -29,7 +29,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'One participant',
         tags: ['Orders'],
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         querystring: participantList.ItemQuery,
         response: okResponses(participantList.View),
       },
@@ -45,7 +45,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'Only the fields sent change. A status that holds a seat takes one as a booking does, and is refused when ' +
           'there is none; 4 and 8 free the seat for who is next in line.',
         tags: ['Orders'],
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         body: ParticipantChange,
         response: okResponses(participantList.View),
       },

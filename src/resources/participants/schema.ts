@@ -1,32 +1,32 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
-import { paid, seat } from '../../reference/statuses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';
 
 const text = Type.String();
 
 const label = (en: string, no: string): Label => ({ en, no });
 
-/** Where a participant stands; 4 and 8 hold no seat. */
+/** Statuses of participants; 4 and 8 hold no seat. */
 export const participantStatuses = new Map<number, { code: string; title: Label }>([
-  [seat.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
-  [seat.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
-  [seat.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
-  [seat.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
-  [seat.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
+  [statuses.seat.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
+  [statuses.seat.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
+  [statuses.seat.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
+  [statuses.seat.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
+  [statuses.seat.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
   [
-    seat.deregisteredWithFee,
+    statuses.seat.deregisteredWithFee,
     { code: 'status_deregistered_with_fee', title: label('Deregistered with fee', 'Avmeldt med gebyr') },
   ],
 ]);
 
 export const paidStates = new Map<number, Label>([
-  [paid.yes, label('Yes', 'Ja')],
-  [paid.no, label('No', 'Nei')],
+  [statuses.paid.yes, label('Yes', 'Ja')],
+  [statuses.paid.no, label('No', 'Nei')],
 ]);
 
 export type ParticipantRow = typeof participants.$inferSelect;
@@ -34,44 +34,44 @@ export type ParticipantRow = typeof participants.$inferSelect;
 const ParticipantCourse = Type.Object({
   id: Type.Integer(),
   title: text,
-  reference: Nullable(text),
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
+  reference: t.Nullable(text),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
 });
 
-/** A participant but for its `user`, which its shape adds. */
+/** A participant; the serializer adds its `user`. */
 export type Participant = Static<typeof Participant>;
 export const Participant = Type.Object({
   id: Type.Integer(),
-  archived_at: Nullable(DateTime),
-  booker_admin_user: Nullable(text),
-  booker_email: Nullable(text),
-  booker_language_id: Nullable(text),
-  booker_name: Nullable(text),
-  booker_phone: Nullable(text),
-  certificate_issued_at: Nullable(Type.String({ format: 'date' })),
+  archived_at: t.Nullable(t.DateTime),
+  booker_admin_user: t.Nullable(text),
+  booker_email: t.Nullable(text),
+  booker_language_id: t.Nullable(text),
+  booker_name: t.Nullable(text),
+  booker_phone: t.Nullable(text),
+  certificate_issued_at: t.Nullable(Type.String({ format: 'date' })),
   completed: Type.Boolean(),
   no_show: Type.Boolean(),
   passed: Type.Boolean(),
   course: ParticipantCourse,
   coursedate: ParticipantDate,
-  created_at: Nullable(DateTime),
-  updated_at: Nullable(DateTime),
-  status_updated_at: Nullable(DateTime),
-  custom_properties: Nullable(CustomProperties),
+  created_at: t.Nullable(t.DateTime),
+  updated_at: t.Nullable(t.DateTime),
+  status_updated_at: t.Nullable(t.DateTime),
+  custom_properties: t.Nullable(t.CustomProperties),
   entry_source: text,
   idBooking: Type.Integer(),
   idOrder: Type.Integer(),
   idPaid: Type.Integer(),
   paid: Type.Object({ id: Type.Integer(), title: text }),
   status: Type.Object({ id: Type.Integer(), title: text, status_code: text }),
-  user_comment: Nullable(text),
+  user_comment: t.Nullable(text),
 });
 
 export const Attendance = Type.Object({
   gathering_id: Type.Integer(),
-  attended: Nullable(Type.Boolean()),
-  registered_at: Nullable(DateTime),
+  attended: t.Nullable(Type.Boolean()),
+  registered_at: t.Nullable(t.DateTime),
 });
 
 type Booking = {
@@ -82,9 +82,9 @@ type Booking = {
   bookerLanguageId: string | null;
 };
 
-type CourseFound = { id: number; title: string; reference: string | null; createdAt: string; updatedAt: string };
+type CourseRow = { id: number; title: string; reference: string | null; createdAt: string; updatedAt: string };
 
-export const toParticipantCourse = (row: CourseFound): Static<typeof ParticipantCourse> => ({
+export const toParticipantCourse = (row: CourseRow): Static<typeof ParticipantCourse> => ({
   id: row.id,
   title: row.title,
   reference: row.reference,
@@ -92,8 +92,7 @@ export const toParticipantCourse = (row: CourseFound): Static<typeof Participant
   updated_at: dateTime(row.updatedAt),
 });
 
-/** What lies in other tables than the participant's own. */
-export type ParticipantParts = {
+export type ParticipantRelations = {
   booking: Booking;
   course: Static<typeof ParticipantCourse>;
   coursedate: ParticipantDate;
@@ -101,7 +100,7 @@ export type ParticipantParts = {
 
 export function toParticipant(
   row: ParticipantRow,
-  { booking, course, coursedate }: ParticipantParts,
+  { booking, course, coursedate }: ParticipantRelations,
   { language }: Pick<Ctx, 'language'>,
 ): Participant {
   const status = participantStatuses.get(row.statusId)!;

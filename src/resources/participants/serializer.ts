@@ -6,12 +6,12 @@ import { courses } from '../../database/tables/courses.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
 import { locations, places } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { required, include, hasMany, belongsTo } from '../../lists/relations.ts';
 import { withRequiredIncludes, includeOne, defineSerializer } from '../../lists/serializer.ts';
 import { locationColumns } from '../locations/schema.ts';
 import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from './date-schema.ts';
-import { courseUserShape, fetchCourseUsers } from '../users/serializer.ts';
+import { includeCourseUser } from '../users/serializer.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
 
 const loadBooking = required(
@@ -74,7 +74,7 @@ const loadDate = required(
         .leftJoin(places, eq(places.id, courseDates.placeId))
         .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
     ),
-    (found: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(found, ctx),
+    (row: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(row, ctx),
   ),
 );
 
@@ -91,13 +91,13 @@ const loadAttendance = hasMany(
       .where(matchesKeys(attendances.providerId, attendances.participantId, keys))
       .orderBy(asc(attendances.gatheringId)),
   ),
-  (row: AttendanceFound) => ({
+  (row: AttendanceRow) => ({
     gathering_id: row.gatheringId,
     attended: row.attended,
     registered_at: dateTimeOrNull(row.registeredAt),
   }),
 );
-type AttendanceFound = {
+type AttendanceRow = {
   ownerId: number;
   gatheringId: number;
   attended: boolean | null;
@@ -105,11 +105,7 @@ type AttendanceFound = {
 };
 
 const relations = { booking: loadBooking, course: loadCourse, coursedate: loadDate };
-const user = {
-  ...includeOne((row: ParticipantRow) => row.userId, fetchCourseUsers, courseUserShape, 'unset'),
-  schema: courseUserShape.schema,
-  names: [],
-};
+const user = includeCourseUser((row: ParticipantRow) => row.userId);
 const attendance = include(Type.Array(Attendance), 'unset', loadAttendance);
 
 export const participantShape = withRequiredIncludes(
@@ -122,8 +118,8 @@ export const participantShape = withRequiredIncludes(
   }),
 );
 
-/** A participant inside a line of an order. */
-export const embeddedParticipantShape = withRequiredIncludes(
+/** A participant inside an order line. */
+const embeddedParticipantShape = withRequiredIncludes(
   ['user'],
   defineSerializer<ParticipantRow>()({
     responseSchema: Participant,
@@ -140,3 +136,9 @@ export const fetchParticipants = batchLoader((ctx, keys) =>
     .from(participants)
     .where(matchesKeys(participants.providerId, participants.id, keys)),
 );
+
+/** For a participant that a foreign key guarantees. */
+export const includeParticipant = <Row extends Key>(participantId: (row: Row) => number) => ({
+  ...includeOne(participantId, fetchParticipants, embeddedParticipantShape, 'unset'),
+  schema: embeddedParticipantShape.schema,
+});

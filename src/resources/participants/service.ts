@@ -7,7 +7,7 @@ import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { canceled, hasLeft, holdsSeat, seat } from '../../reference/statuses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import { decideSeats, promoteWaitingLists } from '../seats/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
@@ -25,58 +25,64 @@ export async function getParticipant(
   return participant;
 }
 
-/** A status that holds a seat takes it by the rules of booking; one that gives it up lets the next in line have it. */
+/** A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. */
 export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
   await ctx.write(async (tx, now) => {
     const [row] = await tx.select().from(participants).where(participant);
     if (row === undefined) throw notFound('Participant');
 
-    const changes = { ...toColumns(row, body), statusId: await statusFor(ctx, tx, row, body.idStatus ?? row.statusId) };
-    const isMoved = changes.statusId !== row.statusId;
-    if (!isMoved && isSame(changes, row)) {
+    const changes = {
+      ...toColumns(row, body),
+      statusId: await decideStatus(ctx, tx, row, body.idStatus ?? row.statusId),
+    };
+    const hasNewStatus = changes.statusId !== row.statusId;
+    if (!hasNewStatus && isSame(changes, row)) {
       rollbackNoChange(tx);
       return;
     }
-    const statusUpdatedAt = isMoved ? now : row.statusUpdatedAt;
+    const statusUpdatedAt = hasNewStatus ? now : row.statusUpdatedAt;
     await tx
       .update(participants)
       .set({ ...changes, statusUpdatedAt, updatedAt: now })
       .where(participant);
-    if (holdsSeat(row.statusId) && !holdsSeat(changes.statusId))
+    if (statuses.holdsSeat(row.statusId) && !statuses.holdsSeat(changes.statusId))
       await promoteWaitingLists(ctx, tx, now, [row.courseDateId]);
   });
   return getParticipant(ctx, id, {}, { isAfterWrite: true });
 }
 
-/** Which status asking for `wanted` gets; confirmed and unconfirmed hold the same seat, so they change without asking. */
-async function statusFor(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: number): Promise<number> {
-  if (requested === row.statusId || hasLeft(requested)) return requested;
-  if (!isAsked(requested)) throw invalidFields({ notValid: ['idStatus'] });
-  if (requested !== seat.waiting && (row.statusId === seat.confirmed || row.statusId === seat.unconfirmed))
+/** Returns the status that a request for one gets. Confirmed and unconfirmed hold the same seat, so they swap freely. */
+async function decideStatus(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: number): Promise<number> {
+  if (requested === row.statusId || statuses.hasLeft(requested)) return requested;
+  if (!isRequestable(requested)) throw invalidFields({ notValid: ['idStatus'] });
+  if (
+    requested !== statuses.seat.waiting &&
+    (row.statusId === statuses.seat.confirmed || row.statusId === statuses.seat.unconfirmed)
+  )
     return requested;
 
   const [date] = await tx
     .select()
     .from(courseDates)
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, row.courseDateId)));
-  const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
-  if (isClosed && !holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
-  const without = {
+  const isClosed = date!.statusId === statuses.canceled || date!.deletedAt !== null;
+  if (isClosed && !statuses.holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
+  const dateWithoutRow = {
     ...date!,
-    numConfirmed: date!.numConfirmed - Number(row.statusId === seat.confirmed),
-    numOverbooked: date!.numOverbooked - Number(row.statusId === seat.overbooked),
-    numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === seat.unconfirmed),
-    numWaiting: date!.numWaiting - Number(row.statusId === seat.waiting),
+    numConfirmed: date!.numConfirmed - Number(row.statusId === statuses.seat.confirmed),
+    numOverbooked: date!.numOverbooked - Number(row.statusId === statuses.seat.overbooked),
+    numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === statuses.seat.unconfirmed),
+    numWaiting: date!.numWaiting - Number(row.statusId === statuses.seat.waiting),
   };
-  const wish = { courseDateId: row.courseDateId, status: requested };
-  const [options] = decideSeats([without], [wish], { check: true, waitWhenFull: false });
-  if (options === undefined) throw new Problem('invalid', 'No seat is available');
-  return options;
+  const request = { courseDateId: row.courseDateId, status: requested };
+  const [status] = decideSeats([dateWithoutRow], [request], { check: true, waitWhenFull: false });
+  if (status === undefined) throw new Problem('invalid', 'No seat is available');
+  return status;
 }
 
-const isAsked = (statusId: number): statusId is 1 | 3 | 7 =>
-  statusId === seat.confirmed || statusId === seat.waiting || statusId === seat.unconfirmed;
+const isRequestable = (statusId: number): statusId is 1 | 3 | 7 =>
+  statusId === statuses.seat.confirmed || statusId === statuses.seat.waiting || statusId === statuses.seat.unconfirmed;
 
 const toColumns = (row: ParticipantRow, body: ParticipantChange) => ({
   paidId: body.idPaid ?? row.paidId,

@@ -7,19 +7,24 @@ import { partnerConnections, providers, providerState } from '../../database/tab
 import { ownScope, type TenantScope } from '../../lists/tenant-scope.ts';
 import type { Connection, PartnerQuery } from './partner-schema.ts';
 
-/** Whether every item tells its provider, also where all turn out to be the own ones. */
-export const asksForPartners = ({ include_partners, partner_id }: PartnerQuery) =>
-  include_partners === true || partner_id !== undefined;
+/**
+ * Returns the tenant scope of a query, and the query with `provider` included if it names partners.
+ * Throws `forbidden` for a `partner_id` without an approved connection, and for an unknown one.
+ */
+export async function resolvePartners<Q extends PartnerQuery & { include?: string[] }>(ctx: Ctx, query: Q) {
+  const scope = await loadScope(ctx, query);
+  const hasPartners = query.include_partners === true || query.partner_id !== undefined;
+  return { scope, query: hasPartners ? { ...query, include: [...(query.include ?? []), 'provider'] } : query };
+}
 
-/** Whose items a list shows. `partner_id` without an approved connection is refused, unknown ids in the same words. */
-export async function getPartnerScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
+async function loadScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
   if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownScope;
   const approved = await ctx.db
     .select({
       id: partnerConnections.partnerId,
       isActive: sql<boolean>`${providers.isActive} and ${providers.closedAt} is null`,
-      syncedThrough: sql<string>`${getThrough(ctx)}::text`,
-      seconds: sql<number>`extract(epoch from ${getThrough(ctx)})::float8`,
+      syncedThrough: sql<string>`${syncedThrough(ctx)}::text`,
+      seconds: sql<number>`extract(epoch from ${syncedThrough(ctx)})::float8`,
     })
     .from(partnerConnections)
     .innerJoin(providers, eq(providers.id, partnerConnections.partnerId))
@@ -38,10 +43,10 @@ export async function getPartnerScope(ctx: Ctx, { include_partners, partner_id }
 }
 
 /**
- * Up to when all changes show, the own ones and a partner's: its clock, or, long after its last change, a while ago.
- * What is not committed yet is stamped later than either, since no transaction lasts that long.
+ * The instant up to which own and partner changes are complete: the partner's clock, but at least five minutes ago.
+ * No transaction lasts that long, so an uncommitted change has a later timestamp.
  */
-const getThrough = ({ version }: Ctx) =>
+const syncedThrough = ({ version }: Ctx) =>
   sql`least(${version}::timestamptz, greatest(${providerState.changedAt}, now() - interval '5 minutes'))`;
 
 type Partner = { id: number; syncedThrough: string; seconds: number };
@@ -57,7 +62,7 @@ function createScope({ version }: Ctx, own: boolean, partners: Partner[]): Tenan
 export const requestPartner = (database: Database, providerId: number, partnerId: number) =>
   setStatus(database, providerId, partnerId, 'requested');
 
-/** From now on `providerId` may list the public items of `partnerId`, not the other way round. */
+/** Lets `providerId` list the public items of `partnerId`, not the other way round. */
 export const approvePartner = (database: Database, providerId: number, partnerId: number) =>
   setStatus(database, providerId, partnerId, 'approved');
 
@@ -77,30 +82,30 @@ export const listPartners = (database: Database): Promise<Connection[]> =>
     .from(partnerConnections)
     .orderBy(asc(partnerConnections.providerId), asc(partnerConnections.partnerId));
 
-/** Tells the status that now holds; a request never undoes an approval. */
+/** Returns the resulting status; a request never undoes an approval. */
 async function setStatus(database: Database, providerId: number, partnerId: number, status: Connection['status']) {
   if (providerId === partnerId) throw new Problem('invalid', 'A provider cannot be its own partner');
   for (const id of [providerId, partnerId]) {
     if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw notFound(`Provider ${id}`);
   }
-  return database.write([providerId, partnerId], async (tx, at) => {
+  return database.write([providerId, partnerId], async (tx, now) => {
     recordAffected(tx, providerId);
     recordAffected(tx, partnerId);
     const set = await tx
       .insert(partnerConnections)
-      .values({ providerId, partnerId, status, createdAt: at, updatedAt: at })
+      .values({ providerId, partnerId, status, createdAt: now, updatedAt: now })
       .onConflictDoUpdate({
         target: [partnerConnections.providerId, partnerConnections.partnerId],
-        set: { status, updatedAt: at },
+        set: { status, updatedAt: now },
         ...(status === 'requested' ? { setWhere: eq(partnerConnections.status, 'revoked') } : {}),
       })
       .returning({ status: partnerConnections.status });
     if (set[0]) return set[0].status;
-    const [now] = await tx
+    const [current] = await tx
       .select({ status: partnerConnections.status })
       .from(partnerConnections)
       .where(pair(providerId, partnerId));
-    return rollbackNoChange(tx, now!.status);
+    return rollbackNoChange(tx, current!.status);
   });
 }
 

@@ -1,16 +1,16 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { schoolCatalogUrl } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
-import { Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
-/** The school behind an item, as embedded in lists: what anybody may know of it. */
+/** The public part of a school, as embedded in lists. */
 export type Provider = Static<typeof Provider>;
 export const Provider = Type.Object({
   id: Type.Integer(),
   title: Type.String(),
   web_address: Type.String(),
-  catalog_url: Nullable(Type.String()),
+  catalog_url: t.Nullable(Type.String()),
 });
 
 type ProviderRow = Pick<typeof providers.$inferSelect, 'id' | 'title' | 'webAddress' | 'slug'>;

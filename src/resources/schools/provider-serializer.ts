@@ -6,7 +6,6 @@ import { Provider, toProvider } from './provider-schema.ts';
 
 const { id, title, webAddress, slug } = providers;
 
-/** The school behind an item, as any list that can show partners' items embeds it. */
 export const providerInclude: Include<Key> = include(
   Provider,
   'shown',

@@ -10,7 +10,7 @@ import { apiKeys, providers, providerState } from '../../database/tables/provide
 
 export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
 
-/** Makes a provider with its first key, which is random unless an operator chose one. The key is shown once. */
+/** Creates a provider with its first API key, random by default, which is returned only here. */
 export async function createProvider(
   database: Database,
   values: NewProvider,
@@ -24,7 +24,7 @@ export async function createProvider(
   return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey, subSchoolsMax);
 }
 
-/** A new provider with the caller as its parent, which gains no right to its data by that. */
+/** Creates a provider below the caller, who gets no access to its data. */
 export const createSubProvider = (ctx: Ctx, values: NewProvider) =>
   insertProvider(
     ctx.writeNewProvider,
@@ -41,22 +41,22 @@ async function insertProvider(
 ) {
   const apiKey = chosenKey ?? newApiKey();
   const providerId = await write(async (tx, now) => {
-    const stamps = { createdAt: now, updatedAt: now };
+    const timestamps = { createdAt: now, updatedAt: now };
     const rootId = values.parentId ? await findRoot(tx, values.parentId, subSchoolsMax) : null;
     const [created] = await tx
       .insert(providers)
-      .values({ ...values, ...stamps, rootId })
+      .values({ ...values, ...timestamps, rootId })
       .returning({ id: providers.id });
     const providerId = created!.id;
     await tx.insert(providerState).values({ providerId, changedAt: now });
-    await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...stamps });
+    await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...timestamps });
     await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: now });
     return recordAffected(tx, providerId);
   });
   return { providerId, apiKey };
 }
 
-/** Returns the root of a new sub-school, under its parent's lock. Throws below a sub-school, and where there are too many. */
+/** Returns the root of a new sub-school. Throws if the parent is a sub-school or has too many. */
 async function findRoot(tx: Tx, parentId: number, subSchoolsMax: number) {
   const [parent] = await tx.select({ parentId: providers.parentId }).from(providers).where(eq(providers.id, parentId));
   if (!parent) throw notFound('Parent provider');
@@ -66,10 +66,10 @@ async function findRoot(tx: Tx, parentId: number, subSchoolsMax: number) {
   return parentId;
 }
 
-/** Makes all keys, sessions and links of a provider stop working at once; its data stays. Closing it again changes nothing. */
+/** Disables all keys, sessions and links of a provider; its data stays. Idempotent. */
 export const closeProvider = (database: Database, providerId: number) => setClosed(database, providerId, true);
 
-/** Undoes `closeProvider`: keys that were not revoked meanwhile work again. */
+/** Undoes `closeProvider`. */
 export const openProvider = (database: Database, providerId: number) => setClosed(database, providerId, false);
 
 async function setClosed(database: Database, providerId: number, isClosed: boolean) {
@@ -88,7 +88,6 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
   });
 }
 
-/** By title alone, as an operator types it. */
 export const createTitledProvider = (
   database: Database,
   title: string,
@@ -109,10 +108,9 @@ export const listProviders = (database: Database) =>
     .from(providers)
     .orderBy(asc(providers.id));
 
-/** Whether the database has no provider yet, so that demo data or a first provider may go in. */
 export const hasNoProviders = async (database: Database) => (await database.db.$count(providers)) === 0;
 
-/** A provider's context without a request: for the command line and the demo data. */
+/** Creates a context without a request, for the command line and the demo data. */
 export async function createContext(database: Database, settings: Settings, providerId: number): Promise<Ctx> {
   const { rows } = await database.pool.query<{ version: string; fairness_key: number }>(
     `select s.changed_at::text as version, coalesce(p.root_id, p.id) as fairness_key

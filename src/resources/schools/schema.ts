@@ -1,16 +1,16 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime } from '../../lib/timestamps.ts';
-import { DateTime, Email, Flag, Html, Line, LongLine, Nullable, Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
 const text = Type.String();
 const Address = Type.Object({ address: text, zip: text, city: text });
 
-/** The older interface shows a school without its time stamps. */
+/** The older interface has no timestamps. */
 export const LegacySchool = Type.Object({
   title: text,
   active: Type.Boolean(),
-  reference: Nullable(text),
+  reference: t.Nullable(text),
   org_nr: text,
   phone: text,
   email_admin: text,
@@ -24,7 +24,7 @@ export const LegacySchool = Type.Object({
 });
 
 export type School = Static<typeof School>;
-export const School = Type.Object({ ...LegacySchool.properties, created_at: DateTime, updated_at: DateTime });
+export const School = Type.Object({ ...LegacySchool.properties, created_at: t.DateTime, updated_at: t.DateTime });
 
 export const toSchool = (row: typeof providers.$inferSelect): School => ({
   title: row.title,
@@ -46,7 +46,6 @@ export const toSchool = (row: typeof providers.$inferSelect): School => ({
 
 const { Optional } = Type;
 
-/** What the page to try it begins with. */
 const example = {
   title: 'Fjord School',
   org_nr: '987654321',
@@ -61,24 +60,24 @@ const example = {
 export type SchoolBody = Static<typeof SchoolBody>;
 export const SchoolBody = Type.Object(
   {
-    title: Title(),
-    org_nr: LongLine(),
-    phone: LongLine(),
-    email_admin: Email(),
-    post_address: Line(),
-    post_zip: Line(),
-    post_city: Line(),
-    active: Optional(Flag({ default: true, description: 'Not sent is true, on every update' })),
-    reference: Optional(Nullable(Line())),
-    email: Optional(Nullable(Email())),
-    email_booking: Optional(Nullable(Email())),
-    email_more_info: Optional(Nullable(Email())),
-    visit_address: Optional(Nullable(Line())),
-    visit_zip: Optional(Nullable(Line())),
-    visit_city: Optional(Nullable(Line())),
-    web_address: Optional(Nullable(Line({ maxLength: 2_000 }))),
-    text_tagline: Optional(Nullable(Html())),
-    text_description: Optional(Nullable(Html())),
+    title: t.Title(),
+    org_nr: t.LongLine(),
+    phone: t.LongLine(),
+    email_admin: t.Email(),
+    post_address: t.Line(),
+    post_zip: t.Line(),
+    post_city: t.Line(),
+    active: Optional(t.Flag({ default: true, description: 'Not sent is true, on every update' })),
+    reference: Optional(t.Nullable(t.Line())),
+    email: Optional(t.Nullable(t.Email())),
+    email_booking: Optional(t.Nullable(t.Email())),
+    email_more_info: Optional(t.Nullable(t.Email())),
+    visit_address: Optional(t.Nullable(t.Line())),
+    visit_zip: Optional(t.Nullable(t.Line())),
+    visit_city: Optional(t.Nullable(t.Line())),
+    web_address: Optional(t.Nullable(t.Line({ maxLength: 2_000 }))),
+    text_tagline: Optional(t.Nullable(t.Html())),
+    text_description: Optional(t.Nullable(t.Html())),
   },
   { examples: [example] },
 );

@@ -1,4 +1,4 @@
-/** What a course date has to give, and what of it is taken; a `capacityMax` of 0 is no limit. */
+/** Capacities of a course date and its counts of participants; a `capacityMax` of 0 is no limit. */
 export type Seats = {
   capacityMax: number;
   capacityOverbook: number;
@@ -9,17 +9,17 @@ export type Seats = {
   numWaiting: number;
 };
 
-/** What may be asked for: overbooked is only ever given. */
+/** Status ids; overbooked (2) is assigned, never requested. */
 export type SeatRequest = { courseDateId: number; status: 1 | 3 | 7 };
 export type SeatStatus = 1 | 2 | 3 | 7;
 
 export type SeatRules = {
-  /** Whether places are counted at all; else everybody gets what was asked for. */
+  /** False assigns the requested status whatever the counts. */
   check: boolean;
-  /** Whether who asked for a seat would rather wait than be turned away. */
+  /** True puts a request for a seat on the waiting list if there is none. */
   waitWhenFull: boolean;
 };
 
-/** Who stands next in line on a date, each by order of arrival: participants' ids, no more than could move. */
+/** A date with its overbooked and waiting participants: ids in order of arrival, at most as many as could move. */
 export type Queue = Seats & { overbooked: number[]; waiting: number[] };
 export type Promotion = { participantId: number; status: 1 | 2 };

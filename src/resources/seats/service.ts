@@ -5,24 +5,24 @@ import { realClock } from '../../database/tables/columns.ts';
 import { canceled, seat } from '../../reference/statuses.ts';
 import type { SeatStatus, Promotion, Queue, SeatRules, Seats, SeatRequest } from './schema.ts';
 
-/** `seats` runs from the free ones down into the overbook places, which are as many as `overbook`. */
-const placesOn = (date: Seats) => ({
+/** `seats` is negative while overbook places are used, down to `-overbook`. */
+const getPlaces = (date: Seats) => ({
   seats:
     date.capacityMax === 0 ? Infinity : date.capacityMax - date.numConfirmed - date.numOverbooked - date.numUnconfirmed,
   overbook: date.capacityOverbook,
   waiting: date.capacityWait - date.numWaiting,
 });
-type Places = ReturnType<typeof placesOn>;
+type Places = ReturnType<typeof getPlaces>;
 
-/** The status that each wish gets, first come first served; undefined for one that finds no place. */
-export function decideSeats(dates: (Seats & { id: number })[], wishes: SeatRequest[], rules: SeatRules) {
-  const left = new Map(dates.map((date) => [date.id, placesOn(date)]));
-  return wishes.map(({ courseDateId, status }): SeatStatus | undefined =>
-    rules.check ? take(left.get(courseDateId)!, status, rules) : status,
+/** Assigns a status to each request, in their order; undefined if there is no place. */
+export function decideSeats(dates: (Seats & { id: number })[], requests: SeatRequest[], rules: SeatRules) {
+  const placesById = new Map(dates.map((date) => [date.id, getPlaces(date)]));
+  return requests.map(({ courseDateId, status }): SeatStatus | undefined =>
+    rules.check ? takePlace(placesById.get(courseDateId)!, status, rules) : status,
   );
 }
 
-function take(places: Places, status: SeatRequest['status'], { waitWhenFull }: SeatRules): SeatStatus | undefined {
+function takePlace(places: Places, status: SeatRequest['status'], { waitWhenFull }: SeatRules): SeatStatus | undefined {
   if (status !== seat.waiting) {
     if (places.seats > -places.overbook) {
       places.seats -= 1;
@@ -35,19 +35,19 @@ function take(places: Places, status: SeatRequest['status'], { waitWhenFull }: S
   return seat.waiting;
 }
 
-/** Who moves up now: the overbooked onto free seats, then the waiting onto seats and overbook places. */
+/** Promotes overbooked participants to free seats, then waiting ones to seats and overbook places. */
 export function promote(date: Queue): Promotion[] {
-  const { seats, overbook } = placesOn(date);
-  const freeOfConfirmed = Math.max(0, seats + date.numOverbooked);
-  const confirmed = date.overbooked.slice(0, freeOfConfirmed);
-  const taking = date.waiting.slice(0, Math.max(0, seats + overbook));
+  const { seats, overbook } = getPlaces(date);
+  const freeSeats = Math.max(0, seats + date.numOverbooked);
+  const confirmed = date.overbooked.slice(0, freeSeats);
+  const promoted = date.waiting.slice(0, Math.max(0, seats + overbook));
   return [
     ...confirmed.map((participantId) => ({ participantId, status: seat.confirmed })),
-    ...taking.map((participantId, n) => ({ participantId, status: n < seats ? seat.confirmed : seat.overbooked })),
+    ...promoted.map((participantId, n) => ({ participantId, status: n < seats ? seat.confirmed : seat.overbooked })),
   ];
 }
 
-/** Not on canceled, deleted or past dates; who got its status in this very transaction keeps it. */
+/** Skips canceled, deleted and past dates, and participants whose status changed in this transaction. */
 export const readQueues = {
   name: 'read_queues',
   text: `select d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
@@ -75,7 +75,7 @@ export const promoteWaitingList = {
     where p.provider_id = $1 and p.id = m."participantId"`,
 };
 
-/** Gives the free places of these dates to who is overbooked or waiting: after everything that frees or adds a place. */
+/** Call after every write that frees or adds a place on these dates. */
 export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: string, courseDateIds: number[]) {
   if (courseDateIds.length === 0) return;
   const dates = JSON.stringify(courseDateIds);

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 
 /** POST /v2/course-tags. */
 export type TagBody = Static<typeof TagBody>;
-export const TagBody = Type.Object({ title: Title() }, { examples: [{ title: 'Weekend' }] });
+export const TagBody = Type.Object({ title: t.Title() }, { examples: [{ title: 'Weekend' }] });

@@ -1,4 +1,4 @@
 import { Type } from '@sinclair/typebox';
 
-/** A word of the provider's own for its courses; labels have the same shape. */
+/** A tag or a label. */
 export const Tag = Type.Object({ id: Type.Integer(), title: Type.String() });

@@ -3,77 +3,84 @@ import type { Ctx } from '../../core/context.ts';
 import { invalidFields } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { courseLabels, courseTags, labels, tags } from '../../database/tables/catalog.ts';
+import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import type { TagBody } from './body-schema.ts';
 
-/** All tags of the provider; the list names no `limit`, so it is not paged. */
+/** All tags of the provider, without paging. */
 export const listTags = (ctx: Ctx) =>
-  ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(tenantWhere(ctx, tags)).orderBy(asc(tags.id));
+  ctx.db
+    .select({ id: catalog.tags.id, title: catalog.tags.title })
+    .from(catalog.tags)
+    .where(tenantWhere(ctx, catalog.tags))
+    .orderBy(asc(catalog.tags.id));
 
-/** Makes a tag, or finds the one of that title, which is the same without regard to case. */
+/** Creates a tag, or returns the one with an equal title; case is ignored. */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
   ctx.write(async (tx, now) => {
     const [created] = await tx
-      .insert(tags)
+      .insert(catalog.tags)
       .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
       .onConflictDoNothing()
-      .returning({ id: tags.id, title: tags.title });
+      .returning({ id: catalog.tags.id, title: catalog.tags.title });
     if (created) {
       recordAffected(tx, created.id);
       return { tag: created, isNew: true };
     }
-    const equal = tenantWhere(ctx, tags, sql`${caseFolded(tags.title)} = ${caseFolded(title)}`);
-    const [found] = await tx.select({ id: tags.id, title: tags.title }).from(tags).where(equal);
+    const equal = tenantWhere(ctx, catalog.tags, sql`${caseFolded(catalog.tags.title)} = ${caseFolded(title)}`);
+    const [found] = await tx.select({ id: catalog.tags.id, title: catalog.tags.title }).from(catalog.tags).where(equal);
     return rollbackNoChange(tx, { tag: found!, isNew: false });
   });
 
-/** A filter by tags takes the provider's own alone; any other id is refused, also beside own ones. */
+/** Throws if any of the ids is not a tag of the provider. */
 export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
-  if ((await ctx.db.$count(tags, tenantWhere(ctx, tags, inArray(tags.id, ids)))) !== ids.length)
+  if ((await ctx.db.$count(catalog.tags, tenantWhere(ctx, catalog.tags, inArray(catalog.tags.id, ids)))) !== ids.length)
     throw invalidFields({ notValid: ['tag_ids'] });
 }
 
 type TagInput = number | { id?: number; title?: string };
 
-/**
- * The ids of the tags or labels that a new course names: by id the provider's own, by title the one of that title
- * (without regard to case), made when there is none.
- */
+/** The ids of tags or labels: own ones by id, others by title (case ignored), created if missing. */
 export async function resolveTags(
   ctx: Ctx,
   tx: Tx,
   now: string,
-  table: typeof tags | typeof labels,
+  table: typeof catalog.tags | typeof catalog.labels,
   field: string,
-  words: TagInput[] = [],
+  inputs: TagInput[] = [],
 ): Promise<number[]> {
-  const named = words.map((word) => (typeof word === 'number' ? word : word.id)).filter((id) => id !== undefined);
-  const titles = words.flatMap((word) =>
-    typeof word === 'object' && word.id === undefined && word.title !== undefined ? [word.title] : [],
+  const inputIds = inputs.map((input) => (typeof input === 'number' ? input : input.id));
+  const titles = inputs.flatMap((input) =>
+    typeof input === 'object' && input.id === undefined && input.title !== undefined ? [input.title] : [],
   );
-  const ids = new Set(named);
+  const ids = new Set(inputIds.filter((id) => id !== undefined));
   if (ids.size > 0) {
     if ((await tx.$count(table, tenantWhere(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
       throw invalidFields({ notValid: [field] });
   }
-  for (const id of await findOrMake(ctx, tx, now, table, titles)) ids.add(id);
+  for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
   return [...ids];
 }
 
-async function findOrMake(ctx: Ctx, tx: Tx, now: string, table: typeof tags | typeof labels, titles: string[]) {
+async function findOrCreate(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  table: typeof catalog.tags | typeof catalog.labels,
+  titles: string[],
+) {
   if (titles.length === 0) return [];
   const { providerId } = ctx;
-  const stamps = { createdAt: now, updatedAt: now };
-  const requested = sql`(select ${caseFolded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
+  const timestamps = { createdAt: now, updatedAt: now };
+  const foldedTitles = sql`(select ${caseFolded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
   const find = () =>
     tx
       .select({ id: table.id, title: table.title })
       .from(table)
-      .where(tenantWhere(ctx, table, sql`${caseFolded(table.title)} in ${requested}`));
+      .where(tenantWhere(ctx, table, sql`${caseFolded(table.title)} in ${foldedTitles}`));
 
   const found = await find();
   const known = new Set(found.map(({ title }) => title.toLowerCase()));
@@ -81,31 +88,31 @@ async function findOrMake(ctx: Ctx, tx: Tx, now: string, table: typeof tags | ty
   if (missing.length === 0) return found.map(({ id }) => id);
   await tx
     .insert(table)
-    .values(missing.map((title) => ({ providerId, title, ...stamps })))
+    .values(missing.map((title) => ({ providerId, title, ...timestamps })))
     .onConflictDoNothing();
   return (await find()).map(({ id }) => id);
 }
 
-/** From now on the course carries these tags and no other; tells whether that changed anything. */
+/** Replaces the tags of a course; returns true if that changed any. */
 export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
   const { providerId } = ctx;
-  const others = and(eq(courseTags.courseId, courseId), notInArray(courseTags.tagId, tagIds));
-  const gone = await tx
-    .delete(courseTags)
-    .where(tenantWhere(ctx, courseTags, others))
+  const others = and(eq(catalog.courseTags.courseId, courseId), notInArray(catalog.courseTags.tagId, tagIds));
+  const removed = await tx
+    .delete(catalog.courseTags)
+    .where(tenantWhere(ctx, catalog.courseTags, others))
     .returning();
-  if (tagIds.length === 0) return gone.length > 0;
+  if (tagIds.length === 0) return removed.length > 0;
   const rows = tagIds.map((tagId) => ({ providerId, tagId, courseId }));
-  const added = await tx.insert(courseTags).values(rows).onConflictDoNothing().returning();
-  return gone.length + added.length > 0;
+  const added = await tx.insert(catalog.courseTags).values(rows).onConflictDoNothing().returning();
+  return removed.length + added.length > 0;
 }
 
-/** The same for labels. */
+/** Replaces the labels of a course. */
 export async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
   const { providerId } = ctx;
-  const others = and(eq(courseLabels.courseId, courseId), notInArray(courseLabels.labelId, labelIds));
-  await tx.delete(courseLabels).where(tenantWhere(ctx, courseLabels, others));
+  const others = and(eq(catalog.courseLabels.courseId, courseId), notInArray(catalog.courseLabels.labelId, labelIds));
+  await tx.delete(catalog.courseLabels).where(tenantWhere(ctx, catalog.courseLabels, others));
   if (labelIds.length === 0) return;
   const rows = labelIds.map((labelId) => ({ providerId, labelId, courseId }));
-  await tx.insert(courseLabels).values(rows).onConflictDoNothing();
+  await tx.insert(catalog.courseLabels).values(rows).onConflictDoNothing();
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { Title } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
@@ -10,14 +10,13 @@ import { courseUserShape, fetchCourseUsers } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
 
-/** Both without regard to case. */
 const startsWith = (column: PgColumn) =>
   filter(
-    Title({ description: 'From the start of the value' }),
+    t.Title({ description: 'From the start of the value' }),
     (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn) =>
-  filter(Title({ description: 'The whole value' }), (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`);
+  filter(t.Title({ description: 'The whole value' }), (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`);
 
 export const courseUserList = defineList({
   table: courseUsers,
@@ -29,7 +28,7 @@ export const courseUserList = defineList({
     lastname: startsWith(courseUsers.lastname),
     username: startsWith(courseUsers.username),
   },
-  // A search answers as many as it can unless told otherwise.
+  // A search returns as many as it can by default.
   paging: { defaultLimit: 250 },
   fetch: fetchCourseUsers,
 });

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Id } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import { cachedList } from '../../http/list-cache/index.ts';
 import { okResponses, sendItems } from '../../http/responses.ts';
 import { courseUserList } from './list.ts';
@@ -13,7 +13,7 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'One course user',
         tags: ['People'],
-        params: Type.Object({ id: Id }),
+        params: Type.Object({ id: t.Id }),
         response: okResponses(courseUserList.View),
       },
     },

@@ -1,15 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { CustomProperties, DateTime, Nullable } from '../../schema/types.ts';
+import * as t from '../../schema/types.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { Address, Customer } from '../customers/schema.ts';
 
-const text = Nullable(Type.String());
+const text = t.Nullable(Type.String());
 
-/** Everything but the password's hash, which no answer ever needs. */
 export type CourseUserRow = Omit<typeof courseUsers.$inferSelect, 'passwordHash'>;
 
-/** A person who takes part in courses, with the customer that employs them. */
+/** A person who takes part in courses, with their employer. */
 export type CourseUser = Static<typeof CourseUser>;
 export const CourseUser = Type.Object({
   id: Type.Integer(),
@@ -23,17 +22,17 @@ export const CourseUser = Type.Object({
   position: text,
   department: text,
   legaldepartment: text,
-  date_of_birth: Nullable(Type.String({ format: 'date' })),
+  date_of_birth: t.Nullable(Type.String({ format: 'date' })),
   invoice_address: Type.Object({ ...Address.properties, invoice_phone: text }),
   home_address: Address,
   work_address: Address,
   external_id: text,
   company_employee_number: text,
-  custom_properties: Nullable(CustomProperties),
-  customer: Nullable(Customer),
-  created_at: DateTime,
-  updated_at: DateTime,
-  information_gathered_at: Nullable(DateTime),
+  custom_properties: t.Nullable(t.CustomProperties),
+  customer: t.Nullable(Customer),
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
+  information_gathered_at: t.Nullable(t.DateTime),
 });
 
 export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Customer | null }): CourseUser => ({

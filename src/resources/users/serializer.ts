@@ -1,13 +1,12 @@
 import { omitColumns } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { fetchNamed, type Loader } from '../../lists/relations.ts';
-import { defineSerializer } from '../../lists/serializer.ts';
+import { defineSerializer, includeOne } from '../../lists/serializer.ts';
 import type { Customer } from '../customers/schema.ts';
 import { customerShape, fetchCustomers } from '../customers/serializer.ts';
 import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';
 
-/** Part of the item itself, so asked for or not. */
 const loadCustomer: Loader<CourseUserRow, Customer | null> = async (ctx, rows, query) => {
   const found = await fetchNamed(ctx, rows, (row) => row.customerId, fetchCustomers);
   const items = await customerShape.embed(ctx, found, query, []);
@@ -22,7 +21,7 @@ export const courseUserShape = defineSerializer<CourseUserRow>()({
   includes: {},
 });
 
-/** What to select of a course user. */
+/** All columns but the password hash. */
 export const courseUserColumns = omitColumns(courseUsers, ['passwordHash']);
 
 /** Course users by their ids. */
@@ -32,3 +31,10 @@ export const fetchCourseUsers = batchLoader((ctx, keys) =>
     .from(courseUsers)
     .where(matchesKeys(courseUsers.providerId, courseUsers.id, keys)),
 );
+
+/** For a course user that a foreign key guarantees. */
+export const includeCourseUser = <Row extends Key>(userId: (row: Row) => number) => ({
+  ...includeOne(userId, fetchCourseUsers, courseUserShape, 'unset'),
+  schema: courseUserShape.schema,
+  names: [],
+});

@@ -9,7 +9,7 @@ export async function getCourseUser(ctx: Ctx, id: number) {
   return user;
 }
 
-/** Course users by the start of their names, or by their e-mail address; every keyword that is given must match. */
+/** Course users that match all of the keywords. */
 export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUserList.Query>) {
   const { email, firstname, lastname, username } = query;
   if ([email, firstname, lastname, username].every((keyword) => keyword === undefined)) {
