@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import { bookable, codesIn, newVoucher } from '../../support/booking.ts';
+import { newCampaign } from '../../support/orders.ts';
+import { sharedWorld } from '../../support/world.ts';
+
+const { newProvider } = await sharedWorld();
+const me = await newProvider();
+const { courseId, dateId } = await bookable(me);
+const other = await newProvider();
+const [past, future] = ['2020-01-01 00:00:00+01', '2030-01-01 00:00:00+01'];
+
+test('a voucher is looked up by its code, whatever the case', async () => {
+  const { id } = await newVoucher(me, {
+    code: 'Gave-Å',
+    amount: '500',
+    balance: '120.5',
+    currency: 'NOK',
+    expiresAt: future,
+  });
+  const answer = await me.get(`/v2/vouchers/validate/${encodeURIComponent(' gave-å ')}`);
+  expect([answer.status, answer.json()]).toEqual([
+    200,
+    {
+      successful: true,
+      voucher: {
+        ...{ id: String(id), currency: 'nok', code: 'Gave-Å', balance: '120.50', is_expired: false, is_deleted: false },
+        ...{ expires_at: '2030-01-01 00:00:00', archived_at: null },
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string,
+      },
+    },
+  ]);
+  expect(answer.headers['etag']).toBeUndefined();
+});
+
+test('an expired, archived or deleted voucher says so; one that is not deleted comes first', async () => {
+  await newVoucher(me, { code: 'old', amount: '1', expiresAt: past, archivedAt: past });
+  const old = (await me.get('/v2/vouchers/validate/old')).json();
+  expect(old).toMatchObject({
+    successful: true,
+    voucher: { is_expired: true, archived_at: '2020-01-01 00:00:00' },
+  });
+  await newVoucher(me, { code: 'twice', amount: '1', deletedAt: past });
+  expect((await me.get('/v2/vouchers/validate/twice')).json()).toMatchObject({
+    voucher: { is_deleted: true, balance: '1.00' },
+  });
+  await newVoucher(me, { code: 'TWICE', amount: '2' });
+  await newVoucher(me, { code: 'Twice', amount: '3', deletedAt: past });
+  expect((await me.get('/v2/vouchers/validate/twice')).json()).toMatchObject({
+    voucher: { is_deleted: false, code: 'TWICE' },
+  });
+});
+
+test.each(['nothing', '%20', '%00', 'x'.repeat(300), "'", '%25'])('an unknown code is not found: %s', async (code) => {
+  await newVoucher(other, { code: `nothing`, amount: '1' }).catch(() => undefined);
+  for (const url of [`/v2/vouchers/validate/${code}`, `/v2/campaigns/validate/${code}?course_id=${courseId}`]) {
+    const answer = await me.get(url);
+    expect([answer.status, codesIn(answer)], url).toEqual([404, ['resource_not_found']]);
+  }
+});
+
+test('a campaign is looked up by its code for a course or a date of it', async () => {
+  const id = await newCampaign(
+    me,
+    { campaignCode: 'Høst', title: 'Autumn', discountValue: '10' },
+    { courses: [courseId] },
+  );
+  const expected = {
+    successful: true,
+    campaign: {
+      ...{
+        id: String(id),
+        title: 'Autumn',
+        type: 'Campaign',
+        active: true,
+        discount_type: 'Percent',
+        discount_value: 10,
+      },
+      ...{ currency: 'nok', expired: false, waiting: false, running: true, campaign_code: 'Høst', uses_code: true },
+      is_archived: false,
+    },
+  };
+  for (const asked of [
+    `course_id=${courseId}`,
+    `coursedate_id=${dateId}`,
+    `coursedate_id=${dateId}&course_id=999999999`,
+  ]) {
+    const answer = await me.get(`/v2/campaigns/validate/${encodeURIComponent('HØST')}?${asked}`);
+    expect([answer.status, answer.json()]).toEqual([200, expected]);
+    expect(answer.headers['etag']).toBeUndefined();
+  }
+});
+
+test('a course is needed, one of the own', async () => {
+  await newCampaign(me, { campaignCode: 'any' });
+  const theirs = await bookable(other);
+  const ask = async (query: string) => {
+    const answer = await me.get(`/v2/campaigns/validate/any?${query}`);
+    return [answer.status, codesIn(answer)];
+  };
+  for (const query of ['', 'course_id=', 'x=1']) expect(await ask(query)).toEqual([400, ['missing_course_id']]);
+  expect(await ask('course_id=x')).toEqual([400, ['field_invalid']]);
+  const deleted = await bookable(me, { deletedAt: past });
+  expect(await ask(`coursedate_id=${deleted.dateId}`)).toEqual([404, ['resource_not_found']]);
+  const gone = await me.course();
+  expect(await ask(`course_id=${gone}`)).toEqual([200, undefined]);
+  await me.request('DELETE')(`/v2/courses/${gone}`);
+  expect(await ask(`course_id=${gone}`)).toEqual([404, ['resource_not_found']]);
+  for (const query of [`course_id=${theirs.courseId}`, `coursedate_id=${theirs.dateId}`, 'course_id=999999999'])
+    expect(await ask(query)).toEqual([404, ['resource_not_found']]);
+  expect(await ask(`course_id=${courseId}`)).toEqual([200, undefined]);
+});
+
+test('a campaign for other courses is not valid here', async () => {
+  await newCampaign(me, { campaignCode: 'elsewhere' }, { courses: [await me.course()] });
+  const answer = await me.get(`/v2/campaigns/validate/elsewhere?course_id=${courseId}`);
+  const message = 'The campaign is not for this course';
+  expect([answer.status, answer.json()]).toEqual([
+    400,
+    { successful: false, errors: [{ code: 'campaign_code_invalid', message }], error: message },
+  ]);
+});
+
+test.each<[string, Parameters<typeof newCampaign>[1], object]>([
+  ['over', { endsAt: past }, { expired: true, running: false }],
+  ['to come', { startsAt: future }, { waiting: true, running: false }],
+  ['inactive', { isActive: false }, { active: false, running: false }],
+  ['archived', { isArchived: true }, { is_archived: true, running: false }],
+])('a campaign that is %s says so', async (campaignCode, fields, expected) => {
+  await newCampaign(me, { campaignCode, ...fields });
+  const answer = await me.get(`/v2/campaigns/validate/${campaignCode}?course_id=${courseId}`);
+  expect([answer.status, answer.json()]).toMatchObject([200, { successful: true, campaign: expected }]);
+});
+
+test('of campaigns with one code the one that is not archived counts', async () => {
+  await newCampaign(me, { campaignCode: 'again', isArchived: true });
+  const id = await newCampaign(me, { campaignCode: 'again' });
+  await newCampaign(me, { campaignCode: 'AGAIN', isArchived: true });
+  const answer = await me.get(`/v2/campaigns/validate/again?course_id=${courseId}`);
+  expect(answer.json()).toMatchObject({ campaign: { id: String(id), is_archived: false } });
+});
+
+test('a code may stand in the query, where it is the same code', async () => {
+  await newVoucher(me, { code: 'Paid / 10 %', amount: '10' });
+  await newCampaign(me, { campaignCode: 'Spring / 10 %' });
+  const [voucher, campaign] = ['paid / 10 %', 'spring / 10 %'].map(encodeURIComponent) as [string, string];
+  for (const [inQuery, inPath] of [
+    [`/v2/vouchers/validate?code=${voucher}`, `/v2/vouchers/validate/${voucher}`],
+    [
+      `/v2/campaigns/validate?code=${campaign}&course_id=${courseId}`,
+      `/v2/campaigns/validate/${campaign}?course_id=${courseId}`,
+    ],
+  ] as const) {
+    const answer = await me.get(inQuery);
+    expect([answer.status, answer.json().successful], inQuery).toEqual([200, true]);
+    expect(answer.text).toBe((await me.get(inPath)).text);
+  }
+  for (const url of ['/v2/vouchers/validate?code=none', `/v2/campaigns/validate?code=none&course_id=${courseId}`]) {
+    const answer = await me.get(url);
+    expect([answer.status, codesIn(answer)], url).toEqual([404, ['resource_not_found']]);
+  }
+  const withoutCourse = await me.get(`/v2/campaigns/validate?code=${campaign}`);
+  expect([withoutCourse.status, codesIn(withoutCourse)]).toEqual([400, ['missing_course_id']]);
+  for (const url of ['/v2/vouchers/validate', '/v2/vouchers/validate?code=', '/v2/campaigns/validate?course_id=1']) {
+    const answer = await me.get(url);
+    expect([answer.status, answer.json().error, codesIn(answer)], url).toEqual([
+      400,
+      'Missing field(s): code',
+      ['field_invalid'],
+    ]);
+  }
+  const twice = await me.get('/v2/vouchers/validate?code=a&code=b');
+  expect([twice.status, codesIn(twice)]).toEqual([400, ['field_invalid']]);
+});

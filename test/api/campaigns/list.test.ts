@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { newCampaign, newCustomer } from '../../support/orders.ts';
+import { sharedWorld } from '../../support/world.ts';
+
+const { newProvider } = await sharedWorld();
+
+const hours = (count: number) => new Date(Date.now() + count * 3_600_000).toISOString();
+
+test('a campaign reads whole, a plain array by id and without an ETag', async () => {
+  const me = await newProvider();
+  const course = await me.course({ tags: [{ title: 'red' }] });
+  const other = await me.course();
+  const [customer, second] = [await newCustomer(me), await newCustomer(me)];
+  const [tag] = (await me.get('/v2/course-tags')).json<{ id: number }[]>();
+  const campaign = await newCampaign(
+    me,
+    {
+      title: 'Summer',
+      type: 'Agreement',
+      campaignCode: 'SUN',
+      currency: 'EUR',
+      discountType: 'Value',
+      discountValue: '99.90',
+      startsAt: hours(-1),
+      endsAt: hours(1),
+    },
+    { courses: [other, course], customers: [second, customer], tags: [tag!.id] },
+  );
+  const bare = await newCampaign(me, {});
+
+  const answer = await me.get('/v2/campaigns');
+  expect([answer.status, answer.headers['etag'], answer.headers['link']]).toEqual([200, undefined, undefined]);
+  expect(answer.json()).toEqual([
+    {
+      id: campaign,
+      title: 'Summer',
+      type: 'Agreement',
+      active: true,
+      expired: false,
+      running: true,
+      waiting: false,
+      is_archived: false,
+      uses_code: true,
+      campaign_code: 'SUN',
+      courses: [course, other],
+      customers: [customer, second],
+      tags: [tag!.id],
+      currency: 'eur',
+      discount_type: 'Value',
+      discount_value: 99.9,
+    },
+    {
+      id: bare,
+      title: null,
+      type: 'Campaign',
+      active: true,
+      expired: false,
+      running: true,
+      waiting: false,
+      is_archived: false,
+      uses_code: false,
+      campaign_code: null,
+      courses: [],
+      customers: [],
+      tags: [],
+      currency: 'nok',
+      discount_type: 'Percent',
+      discount_value: 10,
+    },
+  ]);
+  expect((await (await newProvider()).get('/v2/campaigns')).json()).toEqual([]);
+});
+
+const [past, earlier, soon, later] = [hours(-1), hours(-2), hours(1), hours(2)];
+type Window = { startsAt?: string; endsAt?: string; isActive?: boolean; isArchived?: boolean };
+test.each<[string, Window, string]>([
+  ['before its start', { startsAt: soon, endsAt: later }, 'waiting'],
+  ['before its start, without an end', { startsAt: soon }, 'waiting'],
+  ['between', { startsAt: past, endsAt: soon }, 'running'],
+  ['after its start, without an end', { startsAt: past }, 'running'],
+  ['before its end, without a start', { endsAt: soon }, 'running'],
+  ['after its end', { startsAt: earlier, endsAt: past }, 'expired'],
+  ['between, but not active', { startsAt: past, endsAt: soon, isActive: false }, 'none'],
+  ['between, but archived', { startsAt: past, endsAt: soon, isArchived: true }, 'none'],
+  ['after its end, and archived', { endsAt: past, isArchived: true }, 'expired'],
+])('a campaign %s', async (_name, fields, state) => {
+  const me = await newProvider();
+  await newCampaign(me, fields);
+  const [campaign] = (await me.get('/v2/campaigns')).json();
+  expect(campaign).toMatchObject({
+    waiting: state === 'waiting',
+    running: state === 'running',
+    expired: state === 'expired',
+    active: fields.isActive ?? true,
+    is_archived: fields.isArchived ?? false,
+  });
+});

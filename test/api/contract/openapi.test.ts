@@ -1,0 +1,395 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { addDate } from '../../support/dates.ts';
+import { bookable, booked, bookingOf, newVoucher } from '../../support/booking.ts';
+import * as documented from '../../support/document.ts';
+import * as booking from '../../support/documents/booking.ts';
+import * as dates from '../../support/documents/dates.ts';
+import * as people from '../../support/documents/people.ts';
+import { newCampaign, newOrder } from '../../support/orders.ts';
+import { send, sharedWorld, type Provider } from '../../support/world.ts';
+
+const { app, newProvider } = await sharedWorld();
+
+type Schema = {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+};
+type Operation = { tags: string[]; responses: Record<string, { content: Record<string, { schema: Schema }> }> };
+const document = app.swagger() as unknown as {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+const keyed = operations.filter(({ path }) => !['/live', '/ready'].includes(path));
+const answerOf = (path: string, method: string, status: string) =>
+  document.paths[path]![method]!.responses[status]!.content['application/json']!.schema;
+
+test('the interface is what was reviewed', async () => {
+  await expect(JSON.stringify(document, null, 2)).toMatchFileSnapshot('../../snapshots/openapi.json');
+});
+
+test('there is an endpoint for each of these, and no other', () => {
+  expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    'DELETE /v2/courses/{course_id}/coursedates/{id}',
+    'DELETE /v2/courses/{id}',
+    'DELETE /v2/instructors/{id}',
+    'GET /live',
+    'GET /ready',
+    'GET /schools',
+    'GET /v2/admin-roles',
+    'GET /v2/admin-users',
+    'GET /v2/app-users',
+    'GET /v2/batch/coursedates',
+    'GET /v2/campaigns',
+    'GET /v2/campaigns/validate',
+    'GET /v2/campaigns/validate/{code}',
+    'GET /v2/course-tags',
+    'GET /v2/course-users/{id}',
+    'GET /v2/coursedates',
+    'GET /v2/courses',
+    'GET /v2/courses/{course_id}/coursedates',
+    'GET /v2/courses/{course_id}/coursedates/{id}',
+    'GET /v2/courses/{id}',
+    'GET /v2/customers',
+    'GET /v2/customers/{id}',
+    'GET /v2/customers/{id}/employees',
+    'GET /v2/durations',
+    'GET /v2/instructors',
+    'GET /v2/instructors/{id}',
+    'GET /v2/locations',
+    'GET /v2/nextcoursedates',
+    'GET /v2/orders',
+    'GET /v2/orders/products',
+    'GET /v2/orders/{id}',
+    'GET /v2/participants',
+    'GET /v2/participants/{id}',
+    'GET /v2/schools',
+    'GET /v2/search-users',
+    'GET /v2/vouchers/validate',
+    'GET /v2/vouchers/validate/{code}',
+    'POST /courses',
+    'POST /schools',
+    'POST /v2/admin-users',
+    'POST /v2/booking',
+    'POST /v2/check-user-credentials',
+    'POST /v2/course-tags',
+    'POST /v2/courses',
+    'POST /v2/courses/{course_id}/coursedates',
+    'POST /v2/customers',
+    'POST /v2/instructors',
+    'POST /v2/locations',
+    'POST /v2/orders/{id}/export',
+    'PUT /v2/booking/{id}/deregister',
+    'PUT /v2/courses/{course_id}/coursedates/{id}',
+    'PUT /v2/courses/{id}',
+    'PUT /v2/customers/{id}',
+    'PUT /v2/instructors/{id}',
+    'PUT /v2/locations/{id}',
+    'PUT /v2/participants/{id}',
+    'PUT /v2/schools',
+  ]);
+});
+
+test('the reference declares the very tags that its endpoints have', () => {
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags));
+  expect([...used].sort()).toEqual(document.tags.map(({ name }) => name).sort());
+});
+
+/** A schema in the words of the transcribed tables. */
+function worded(schema: Schema): unknown {
+  const types = [schema.type].flat();
+  if (types.includes('array')) return [worded(schema.items!)];
+  if (!types.includes('object')) return types.join('|');
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, property]) => {
+      const propertyTypes = [property.type].flat();
+      const nullable = propertyTypes.includes('null') && propertyTypes.includes('object');
+      return [nullable ? `${name}|null` : name, worded(property)];
+    }),
+  );
+}
+
+const listOrEnvelope = answerOf('/v2/courses', 'get', '200');
+test.each<[string, Schema, unknown]>([
+  ['Course', listOrEnvelope.items!, { ...documented.course, ...documented.courseIncludes }],
+  [
+    'Course in the envelope',
+    listOrEnvelope.properties!['items']!.items!,
+    { ...documented.course, ...documented.courseIncludes },
+  ],
+  [
+    'Course by its id',
+    answerOf('/v2/courses/{id}', 'get', '200'),
+    { ...documented.course, ...documented.courseItemIncludes },
+  ],
+  ['Duration', answerOf('/v2/durations', 'get', '200').items!, documented.duration],
+  ['School', answerOf('/v2/schools', 'get', '200').properties!['school']!, documented.school],
+  ['School, older interface', answerOf('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
+  ['Course tag', answerOf('/v2/course-tags', 'get', '200').items!, documented.courseTag],
+  ['Course tag, created', answerOf('/v2/course-tags', 'post', '201'), documented.courseTag],
+  ['Course tag, found', answerOf('/v2/course-tags', 'post', '200'), documented.courseTag],
+  [
+    'Course date',
+    answerOf('/v2/coursedates', 'get', '200').properties!['items']!.items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Date of a course',
+    answerOf('/v2/courses/{course_id}/coursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Course date, alone',
+    answerOf('/v2/courses/{course_id}/coursedates/{id}', 'get', '200'),
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Course date of a batch',
+    answerOf('/v2/batch/coursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  ['Course date, created', answerOf('/v2/courses/{course_id}/coursedates', 'post', '201'), dates.courseDateWritten],
+  ['Course date, updated', answerOf('/v2/courses/{course_id}/coursedates/{id}', 'put', '200'), dates.courseDateWritten],
+  [
+    'Course date, deleted',
+    answerOf('/v2/courses/{course_id}/coursedates/{id}', 'delete', '200'),
+    dates.courseDateWritten,
+  ],
+  [
+    'Next course date',
+    answerOf('/v2/nextcoursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.nextCourseDateIncludes },
+  ],
+  ['Location', answerOf('/v2/locations', 'get', '200').items!, dates.location],
+  ['Location, created', answerOf('/v2/locations', 'post', '201'), dates.location],
+  ['Location, updated', answerOf('/v2/locations/{id}', 'put', '200'), dates.location],
+  ['Instructor', answerOf('/v2/instructors', 'get', '200').items!, dates.instructor],
+  ['Instructor, created', answerOf('/v2/instructors', 'post', '201'), dates.instructor],
+  ['Instructor, updated', answerOf('/v2/instructors/{id}', 'put', '200'), dates.instructor],
+  ['Instructor by its id', answerOf('/v2/instructors/{id}', 'get', '200'), dates.instructor],
+  ['Instructor, archived', answerOf('/v2/instructors/{id}', 'delete', '200'), dates.instructor],
+  ['Customer', answerOf('/v2/customers', 'get', '200').items!, { ...people.customer, ...people.customerIncludes }],
+  [
+    'Customer by its id',
+    answerOf('/v2/customers/{id}', 'get', '200'),
+    { ...people.customer, ...people.customerIncludes },
+  ],
+  ['Course user', answerOf('/v2/course-users/{id}', 'get', '200'), people.courseUser],
+  ['Course user, of a customer', answerOf('/v2/customers/{id}/employees', 'get', '200').items!, people.courseUser],
+  ['Course user, searched', answerOf('/v2/search-users', 'get', '200').items!, people.courseUser],
+  ['Admin user', answerOf('/v2/admin-users', 'get', '200').items!, people.adminUser],
+  ['Admin user, created', answerOf('/v2/admin-users', 'post', '201'), people.adminUser],
+  ['Sign-on', answerOf('/v2/check-user-credentials', 'post', '200'), people.signOn],
+  ['App user', answerOf('/v2/app-users', 'get', '200').items!, people.appUser],
+  ['Role', answerOf('/v2/admin-roles', 'get', '200').items!, people.role],
+  ['Booking', answerOf('/v2/booking', 'post', '201'), booking.booking],
+  ['Campaign, looked up', answerOf('/v2/campaigns/validate/{code}', 'get', '200'), booking.validCampaign],
+  ['Voucher, looked up', answerOf('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
+  ['Campaign of a query', answerOf('/v2/campaigns/validate', 'get', '200'), booking.validCampaign],
+  ['Voucher of a query', answerOf('/v2/vouchers/validate', 'get', '200'), booking.validVoucher],
+])('%s has the fields and types of the document', (_name, schema, table) => {
+  expect(worded(schema)).toEqual(table);
+});
+
+test('deregistering answers the participants of the list, and an update one of them', () => {
+  const { participants, ...own } = worded(answerOf('/v2/booking/{id}/deregister', 'put', '200')) as Record<
+    string,
+    unknown
+  >;
+  expect(own).toEqual(booking.deregistered);
+  const listed = worded(answerOf('/v2/participants', 'get', '200').items!);
+  expect(participants).toEqual([listed]);
+  expect(worded(answerOf('/v2/participants/{id}', 'put', '200'))).toEqual(listed);
+});
+
+const ofBooking = [
+  '/v2/booking',
+  '/v2/booking/{id}/deregister',
+  '/v2/campaigns/validate',
+  '/v2/campaigns/validate/{code}',
+  '/v2/vouchers/validate',
+  '/v2/vouchers/validate/{code}',
+];
+test.each(keyed)('$method $path words its failures as its interface does', ({ path, operation }) => {
+  const failures = Object.entries(operation.responses).filter(([status]) => /^[45]/i.test(status));
+  expect(failures.length).toBeGreaterThan(0);
+  for (const [, { content }] of failures) {
+    const said = worded(content['application/json']!.schema);
+    if (ofBooking.includes(path)) expect(said).toEqual(booking.failure);
+    else expect(said).not.toHaveProperty('successful');
+  }
+});
+
+test.each<[string, Schema, object]>([
+  ['course', listOrEnvelope.items!, documented.courseIncludes],
+  ['course by its id', answerOf('/v2/courses/{id}', 'get', '200'), documented.courseItemIncludes],
+  ['customer', answerOf('/v2/customers', 'get', '200').items!, people.customerIncludes],
+])('every field of a %s is required, but for what is asked for by include', (_name, schema, includes) => {
+  const optional = Object.keys(schema.properties!).filter((name) => !schema.required!.includes(name));
+  expect(optional).toEqual(Object.keys(includes));
+});
+
+describe.each(keyed)('$method $path', ({ method, path, operation }) => {
+  const older = !path.startsWith('/v2/');
+  const error = 'Wrong API Key';
+  const wrongKey = ofBooking.includes(path)
+    ? { successful: false, errors: [{ code: 'unauthorized', message: error }], error }
+    : older
+      ? { status: 'failure', message: error }
+      : { error };
+
+  test('asks for a key, in the words of its interface', async () => {
+    for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
+      const url = path.replaceAll(/\{\w+\}/g, '1');
+      const answer = await send(app, { method: method, url, headers });
+      expect([answer.status, answer.json()]).toEqual([401, wrongKey]);
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    }
+  });
+
+  test('answers what its schema says', async () => {
+    const me = await newProvider();
+    await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
+    const url = lookUp[path] ? await lookUp[path](me) : (await pathFor(me, path)) + (asked[path] ?? '');
+    const body = method === 'GET' ? undefined : ((await toBook[path]?.(me)) ?? complete[path]);
+    const answer = await me.request(method)(url, body);
+    expect(answer.status).toBeLessThan(300);
+    const schema = operation.responses[String(answer.status)]!.content['application/json']!.schema;
+    const ajv = formats.default(new Ajv2020({ strict: false }));
+    expect(ajv.validate(schema, answer.json()), JSON.stringify(ajv.errors)).toBe(true);
+  });
+});
+
+const school = {
+  title: 'S',
+  org_nr: '1',
+  phone: '1',
+  email_admin: 'a@b.example',
+  post_address: 'a',
+  post_zip: '1',
+  post_city: 'c',
+};
+/** What a list answers nothing without. */
+const asked: Record<string, string> = {
+  '/v2/search-users': '?lastname=Nordmann',
+  '/v2/batch/coursedates': '?course_ids=1',
+};
+
+/** What looks up a code of the provider's own. */
+const lookUp: Record<string, (me: Provider) => Promise<string>> = {
+  '/v2/campaigns/validate/{code}': async (me) => {
+    await newCampaign(me, { campaignCode: 'code' });
+    return `/v2/campaigns/validate/code?course_id=${await me.course()}`;
+  },
+  '/v2/campaigns/validate': async (me) => {
+    await newCampaign(me, { campaignCode: 'code' });
+    return `/v2/campaigns/validate?code=code&course_id=${await me.course()}`;
+  },
+  '/v2/vouchers/validate/{code}': async (me) =>
+    `/v2/vouchers/validate/${(await newVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+  '/v2/vouchers/validate': async (me) =>
+    `/v2/vouchers/validate?code=${(await newVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+};
+/** A body that names something of the provider's own. */
+const toBook: Record<string, (me: Provider) => Promise<object>> = {
+  '/v2/booking': async (me) => bookingOf((await bookable(me)).dateId),
+};
+
+const complete: Record<string, object> = {
+  '/v2/booking/{id}/deregister': {},
+  '/v2/participants/{id}': { no_show: 1 },
+  '/v2/check-user-credentials': { username: 'kari', password: 'guessed' },
+  '/v2/customers': { title: 'C' },
+  '/v2/customers/{id}': { note: 'N' },
+  '/v2/course-tags': { title: 'T' },
+  '/v2/locations': { title: 'L' },
+  '/v2/locations/{id}': { city: 'Bergen' },
+  '/v2/instructors': { firstname: 'A', lastname: 'B' },
+  '/v2/instructors/{id}': { phone: '1' },
+  '/v2/admin-users': { email: 'a@b.example', role_ids: 1, firstname: 'A', lastname: 'B' },
+  '/v2/courses': { title: 'Complete' },
+  '/v2/courses/{id}': { text_lead: 'Complete' },
+  '/v2/courses/{course_id}/coursedates': { start_at: '2030-06-10', end_at: '2030-06-10' },
+  '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
+  '/courses': { title: 'Complete' },
+  '/schools': school,
+  '/v2/schools': school,
+};
+
+/** A path that names things of the provider's own. */
+async function pathFor(me: Provider, path: string) {
+  if (!path.includes('{course_id}')) return path.replace('{id}', String(await idFor(me, path)));
+  const courseId = await me.course();
+  return path.replace('{course_id}', String(courseId)).replace('{id}', String(await addDate(me, courseId)));
+}
+
+/** The id of something of the provider's own for a path that names one. */
+async function idFor(me: Provider, path: string) {
+  if (!path.includes('{id}')) return '';
+  if (path.startsWith('/v2/orders/')) return (await newOrder(me, { courseId: await me.course() })).orderId;
+  if (path === '/v2/courses/{id}') return me.course();
+  if (['/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
+    const { booking_id, participants } = await booked(me, (await bookable(me)).dateId);
+    return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;
+  }
+  const insert: Record<string, (at: string) => string> = {
+    '/v2/course-users/{id}': (at) =>
+      `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,
+    '/v2/instructors/{id}': (at) =>
+      `insert into instructors (provider_id, firstname, lastname, created_at, updated_at) values (${me.id}, 'Kari', 'Nordmann', '${at}', '${at}') returning id`,
+    '/v2/customers/{id}': (at) =>
+      `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'C', '${at}', '${at}') returning id`,
+    '/v2/locations/{id}': (at) =>
+      `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
+  };
+  return (await me.ctx()).write(
+    async (tx, at) => (await tx.execute<{ id: number }>(insert[path.replace('/employees', '')]!(at))).rows[0]!.id,
+  );
+}
+
+describe('the description of what is sent', () => {
+  type Input = Schema & { anyOf?: Schema[]; enum?: string[]; minLength?: number; format?: string; pattern?: string };
+  type Sent = {
+    requestBody: { content: Record<string, { schema: { properties: Record<string, Input> } }> };
+    parameters: { name: string; schema: Input }[];
+  };
+  const sentBy = (path: string, method: string) => document.paths[path]![method] as unknown as Sent;
+  const bodyOf = (path: string, method = 'post') =>
+    sentBy(path, method).requestBody.content['application/json']!.schema.properties;
+  const typesOf = ({ type }: Input) => type;
+
+  test('lists are also single items and texts', () => {
+    expect(typesOf(bodyOf('/v2/admin-users')['role_ids']!)).toEqual(['array', 'integer', 'string']);
+    expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string']);
+    expect(typesOf(bodyOf('/v2/courses/{id}', 'put')['tags']!)).toContain('null');
+    const named = Object.fromEntries(sentBy('/v2/coursedates', 'get').parameters.map((one) => [one.name, one.schema]));
+    for (const name of ['tag_ids[]', 'course_id[]'])
+      expect(typesOf(named[name]!)).toEqual(['array', 'integer', 'string']);
+  });
+
+  test('codes are taken in lower case as well', () => {
+    const [codes, anyCase] = bodyOf('/v2/booking')['currency']!.anyOf as Input[];
+    expect(codes!.enum).toContain('NOK');
+    expect(['nok', 'Nok', 'n'].map((code) => new RegExp(anyCase!.pattern!).test(code))).toEqual([true, true, false]);
+  });
+
+  test('texts have the lengths and forms that are enforced', () => {
+    const school = bodyOf('/v2/schools', 'put');
+    for (const name of ['org_nr', 'phone', 'post_address']) expect(school[name]!.minLength, name).toBe(1);
+    const date = bodyOf('/v2/courses/{course_id}/coursedates');
+    expect(date['start_at']!.format).toBe('date');
+    const time = new RegExp(date['start_time_at']!.pattern!);
+    expect(['09:00', '09:00:10', '24:00', '9:00'].map((text) => time.test(text))).toEqual([true, true, false, false]);
+  });
+
+  test('samples of refused bookings are not successful', () => {
+    const { properties } = answerOf('/v2/booking', 'post', '4XX') as { properties: Record<string, object> };
+    expect(properties['successful']).toMatchObject({ examples: [false] });
+  });
+});

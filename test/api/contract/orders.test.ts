@@ -1,0 +1,113 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { expect, test } from 'vitest';
+import * as documented from '../../support/documents/orders.ts';
+import {
+  newAttendance,
+  newCampaign,
+  newCourseDate,
+  newCustomer,
+  newGathering,
+  newLocation,
+  newOrder,
+  newUser,
+} from '../../support/orders.ts';
+import { sharedWorld } from '../../support/world.ts';
+
+const { app, newProvider } = await sharedWorld();
+
+type Schema = { type?: string | string[]; properties?: Record<string, Schema>; required?: string[]; items?: Schema };
+type Operation = { responses: Record<string, { content: Record<string, { schema: Schema }> }> };
+type Path = { get: Operation; post: Operation };
+const document = app.swagger() as unknown as { paths: Record<string, Path> };
+const answerOf = (path: string, method: keyof Path = 'get') =>
+  document.paths[path]![method].responses['200']!.content['application/json']!.schema;
+const itemOf = (path: string) => answerOf(path).items!;
+
+/** A schema in the words of the transcribed tables. */
+function worded(schema: Schema): unknown {
+  const types = [schema.type].flat();
+  if (types.includes('array')) return [worded(schema.items!)];
+  if (!types.includes('object')) return types.join('|');
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, property]) => {
+      const nullable = [property.type].flat().includes('null') && [property.type].flat().includes('object');
+      return [nullable ? `${name}|null` : name, worded(property)];
+    }),
+  );
+}
+const wordedItem = (path: string) => worded(itemOf(path)) as Record<string, unknown>;
+const optionalOf = ({ properties, required = [] }: Schema) =>
+  Object.keys(properties!).filter((name) => !required.includes(name));
+
+test('an order has the fields and types of the document', () => {
+  const { 'customer|null': customer, 'campaign|null': campaign, lines, ...own } = wordedItem('/v2/orders');
+  const [{ database_relations, ...line }] = lines as [Record<string, unknown>];
+  const [{ course, participants, ...relation }] = database_relations as [Record<string, unknown>];
+  expect({ ...own, lines: [{ ...line, database_relations: [relation] }] }).toEqual(documented.order);
+  expect(campaign).toEqual(documented.embeddedCampaign);
+  expect(customer).toBeTypeOf('object');
+  expect(course).toMatchObject({ id: 'integer', title: 'string' });
+  expect(course).not.toHaveProperty('products');
+  expect(participants).toEqual(wordedWithout('/v2/participants', 'attendance'));
+});
+
+const wordedWithout = (path: string, name: string) =>
+  Object.fromEntries(Object.entries(wordedItem(path)).filter(([member]) => member !== name));
+
+test('a participant has the fields and types of the document', () => {
+  const { user, ...own } = wordedItem('/v2/participants');
+  expect(own).toEqual({ ...documented.participant, ...documented.participantIncludes });
+  expect(user).toMatchObject({ id: 'integer' });
+});
+
+test('a campaign has the fields and types of the document', () => {
+  expect(wordedItem('/v2/campaigns')).toEqual(documented.campaign);
+});
+
+test('one order and one participant are the items of the lists', () => {
+  expect(answerOf('/v2/orders/{id}')).toEqual(itemOf('/v2/orders'));
+  expect(answerOf('/v2/orders/{id}/export', 'post')).toEqual(itemOf('/v2/orders'));
+  expect(answerOf('/v2/participants/{id}')).toEqual(itemOf('/v2/participants'));
+});
+
+test('a product of the list has the fields and types of the document', () => {
+  expect(wordedItem('/v2/orders/products')).toEqual(documented.orderProduct);
+  expect(optionalOf(itemOf('/v2/orders/products'))).toEqual([]);
+});
+
+test('every field is required, but for what is asked for by include', () => {
+  const order = itemOf('/v2/orders');
+  const line = order.properties!['lines']!.items!;
+  expect([order, line, line.properties!['database_relations']!.items!].map(optionalOf)).toEqual([
+    ['campaign'],
+    [],
+    ['course', 'participants'],
+  ]);
+  expect(optionalOf(itemOf('/v2/participants'))).toEqual(['attendance']);
+  expect(optionalOf(itemOf('/v2/campaigns'))).toEqual([]);
+});
+
+test('answers with everything embedded are what the schemas say', async () => {
+  const me = await newProvider();
+  const courseId = await me.course({ tags: [{ title: 'a' }] });
+  const dateId = await newCourseDate(me, courseId, { locationId: await newLocation(me), startTimeAt: '09:00' });
+  const customerId = await newCustomer(me);
+  const users = [await newUser(me, { customerId, dateOfBirth: '1990-05-17' })];
+  const order = { customerId, campaignId: await newCampaign(me), exportedAt: '2026-05-01 00:00:00+02' };
+  const participant = { certificateIssuedAt: '2026-07-03', customProperties: { a: 'b' } };
+  const { participantIds } = await newOrder(me, { courseId, dateId, users, order, participant });
+  await newAttendance(me, participantIds[0]!, await newGathering(me, dateId), { attended: true });
+
+  const ajv = formats.default(new Ajv2020({ strict: false }));
+  const include = 'include=lines.database_relations.course,lines.database_relations.participants,campaign';
+  for (const [path, query] of [
+    ['/v2/orders', `exported=1&user_data=1&${include}`],
+    ['/v2/participants', 'include=attendance'],
+    ['/v2/campaigns', ''],
+  ] as const) {
+    const items = (await me.get(`${path}?${query}`)).json<unknown[]>();
+    expect(items).toHaveLength(1);
+    expect(ajv.validate(itemOf(path), items[0]), JSON.stringify(ajv.errors)).toBe(true);
+  }
+});

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { addCategory } from '../../../src/resources/courses/category-service.ts';
+import { categorizeCourse } from '../../../src/resources/courses/service.ts';
+import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from '../../support/dates.ts';
+import { sharedWorld, type Answer } from '../../support/world.ts';
+
+const { newProvider, database } = await sharedWorld();
+
+type Item = { coursedate_id: number; provider: { id: number } };
+const itemsOf = (answer: Answer) => answer.json<{ items: Item[] }>().items;
+const idsOf = (answer: Answer) => itemsOf(answer).map(({ coursedate_id }) => coursedate_id);
+
+async function connected() {
+  const [me, partner] = [await newProvider(), await newProvider()];
+  await approvePartner(database, me.id, partner.id);
+  return { me, partner };
+}
+
+const everything =
+  'include=course,course.products,location,gatherings,place,teaching_language,status,instructors,subinstances,bundle';
+
+test('partners show the visible dates of their public, active courses; own ones have no such limit', async () => {
+  const { me, partner } = await connected();
+  const own = await addDate(me, await me.course({ type: 'internal', active: 0 }), { isVisible: false });
+  const course = await partner.course();
+  const shown = await addDate(partner, course, { statusId: 3 });
+  await addDate(partner, course, { isVisible: false });
+  await addDate(partner, course, { deletedAt: '2026-01-01 00:00+00' });
+  for (const hidden of [{ active: false }, { type: 'internal' }, { publishing_platform: 'own' }]) {
+    await addDate(partner, await partner.course(hidden));
+  }
+  const all = await me.get('/v2/coursedates?include_partners=1&include_deleted=1');
+  expect(idsOf(all)).toEqual([own, shown]);
+  expect(itemsOf(all).map(({ provider }) => provider.id)).toEqual([me.id, partner.id]);
+  expect(all.json().pagination.total_items).toBe(2);
+  expect(idsOf(await me.get(`/v2/coursedates?partner_id=${partner.id}`))).toEqual([shown]);
+  expect(idsOf(await me.get(`/v2/coursedates?include_partners=1&course_id=${course}`))).toEqual([shown]);
+  expect(idsOf(await me.get(`/v2/coursedates?partner_id=${me.id}`))).toEqual([own]);
+  expect(idsOf(await me.get('/v2/coursedates'))).toEqual([own]);
+  const refused = await partner.get(`/v2/coursedates?partner_id=${me.id}`);
+  expect([refused.status, refused.json()]).toEqual([403, { error: 'The partner connection is not approved' }]);
+});
+
+test("a date's address in the catalog tells its course's category, of a partner's, a child and a member of a bundle too", async () => {
+  const { me, partner } = await connected();
+  const category = `dancing-${process.pid}`;
+  const categoryId = await addCategory(database, { title: 'Dancing', slug: category });
+  for (const school of [me, partner]) {
+    const course = await school.course({ title: 'Tango' });
+    await categorizeCourse(await school.ctx(), course, categoryId);
+    const bundleId = await addBundle(school, 'Both');
+    await addDate(school, course, { parentId: await addDate(school, course, { bundleId }), bundleId });
+  }
+  type Dated = { catalog_url: string };
+  type Rich = Dated & { subinstances: Dated[]; bundle: { items: Dated[] } };
+  const { items } = (await me.get('/v2/coursedates?include_partners=1&include=subinstances,bundle')).json<{
+    items: Rich[];
+  }>();
+  const all = items.flatMap((date) => [date, ...date.subinstances, ...date.bundle.items]);
+  expect(all).toHaveLength(14);
+  expect(new Set(all.map((date) => date.catalog_url))).toEqual(new Set([`https://catalog.example/${category}/tango`]));
+});
+
+test("a partner's private material never shows", async () => {
+  const { me, partner } = await connected();
+  const instructorId = await addInstructor(partner, {
+    email: 'SECRET@x.example',
+    phone: 'SECRET',
+    phonePrefix: '+99',
+    showOnWeb: true,
+  });
+  const locationId = await addLocation(partner, {
+    ...{ title: 'Hall', emailBooking: 'SECRET@x.example', emailMoreinfo: 'SECRET@x.example', instructorId },
+    ...{ capacityMax: 987, capacityBudget: 987 },
+  });
+  const secret = {
+    ...{ eventUrl: 'https://SECRET.example', reference: 'SECRET', internalNote: 'SECRET', triggerValue: 'SECRET' },
+    customProperties: { a: 'SECRET' },
+  };
+  const bundleId = await addBundle(partner, 'Both');
+  const course = await partner.course({
+    reference: 'SECRET',
+    tags: [{ title: 'SECRET' }],
+    custom_properties: { a: 'SECRET' },
+  });
+  const id = await addDate(partner, course, { ...secret, locationId, bundleId });
+  await teaches(partner, id, instructorId);
+  await addGathering(partner, id, { eventUrl: 'https://SECRET.example', locationId, theme: 'Knots' }, [instructorId]);
+  await addDate(partner, course, { ...secret, parentId: id });
+
+  expect((await partner.get(`/v2/coursedates?${everything}`)).text).toContain('SECRET');
+  for (const path of ['coursedates?include_partners=1&', 'nextcoursedates?include_partners=1&']) {
+    const include = path.startsWith('next')
+      ? 'include=course.products,course.reference_internal,instructors,subinstances,bundle'
+      : everything;
+    const answer = await me.get(`/v2/${path}${include}`);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toMatch(/SECRET|\+99|987/);
+    const [item] = path.startsWith('next') ? answer.json() : answer.json().items;
+    expect(item).toMatchObject({
+      coursedate_id: id,
+      ...{ event_url: null, reference: null, trigger_value: null, custom_properties: null, deleted_at: null },
+      location: { title: 'Hall', email_booking: null, email_moreinfo: null, capacity_max: 0 },
+      gatherings: [{ event_url: null, theme: 'Knots', instructors: [{ name: 'Kari Nordmann', email: '', phone: '' }] }],
+      instructors: [{ fullname: 'Kari Nordmann', email: '', phone: '' }],
+      course: { reference: null, tags: [], custom_properties: null },
+      subinstances: [{ parent_id: id, event_url: null, reference: null }],
+      bundle: { title: 'Both', items: [{ coursedate_id: id, event_url: null }] },
+    });
+  }
+});
+
+test('children and bundles obey the rule item by item', async () => {
+  const { me, partner } = await connected();
+  const [course, internal] = [await partner.course(), await partner.course({ type: 'internal' })];
+  const bundleId = await addBundle(partner, 'Both');
+  const parent = await addDate(partner, course, { bundleId });
+  const child = await addDate(partner, course, { parentId: parent, bundleId });
+  const hidden = await addDate(partner, course, { parentId: parent, bundleId, isVisible: false });
+  const inner = await addDate(partner, internal, { parentId: parent, bundleId });
+  const seen = async (answer: Answer) => {
+    const item = answer.json().items[0];
+    const ids = (items: Item[]) => items.map(({ coursedate_id }) => coursedate_id);
+    return [ids(item.subinstances), ids(item.bundle.items)];
+  };
+  const query = `coursedate_id=${parent}&include=subinstances,bundle`;
+  expect(await seen(await me.get(`/v2/coursedates?include_partners=1&${query}`))).toEqual([[child], [parent, child]]);
+  expect(await seen(await partner.get(`/v2/coursedates?${query}`))).toEqual([
+    [child, hidden, inner],
+    [parent, child, hidden, inner],
+  ]);
+});
+
+test("a partner's archived instructors and those hidden from the web show nowhere; one's own do", async () => {
+  const { me, partner } = await connected();
+  for (const school of [me, partner]) {
+    const shown = await addInstructor(school, { showOnWeb: true });
+    const hidden = await addInstructor(school, { showOnWeb: false });
+    const archived = await addInstructor(school, { showOnWeb: true, archivedAt: '2026-01-01 00:00+00' });
+    const locationId = await addLocation(school, { instructorId: hidden });
+    const dateId = await addDate(school, await school.course(), { locationId });
+    for (const one of [shown, hidden, archived]) await teaches(school, dateId, one);
+    await addGathering(school, dateId, { locationId }, [shown, hidden, archived]);
+    const answer = await me.get(`/v2/coursedates?include_partners=1&coursedate_id=${dateId}&${everything}`);
+    const [date] = answer.json<{ items: Taught[] }>().items;
+    const seen = school === me ? [shown, hidden, archived] : [shown];
+    expect(date!.instructors.map(({ id }) => id)).toEqual(seen);
+    expect(date!.gatherings[0]!.instructors.map(({ id }) => id)).toEqual(seen);
+    const leader = school === me ? hidden : null;
+    expect([date!.location.idInstructor, date!.location.instructor?.id ?? null]).toEqual([leader, leader]);
+    expect(date!.gatherings[0]!.location.instructor?.id ?? null).toBe(leader);
+  }
+});
+type Led = { idInstructor: number | null; instructor: { id: number } | null };
+type Taught = {
+  instructors: { id: number }[];
+  location: Led;
+  gatherings: { instructors: { id: number }[]; location: Led }[];
+};

@@ -1,0 +1,264 @@
+import { sql } from 'drizzle-orm';
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { allGuards } from '../../../src/core/context.ts';
+import type { DatabaseOptions } from '../../../src/database/client.ts';
+import { getFailure } from '../../../src/database/errors.ts';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { addCategory } from '../../../src/resources/courses/category-service.ts';
+import { categorizeCourse } from '../../../src/resources/courses/service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../../../src/resources/schools/partner-service.ts';
+import { minimalSchool } from '../../support/generate.ts';
+import {
+  asAdmin,
+  connectionTo,
+  openTestDatabase,
+  openWorld,
+  ownDatabase,
+  sharedWorld,
+  type Provider,
+} from '../../support/world.ts';
+
+const { database, newProvider } = await sharedWorld();
+
+/** A world of the test's own; it ends before the database that was made for it. */
+async function worldOn(name: string, options: Partial<DatabaseOptions>, guards = allGuards) {
+  const world = await openWorld(openTestDatabase(name, options), { guards });
+  onTestFinished(world.close);
+  return world;
+}
+
+test('replicas that migrate an empty database at once all succeed, and one of them applies', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const name = `booking_empty_${process.pid}_${round}`;
+    await asAdmin(`create database ${name}`);
+    onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
+    const results = await Promise.all(Array.from({ length: 6 }, () => migrateDatabase(connectionTo(name))));
+    const applied = results.map((result) => result.applied).sort();
+    expect(applied.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
+    expect(applied[5]).toBeGreaterThan(0);
+  }
+});
+
+const versions = (...providers: Provider[]) => Promise.all(providers.map(async ({ ctx }) => (await ctx()).version));
+
+test.each([
+  ['request', requestPartner],
+  ['approve', approvePartner],
+  ['revoke', revokePartner],
+])('to %s a partner moves the clocks of both to one instant', async (_name, change) => {
+  const [me, partner] = [await newProvider(), await newProvider()];
+  if (change === revokePartner) await approvePartner(database, me.id, partner.id);
+  const [before, partnersBefore] = await versions(me, partner);
+  await change(database, me.id, partner.id);
+  const [after, partnersAfter] = await versions(me, partner);
+  expect(after! > before! && partnersAfter! > partnersBefore!).toBe(true);
+  expect(after).toBe(partnersAfter);
+});
+
+test("a sub-school moves its parent's clock, and begins its own there", async () => {
+  const parent = await newProvider();
+  const [before] = await versions(parent);
+  const { school_id } = (await parent.post('/schools', minimalSchool)).json<{ school_id: string }>();
+  const [after] = await versions(parent);
+  expect(after! > before!).toBe(true);
+  const { rows } = await database.pool.query<{ at: string }>(
+    `select changed_at::text as at from provider_state where provider_id = ${Number(school_id)}`,
+  );
+  expect(rows).toEqual([{ at: after }]);
+});
+
+test('writers take at most half of the connections, and reads answer beside them', async () => {
+  const world = await worldOn(inject('shared'), { poolSize: 4, acquireMs: 10_000 });
+  const providers = await Promise.all(Array.from({ length: 5 }, () => world.newProvider()));
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((done) => (release = done));
+  onTestFinished(() => release());
+  let writing = 0;
+  const writers = providers.map(({ id }) =>
+    world.database.write([id], async () => {
+      writing += 1;
+      await held;
+    }),
+  );
+  await expect.poll(() => writing).toBe(2);
+  const answers = await Promise.all(providers.map(({ get }) => get('/v2/courses')));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(writing).toBe(2);
+  release();
+  await Promise.all(writers);
+  expect(writing).toBe(5);
+});
+
+/** A world whose database refuses to insert a course while the condition holds, as it does when transactions cross. */
+async function crossing(condition: string, options: Partial<DatabaseOptions>) {
+  const world = await worldOn(await ownDatabase(), options);
+  await world.database.pool.query(`create sequence attempts;
+    create function cross_once() returns trigger language plpgsql as $$ begin
+      if ${condition} then raise exception 'crossed' using errcode = '40001'; end if;
+      return new;
+    end $$;
+    create trigger crossing before insert on courses for each row execute function cross_once()`);
+  return { ...world, me: await world.newProvider() };
+}
+
+test('a transaction that crossed another is tried again and leaves one row', async () => {
+  const { me } = await crossing("nextval('attempts') = 1", {});
+  expect((await me.post('/v2/courses', { title: 'Again', tags: [{ title: 'new' }] })).status).toBe(201);
+  expect((await me.get('/v2/courses')).json()).toMatchObject([{ title: 'Again', tags: [{ title: 'new' }] }]);
+});
+
+test('a transaction that crosses each time ends as 503 when its wait is over', async () => {
+  const { me, database: own } = await crossing("nextval('attempts') > 0", { writeMs: 1_500 });
+  const since = performance.now();
+  const answer = await me.post('/v2/courses', { title: 'Never' });
+  expect(answer.status).toBe(503);
+  expect(answer.headers['retry-after']).toBeDefined();
+  expect(performance.now() - since).toBeGreaterThan(1_400);
+  expect(performance.now() - since).toBeLessThan(10_000);
+  const { rows } = await own.pool.query<{ attempts: number }>('select last_value as attempts from attempts');
+  expect(rows[0]!.attempts).toBeGreaterThan(2);
+  expect((await me.get('/v2/courses')).json()).toEqual([]);
+});
+
+test('every session is set as configured, whatever the database says', async () => {
+  const name = await ownDatabase();
+  await asAdmin(`alter database ${name} set timezone = 'Asia/Tokyo'`);
+  await asAdmin(`alter database ${name} set datestyle = 'German'`);
+  const { database: own } = await worldOn(name, { timezone: 'America/Lima', statementMs: 4_321 });
+  const session = `select current_setting('timezone') as zone, current_setting('datestyle') as dates,
+    current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle,
+    pg_backend_pid() as pid, pg_sleep(0.3)::text as slept`;
+  // In turns of their own: what is asked in one turn goes over one connection.
+  const ask = (n: number) => pause(n).then(() => own.pool.query(session));
+  const found = await Promise.all([1, 2, 3, 4].map(ask));
+  const sessions = found.map(({ rows }) => rows[0] as Record<string, unknown>);
+  expect(new Set(sessions.map(({ pid }) => pid)).size).toBe(4);
+  for (const one of sessions) {
+    expect(one).toMatchObject({ zone: 'America/Lima', statement: '4321ms', idle: '10s' });
+    expect(one['dates']).toMatch(/^ISO/);
+  }
+});
+
+/** A way to the test server that can be made to swallow everything, as a network that has failed does. */
+async function openProxy() {
+  const { host, port = 5432 } = inject('server');
+  const sockets = new Set<Socket>();
+  const silent = { asking: false, answering: false };
+  const pass = (from: Socket, to: Socket, way: keyof typeof silent) => {
+    from.on('data', (bytes) => silent[way] || to.write(bytes));
+    from.on('close', () => to.destroy()).on('error', () => to.destroy());
+    sockets.add(from);
+  };
+  const proxy = createServer((client) => {
+    const server = host?.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    pass(client, server, 'asking');
+    pass(server, client, 'answering');
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const connection = {
+    ...connectionTo(inject('shared')),
+    host: '127.0.0.1',
+    port: (proxy.address() as AddressInfo).port,
+  };
+  const isSilent = (asking: boolean, answering: boolean) => void Object.assign(silent, { asking, answering });
+  return {
+    connection,
+    fallSilent: () => isSilent(true, true),
+    swallowAnswers: () => isSilent(false, true),
+    speak: () => isSilent(false, false),
+  };
+}
+
+test('a database that falls silent is 503 in time, and served again once it speaks', async () => {
+  const proxy = await openProxy();
+  const world = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
+  const me = await world.newProvider();
+  expect((await me.get('/v2/schools')).status).toBe(200);
+
+  proxy.fallSilent();
+  const since = performance.now();
+  const answers = await Promise.all(Array.from({ length: 6 }, () => me.get('/v2/schools')));
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 503]);
+  expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
+
+  proxy.speak();
+  await expect.poll(async () => (await me.get('/v2/schools')).status).toBe(200);
+  expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);
+});
+
+test('a writer whose database falls silent gives up after its statement', async () => {
+  const proxy = await openProxy();
+  const world = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
+  const me = await world.newProvider();
+  const since = performance.now();
+  const writing = world.database.write([me.id], async (tx) => {
+    proxy.fallSilent();
+    await tx.execute(sql`select 1`);
+  });
+  await expect(writing).rejects.toSatisfy((error) => getFailure(error)?.kind === 'unavailable');
+  expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
+  proxy.speak();
+  expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);
+});
+
+test('a category moves the stamps of its course', async () => {
+  const me = await newProvider();
+  const courseId = await me.course();
+  const stamps = async () => {
+    const { rows } = await database.pool.query<{ updated: string; related: string }>(
+      `select updated_at::text as updated, related_items_updated_at::text as related from courses where id = ${courseId}`,
+    );
+    return rows[0]!;
+  };
+  const before = await stamps();
+  const category = { title: 'Baking', slug: `baking-${process.pid}`, parentId: null };
+  await categorizeCourse(await me.ctx(), courseId, await addCategory(database, category));
+  const after = await stamps();
+  expect(after.related > before.related).toBe(true);
+  expect(after).toEqual({ updated: (await me.ctx()).version, related: (await me.ctx()).version });
+});
+
+test('a provider named twice is locked once', async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const at = await database.write([me.id, other.id, me.id], async (_tx, at) => at);
+  expect(await versions(me, other)).toEqual([at, at]);
+  expect(await database.write([me.id, me.id], async (_tx, at) => at > '2')).toBe(true);
+  expect(await database.atomically(({ write }) => write([me.id, me.id], async (_tx, at) => at > '2'))).toBe(true);
+});
+
+/** What one provider sees of another's, by each way there is to ask. */
+async function seenOfOthers(scope: boolean) {
+  const world = await worldOn(inject('shared'), {}, { ...allGuards, scope });
+  const [me, other] = [await world.newProvider(), await newProvider()];
+  const course = await other.course({ title: 'Theirs', price_value: 1234, tags: [{ title: 'their tag' }] });
+  const tags = (await other.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
+  const tag = tags.at(-1)!.id;
+  const titles = async (url: string) => {
+    const answer = await me.get(url);
+    return answer.status === 200 ? answer.json<{ title: string }[]>().map(({ title }) => title) : answer.status;
+  };
+  const at = `/v2/courses?since_id=${course - 1}&limit=1`;
+  const included = (await me.get(`${at}&include[]=products&include[]=provider`)).json();
+  return {
+    course: await titles(at),
+    byTag: await titles(`${at}&tag_ids=${tag}`),
+    tag: (await me.get('/v2/course-tags')).text.includes('their tag'),
+    price: included[0]?.products[0].price,
+    provider: included[0]?.provider.id === other.id,
+  };
+}
+
+test('nothing of another provider shows in lists, includes and filters', async () => {
+  expect(await seenOfOthers(true)).toEqual({ course: [], byTag: 400, tag: false, price: undefined, provider: false });
+});
+
+test('negative control: without the scope all of it would show', async () => {
+  const all = { course: ['Theirs'], byTag: ['Theirs'], tag: true, price: 1234, provider: true };
+  expect(await seenOfOthers(false)).toEqual(all);
+});

@@ -1,0 +1,343 @@
+import { describe, expect, test } from 'vitest';
+import {
+  dialects,
+  encoded,
+  faultsIn,
+  fullSchool,
+  lasting,
+  minimalSchool,
+  typed,
+  write,
+  writeRaw,
+  writes,
+} from '../../support/generate.ts';
+import { sharedWorld, type Provider } from '../../support/world.ts';
+
+const world = await sharedWorld();
+const { newProvider } = world;
+const [postCourse, putSchool, , postLegacyCourse] = writes as [Write, Write, Write, Write, ...Write[]];
+type Write = (typeof writes)[number];
+type Item = Record<string, unknown> & { title: string; tags: { id: number; title: string }[] };
+
+const form = 'application/x-www-form-urlencoded';
+const json = 'application/json';
+const courses = async (provider: Provider) => (await provider.get('/v2/courses')).json<Item[]>();
+const each = <T>(values: readonly T[]) =>
+  writes.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+
+const me = await newProvider();
+let titles = 0;
+const nextTitle = () => `Empty ${(titles += 1)}`;
+const withTitle = (type: string, body: string) =>
+  type === json ? body.replace('{', `{"title":"${nextTitle()}",`) : `title=${nextTitle()}&${body}`;
+
+async function makeTags(provider: Provider) {
+  await provider.course({ tags: [{ title: 'One' }, { title: 'Two' }] });
+  const [one, two] = (await provider.get('/v2/course-tags')).json<{ id: number }[]>();
+  return [one!.id, two!.id] as const;
+}
+
+test.each(writes)('$name means the same in every dialect', async (way) => {
+  const read = [];
+  for (const dialect of dialects) {
+    const me = await newProvider();
+    const answer = await write(me, way, dialect, way.full);
+    expect(answer, answer.text).toMatchObject({ status: way.created });
+    read.push(lasting(await way.read(me, answer), way.fresh));
+  }
+  expect(read[1]).toEqual(read[0]);
+  expect(read[2]).toEqual(read[0]);
+  const { title = 'title' } = way;
+  expect(read[0]).toMatchObject(title === null ? way.minimal : { [title]: way.full[title] });
+});
+
+test.each(each(dialects))('%s takes the required fields alone as %s', async (_name, dialect, way) => {
+  const me = await newProvider();
+  const answer = await write(me, way, dialect, way.minimal);
+  expect(answer.status, answer.text).toBe(way.created);
+  const { title = 'title' } = way;
+  expect(await way.read(me, answer)).toMatchObject(title === null ? way.minimal : { [title]: way.minimal[title] });
+});
+
+test.each<[string, (a: number, b: number) => string]>([
+  ['indexes', (a, b) => `tags[0]=${a}&tags[1]=${b}`],
+  ['empty brackets', (a, b) => `tags[]=${a}&tags[]=${b}`],
+  ['encoded brackets', (a, b) => `tags%5B0%5D=${a}&tags%5b1%5d=${b}`],
+  ['sparse indexes', (a, b) => `tags[3]=${a}&tags[70]=${b}`],
+  ['indexes out of order', (a, b) => `tags[1]=${b}&tags[0]=${a}`],
+  ['a JSON list of ids', (a, b) => `tags=[${a},${b}]`],
+  ['a JSON list of objects', (a, b) => `tags=${encodeURIComponent(`[{"id":${a}},{"title":"two"}]`)}&x=${b}`],
+  ['nested objects', (a) => `tags[0][id]=${a}&tags[1][title]=Two`],
+  ['ids named twice', (a, b) => `tags[]=${a}&tags[]=${b}&tags[]=${a}`],
+])('a form names tags by %s', async (_name, body) => {
+  const me = await newProvider();
+  const ids = await makeTags(me);
+  const answer = await writeRaw(me, postCourse, form, `title=Tagged&${body(...ids)}`);
+  expect(answer.status, answer.text).toBe(201);
+  expect((await courses(me)).at(-1)?.tags.map(({ id }) => id)).toEqual(ids);
+});
+
+test.each(dialects)('custom properties may have numbers as names: %s', async (dialect) => {
+  const me = await newProvider();
+  const custom_properties = { 1: 'one', 2: 'two', 90210: 'many' };
+  const answer = await write(me, postCourse, dialect, { title: 'A', custom_properties });
+  expect(answer.status, answer.text).toBe(201);
+  expect(await postCourse.read(me, answer)).toMatchObject({ custom_properties });
+});
+
+describe('an array without items stands for an object without members, as PHP writes one', () => {
+  const stored = { custom_properties: { room: 'A' }, translations: { en: { lead: 'In English' } } };
+  const ways: [string, string, (name: string) => string][] = [
+    ['JSON', json, (name) => `{"${name}":[]}`],
+    ['JSON in JSON', json, (name) => `{"${name}":"[]"}`],
+    ['JSON in a form', form, (name) => `${name}=[]`],
+    ['an object in a form', form, (name) => `${name}={}`],
+  ];
+
+  test.each(ways)('for a new course: %s', async (_name, type, body) => {
+    for (const name of Object.keys(stored)) {
+      const answer = await writeRaw(me, postCourse, type, withTitle(type, body(name)));
+      expect(answer.status, answer.text).toBe(201);
+      const course = await postCourse.read(me, answer);
+      expect(course).toMatchObject({ custom_properties: null, description_languages: [] });
+    }
+  });
+
+  test.each(ways)('for one that is there, which stays as it was: %s', async (_name, type, body) => {
+    const id = await me.course({ title: nextTitle(), ...stored });
+    const read = async () => lasting((await me.get(`/v2/courses/${id}`)).json());
+    const before = await read();
+    for (const name of Object.keys(stored)) {
+      const answer = await me.put(`/v2/courses/${id}`, body(name), { 'content-type': type });
+      expect(answer.status, answer.text).toBe(200);
+      expect(await read()).toEqual(before);
+    }
+  });
+
+  test('and within a translation', async () => {
+    const id = await me.course({ title: nextTitle(), ...stored });
+    expect((await me.put(`/v2/courses/${id}`, { translations: { en: [], da: [] } })).status).toBe(200);
+    expect((await me.get(`/v2/courses/${id}`)).json()).toMatchObject({ description_languages: ['en'] });
+  });
+
+  test.each([[[1]], [['a']], [[[]]], [[null]]])('one with an item, like %j, stands for none', async (value) => {
+    for (const name of Object.keys(stored)) {
+      const answer = await me.post('/v2/courses', { title: nextTitle(), [name]: value });
+      expect(answer).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
+    }
+  });
+});
+
+test.each(['tags=%d', 'tags[]=%d', 'tags[0]=%d', 'tags=["%d"]'])('%s names one tag', async (body) => {
+  const me = await newProvider();
+  const [id] = await makeTags(me);
+  await writeRaw(me, postCourse, form, `title=Tagged&${body.replace('%d', String(id))}`);
+  expect((await courses(me)).at(-1)?.tags).toEqual([{ id, title: 'One' }]);
+});
+
+test.each([
+  ['form', form, `title=A&tags=${encodeURIComponent('[{"title":" New "},{"title":"new"}]')}`],
+  ['nested form', form, 'title=A&tags[0][title]=+New+&tags[1][title]=new'],
+  ['JSON', json, '{"title":"A","tags":[{"title":" New "},{"title":"new"}]}'],
+  ['JSON in JSON', json, '{"title":"A","tags":"[{\\"title\\":\\"New\\"}]"}'],
+])('a tag is made by title once: %s', async (_name, type, body) => {
+  const me = await newProvider();
+  await writeRaw(me, postCourse, type, body);
+  expect((await courses(me))[0]?.tags).toEqual([{ id: expect.any(Number) as number, title: 'New' }]);
+});
+
+test.each(['tags[]=', 'tags=', 'tags=[]', 'tags=%20[]', 'labels='])('%s is no tag', async (body) => {
+  const me = await newProvider();
+  const answer = await writeRaw(me, postCourse, form, `title=A&${body}`);
+  expect(answer.status, answer.text).toBe(201);
+  expect((await courses(me))[0]?.tags).toEqual([]);
+});
+
+test.each([
+  [form, 'title=A&tags[]=&tags[]=%d&tags[]='],
+  [json, '{"title":"A","tags":[null,%d,""]}'],
+])('an empty tag beside another is left out: %s %s', async (type, body) => {
+  const me = await newProvider();
+  const [id] = await makeTags(me);
+  const answer = await writeRaw(me, postCourse, type, body.replace('%d', String(id)));
+  expect(answer.status, answer.text).toBe(201);
+  expect((await courses(me)).at(-1)?.tags).toEqual([{ id, title: 'One' }]);
+});
+
+test.each(['labels[]=%d', 'labels=[{"id":%d}]', 'labels[0][title]=red', 'labels=[{"title":" RED "}]'])(
+  '%s names a label',
+  async (body) => {
+    const me = await newProvider();
+    await me.course({ labels: [{ title: 'Red' }] });
+    const labels = 'select id from labels where provider_id = $1';
+    const { rows } = await world.database.pool.query<{ id: number }>(labels, [me.id]);
+    const answer = await writeRaw(me, postCourse, form, `title=B&${body.replace('%d', String(rows[0]!.id))}`);
+    expect(answer.status, answer.text).toBe(201);
+    const named = 'select label_id from course_labels where provider_id = $1 and course_id = $2';
+    const { rows: found } = await world.database.pool.query(named, [
+      me.id,
+      answer.json<{ course_id: number }>().course_id,
+    ]);
+    expect(found).toEqual([{ label_id: rows[0]!.id }]);
+  },
+);
+
+test.each(['tags=x', 'tags=[', 'tags={"id":0}', 'tags=[[1]]', 'tags[0][id]=-1', 'tags=0', 'labels=999999999'])(
+  '%s is not valid',
+  async (body) => {
+    const answer = await writeRaw(await newProvider(), postCourse, form, `title=A&${body}`);
+    expect(answer).toMatchObject({
+      status: 400,
+      text: `{"error":"Field(s) not valid: ${body.slice(0, body.search(/[[=]/))}"}`,
+    });
+  },
+);
+
+test('a tag of another provider is not valid, alone or beside own ones', async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const [[own], [foreign]] = [await makeTags(me), await makeTags(other)];
+  for (const tags of [[foreign], [own, foreign], [{ id: foreign }]]) {
+    const answer = await me.post('/v2/courses', { title: 'A', tags });
+    expect(answer).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: tags"}' });
+  }
+});
+
+const booleans = { true: '1 true TRUE yes Yes on ON', false: '0 false False no NO off Off' };
+test.each(Object.entries(booleans))('%s in a form is spelled %s', async (meaning, spellings) => {
+  const me = await newProvider();
+  for (const word of spellings.split(' ')) {
+    const answer = await writeRaw(me, putSchool, form, encoded('form', { ...minimalSchool, active: word }));
+    expect(answer.status, word).toBe(200);
+    expect((await me.get('/v2/schools')).json(), word).toMatchObject({ school: { active: meaning === 'true' } });
+  }
+});
+
+test.each([true, false, 1, 0, 'yes', 'OFF'])('%j is a boolean in JSON', async (active) => {
+  const me = await newProvider();
+  await me.post('/v2/courses', { title: 'A', active });
+  expect((await courses(me))[0]).toMatchObject({ is_active: [true, 1, 'yes'].includes(active) });
+});
+
+test.each([2, -1, 1.5, 'maybe', 'y', 't', ' 1', '01', 'null', [true], {}, 'ja', 'constructor'])(
+  '%j is no boolean',
+  async (active) => {
+    const me = await newProvider();
+    for (const way of writes.filter(({ flag }) => flag !== null)) {
+      const { flag = 'active' } = way;
+      const answer = await write(me, way, 'json', { ...way.minimal, [flag!]: active });
+      expect([answer.status, faultsIn(answer)], way.name).toEqual([400, { missing: [], notValid: [flag] }]);
+    }
+  },
+);
+
+test.each(dialects)('an empty optional field of a new course has its default: %s', async (dialect) => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const empty = Object.fromEntries(Object.keys(postCourse.full).map((name) => [name, '']));
+  const [answer, plain] = [
+    await write(me, postCourse, dialect, { ...empty, title: 'A' }),
+    await write(other, postCourse, dialect, { title: 'A' }),
+  ];
+  expect(answer.status, answer.text).toBe(201);
+  expect(lasting(await postCourse.read(me, answer))).toEqual(lasting(await postCourse.read(other, plain)));
+});
+
+test.each(dialects)(
+  'an empty optional text of a school is cleared, an empty boolean is not sent: %s',
+  async (dialect) => {
+    const me = await newProvider();
+    await write(me, putSchool, dialect, fullSchool);
+    const optional = Object.keys(fullSchool).filter((name) => !(name in minimalSchool));
+    const answer = await write(me, putSchool, dialect, {
+      ...minimalSchool,
+      ...Object.fromEntries(optional.map((name) => [name, ''])),
+    });
+    expect(answer.status, answer.text).toBe(200);
+    expect((await me.get('/v2/schools')).json<{ school: object }>().school).toMatchObject({
+      active: true,
+      reference: null,
+      email_booking: '',
+      email_more_info: '',
+      visit_address: { address: '', zip: '', city: '' },
+      web_address: '',
+      text_tagline: '',
+      text_description: '',
+    });
+  },
+);
+
+test.each(dialects)('an optional field of a school that is not sent keeps its value: %s', async (dialect) => {
+  const me = await newProvider();
+  await write(me, putSchool, dialect, fullSchool);
+  const before = await putSchool.read(me, await me.get('/v2/schools'));
+  await write(me, putSchool, dialect, minimalSchool);
+  const after = await putSchool.read(me, await me.get('/v2/schools'));
+  expect(lasting(after)).toEqual({ ...lasting(before), active: true });
+});
+
+test('null in JSON is empty', async () => {
+  const me = await newProvider();
+  await write(me, putSchool, 'json', fullSchool);
+  const answer = await write(me, putSchool, 'json', {
+    ...minimalSchool,
+    reference: null,
+    text_tagline: null,
+    active: null,
+  });
+  expect(answer.status).toBe(200);
+  expect(await putSchool.read(me, answer)).toMatchObject({ reference: null, text_tagline: '', active: true });
+});
+
+test.each(each(dialects))('%s: an empty required field is missing, as %s', async (_name, dialect, way) => {
+  const me = await newProvider();
+  for (const name of Object.keys(way.minimal)) {
+    const answer = await write(me, way, dialect, { ...way.minimal, [name]: '' });
+    expect([answer.status, faultsIn(answer)]).toEqual([400, { missing: [name], notValid: [] }]);
+  }
+});
+
+test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', async (_name, dialect, way) => {
+  const me = await newProvider();
+  const sent = {
+    id: 'x',
+    course_id: '7',
+    created_at: 'never',
+    deleted_at: '2020-01-01',
+    archived_at: '2020-01-01',
+    provider_id: '1',
+    colour: 'red',
+  };
+  const answer = await write(me, way, dialect, { ...way.minimal, ...sent });
+  expect(answer.status, answer.text).toBe(way.created);
+  expect(await way.read(me, answer)).not.toHaveProperty('colour');
+});
+
+test('the older interface ignores tags, labels and external addresses, whatever they hold', async () => {
+  const me = await newProvider();
+  const ignored = { tags: ['x'], labels: '[', external_booking_url: 'no url', external_more_info_url: 'no url' };
+  const answer = await write(me, postLegacyCourse, 'form', { title: 'A', ...ignored });
+  expect(answer.status, answer.text).toBe(200);
+  expect((await courses(me))[0]).toMatchObject({ tags: [], external_booking_url: null, external_more_info_url: null });
+});
+
+test.each(['title[]=B', 'title[0]=B', 'title[a]=B', 'title=A&title=B', 'title=A&title[]=B', 'title=A&title[x]=B'])(
+  'one value, not a list: %s',
+  async (body) => {
+    const me = await newProvider();
+    for (const way of [postCourse, postLegacyCourse]) {
+      const answer = await writeRaw(me, way, form, body);
+      expect(answer.json<{ error: string }>().error).toBe('Field(s) not valid: title');
+    }
+  },
+);
+
+test('a field sent twice in multipart is not valid', async () => {
+  const part = '--edge\r\ncontent-disposition: form-data; name="title"\r\n\r\nA\r\n';
+  const body = `${part}${part}--edge--\r\n`;
+  const answer = await writeRaw(await newProvider(), postCourse, typed('multipart')['content-type'], body);
+  expect(answer).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: title"}' });
+});
+
+test.each(['title', 'level', 'active'])('a list instead of %s is not valid in JSON', async (name) => {
+  const answer = await (await newProvider()).post('/v2/courses', { title: 'A', [name]: ['6'] });
+  expect(answer).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
+});

@@ -1,0 +1,167 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { countOnce, nearestCursor, rememberCursor, createPageHints } from '../../../src/lists/paging/page-hints.ts';
+import { bookable } from '../../support/booking.ts';
+import { statementsOf, type Sent } from '../../support/statements.ts';
+import { openTestDatabase, openWorld, ownDatabase, type Provider, type World } from '../../support/world.ts';
+
+/** Of its own, for a write of what all share would change the state of every list. */
+async function ownWorld() {
+  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  onTestFinished(own.close);
+  return own;
+}
+
+async function withCourses(count: number, own?: World) {
+  const world = own ?? (await ownWorld());
+  const me = await world.newProvider();
+  const ids: number[] = [];
+  for (let n = 0; n < count; n += 1) ids.push(await me.course());
+  return { world, me, ids };
+}
+
+/** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them, if any is sent. */
+async function asked(me: Provider, query: string, list = '/v2/courses') {
+  let ids: number[] = [];
+  const sent = await statementsOf(async () => {
+    const found = (await me.get(`${list}?${query}`)).json<{ id: number }[] | { items: { id: number }[] }>();
+    ids = (Array.isArray(found) ? found : found.items).map(({ id }) => id);
+  });
+  const finding = sent.filter(({ text }) => / limit (\(select )?\$\d+/.test(text));
+  if (finding.length === 0) return [ids, 'not asked'];
+  expect(finding).toHaveLength(1);
+  const [{ text, values }] = finding as [Sent];
+  // A range is looked into first, behind so many that all of them are read.
+  const [finds] = text.split(' as is_many').slice(-1);
+  const offset = / offset (?:\(select )?\$(\d+)/.exec(finds!);
+  return [ids, offset ? values[Number(offset[1]) - 1] : 0];
+}
+
+test('who walks page by page goes on from where the last page ended, with what each page shows unchanged', async () => {
+  const { me, ids } = await withCourses(9);
+  for (let page = 1; page <= 5; page += 1) {
+    expect(await asked(me, `limit=2&page=${page}`)).toEqual([ids.slice(2 * page - 2, 2 * page), 0]);
+  }
+  // Pages of another size lie by what was found too, and what comes later by the nearest of it.
+  expect(await asked(me, 'limit=4&page=2')).toEqual([ids.slice(4, 8), 0]);
+  expect(await asked(me, 'limit=7&page=2')).toEqual([ids.slice(7), 1]);
+  expect(await asked(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
+});
+
+test('pages are in the order of ids wherever their rows lie, of any size and from any place on', async () => {
+  const { me, ids } = await withCourses(9);
+  // A row that is written anew lies behind all others.
+  for (const id of [ids[4]!, ids[0]!, ids[7]!]) await me.put(`/v2/courses/${id}`, { title: `Moved ${id}` });
+  for (const limit of [3, 75, 250]) {
+    const [since, page] = [ids.slice(2), ids.slice(2 + limit)];
+    expect(await asked(me, `limit=${limit}`)).toEqual([ids.slice(0, limit), 0]);
+    expect(await asked(me, `limit=${limit}&since_id=${ids[1]}`)).toEqual([since.slice(0, limit), 0]);
+    expect((await asked(me, `limit=${limit}&since_id=${ids[1]}&page=2`))[0]).toEqual(page.slice(0, limit));
+  }
+});
+
+test('behind the last page nothing is asked for, until something is added', async () => {
+  const { me, ids } = await withCourses(9);
+  expect(await asked(me, 'limit=5&page=9')).toEqual([[], 40]);
+  expect(await asked(me, 'limit=5&page=9&unknown=1')).toEqual([[], 'not asked']);
+  // It is known of no more than that, nor of any other question.
+  expect(await asked(me, 'limit=5&page=8')).toEqual([[], 35]);
+  expect(await asked(me, 'limit=5&page=9&since_id=1')).toEqual([[], 40]);
+  expect(await asked(me, 'limit=5&page=9&include_deleted=true')).toEqual([[], 40]);
+  // By a last page, and by a count alone.
+  expect(await asked(me, 'limit=5&page=2')).toEqual([ids.slice(5), 5]);
+  expect(await asked(me, 'limit=3&page=4')).toEqual([[], 'not asked']);
+  expect((await asked(me, 'limit=3&paginate=1'))[0]).toEqual(ids.slice(0, 3));
+  expect(await asked(me, 'limit=3&paginate=1&page=4')).toEqual([[], 'not asked']);
+  const added = await me.course();
+  expect(await asked(me, 'limit=3&page=4')).toEqual([[added], 9]);
+});
+
+test('who asks by the clock behind the last page is answered anew each time', async () => {
+  const me = await (await ownWorld()).newProvider();
+  await bookable(me, {});
+  for (let n = 0; n < 2; n += 1) {
+    const [ids, skipped] = await asked(me, 'start_date_at_min=now&page=3', '/v2/coursedates');
+    expect([ids, skipped]).toEqual([[], 150]);
+  }
+});
+
+test('the first of a walk and another question skip what lies before', async () => {
+  const { me, ids } = await withCourses(5);
+  await asked(me, 'limit=2&page=1');
+  expect(await asked(me, `limit=2&page=2&since_id=${ids[0]!}`)).toEqual([ids.slice(3), 2]);
+  expect(await asked(me, 'limit=2&page=2&include_deleted=true')).toEqual([ids.slice(2, 4), 2]);
+  expect(await asked(me, 'limit=2&page=2&updated_at_min=2020-01-01')).toEqual([ids.slice(2, 4), 2]);
+  expect(await asked(me, 'limit=2&page=3&updated_at_min=2020-01-01')).toEqual([ids.slice(4), 0]);
+  // What is embedded moves no page.
+  expect(await asked(me, 'limit=2&page=2&include[]=products')).toEqual([ids.slice(2, 4), 0]);
+});
+
+test('who asks for pages at once is answered as who asks for one after the other', async () => {
+  const { me, ids } = await withCourses(12);
+  for (const pages of [
+    [1, 2, 3],
+    [4, 5, 6],
+    [3, 1, 6],
+  ]) {
+    const answers = await Promise.all(
+      pages.map((page) => me.get(`/v2/courses?limit=2&page=${page}&at_once=${pages[0]!}`)),
+    );
+    const found = answers.map((answer) => answer.json<{ id: number }[]>().map(({ id }) => id));
+    expect(found).toEqual(pages.map((page) => ids.slice(2 * page - 2, 2 * page)));
+  }
+});
+
+test('after a change every page is found anew', async () => {
+  const { me, ids } = await withCourses(6);
+  for (const page of [1, 2]) await asked(me, `limit=2&page=${page}`);
+  expect((await me.request('DELETE')(`/v2/courses/${ids[0]!}`)).status).toBe(200);
+  expect(await asked(me, 'limit=2&page=3')).toEqual([ids.slice(5), 4]);
+});
+
+test('no other provider goes on from it, and with partners nobody does', async () => {
+  const { world, me } = await withCourses(4);
+  const other = await withCourses(4, world);
+  await approvePartner(world.database, me.id, other.me.id);
+  await asked(me, 'limit=2&page=1');
+  expect(await asked(other.me, 'limit=2&page=2')).toEqual([other.ids.slice(2), 2]);
+  await asked(me, 'limit=2&page=1&include_partners=true');
+  expect((await asked(me, 'limit=2&page=2&include_partners=true'))[1]).toBe(2);
+});
+
+test('another order than by id skips', async () => {
+  const me = await (await ownWorld()).newProvider();
+  for (let n = 0; n < 4; n += 1) await bookable(me, {});
+  await asked(me, 'limit=2&order_by=startdate', '/v2/coursedates');
+  expect((await asked(me, 'limit=2&page=2&order_by=startdate', '/v2/coursedates'))[1]).toBe(2);
+});
+
+test('the last few ends are kept, and the nearest one before is gone on from', () => {
+  const known = createPageHints();
+  expect(nearestCursor(known, 75)).toBeUndefined();
+  for (let page = 1; page <= 20; page += 1) rememberCursor(known, { count: page * 75, id: page * 1_000 });
+  expect(known.cursors.size).toBe(8);
+  expect(nearestCursor(known, 12 * 75)).toBeUndefined();
+  expect(nearestCursor(known, 15 * 75 + 74)).toEqual({ count: 15 * 75, id: 15_000 });
+  expect(nearestCursor(known, 1e9)).toEqual({ count: 20 * 75, id: 20_000 });
+  // Who is asked for again stays.
+  rememberCursor(known, { count: 13 * 75, id: 13_000 });
+  rememberCursor(known, { count: 21 * 75, id: 21_000 });
+  expect(nearestCursor(known, 14 * 75)).toEqual({ count: 13 * 75, id: 13_000 });
+});
+
+test('what fails to be counted is counted anew', async () => {
+  const known = createPageHints();
+  await expect(countOnce(known, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+  const count = vi.fn(() => Promise.resolve(7));
+  expect(await Promise.all([countOnce(known, count), countOnce(known, count)])).toEqual([7, 7]);
+  expect(count).toHaveBeenCalledTimes(1);
+});
+
+test('of a list on one page nothing is kept', async () => {
+  const { world, me } = await withCourses(2);
+  await asked(me, 'limit=2');
+  expect(world.app.known.size).toBe(0);
+  await asked(me, 'limit=1');
+  expect(world.app.known.size).toBe(1);
+});

@@ -1,0 +1,206 @@
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { parseQuery } from '../../../src/http/parsing/query-string.ts';
+import { limits, openTestDatabase, openWorld, send, settings, sharedWorld } from '../../support/world.ts';
+
+const { app } = await sharedWorld();
+
+async function worldWith(options: Parameters<typeof openWorld>[1]) {
+  const world = await openWorld(openTestDatabase(inject('shared')), options);
+  onTestFinished(world.close);
+  return world;
+}
+
+const parameters = (count: number) => Array.from({ length: count }, (_, n) => `a[${n}]`).join('&');
+
+test('a query with 300 parameters is read, one with more is 400 in the words of the interface', async () => {
+  expect((await send(app, { url: `/live?${parameters(300)}` })).status).toBe(200);
+  for (const url of ['/live', '/v2/courses', '/courses', '/my/sign-in/x']) {
+    const { status, text } = await send(app, { url: `${url}?${parameters(301)}` });
+    expect(status, url).toBe(400);
+    if (!url.startsWith('/my')) expect(text).toContain('The query has more than 300 parameters');
+  }
+  expect((await send(app, { url: `/courses?${parameters(301)}` })).json()).toMatchObject({ status: 'failure' });
+});
+
+test('the parameters of one list are collected in place', () => {
+  const text = Array.from({ length: 300 }, (_, n) => `a[${n}]=${n}`).join('&');
+  const concatenated: unknown[] = [];
+  const { flat } = Array.prototype;
+  Array.prototype.flat = function counted(this: unknown[], ...rest: [depth?: 1]) {
+    concatenated.push(this);
+    return flat.apply(this, rest);
+  } as typeof flat;
+  onTestFinished(() => void (Array.prototype.flat = flat));
+  expect(parseQuery(text)['a']).toHaveLength(300);
+  expect(concatenated).toEqual([]);
+  expect({ ...parseQuery('a[]=1&a=2&a[1]=3&b=4&b=5&c[]=6&c[x]=7') }).toEqual({
+    a: ['1', '2', '3'],
+    b: ['4', '5'],
+    c: ['6'],
+    'c[x]': '7',
+  });
+});
+
+test('a body with more than 50,000 values is 400, in the words of the interface', async () => {
+  const me = await (await sharedWorld()).newProvider();
+  const body = { title: 'Many', tags: Array.from({ length: 50_001 }, () => 1) };
+  const [main, older] = [await me.post('/v2/courses', body), await me.post('/courses', body)];
+  expect([main.status, older.status]).toEqual([400, 400]);
+  expect(main.json()).toEqual({ error: 'The body has more than 50000 values' });
+  expect(older.json()).toEqual({ status: 'failure', error: 'The body has more than 50000 values' });
+});
+
+test('a body with more than 20,000 named fields is 400, and so is a form with such a list in a text', async () => {
+  const me = await (await sharedWorld()).newProvider();
+  const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '"{[,:\\']));
+  // The title is a field, too.
+  expect((await me.post('/v2/course-tags', { title: 'Named', ...named(19_999) })).status).toBe(201);
+  const refused = [
+    await me.post('/v2/course-tags', { title: 'Refused', ...named(20_000) }),
+    await me.post('/v2/course-tags', { title: 'Refused', a: { b: named(20_000) } }),
+    await me.post('/v2/courses', `title=Refused&tags=${JSON.stringify([named(20_001)])}`, {
+      'content-type': 'application/x-www-form-urlencoded',
+    }),
+  ];
+  for (const answer of refused)
+    expect([answer.status, answer.json()]).toEqual([400, { error: 'The body has more than 20000 named fields' }]);
+  const participants = Array(1_000).fill({ products: Array.from({ length: 220 }, (_, n) => n) });
+  for (const sent of [participants, JSON.stringify(participants)]) {
+    const answer = await me.post('/v2/booking', { coursedate_id: 1, payment_method: 'invoice', participants: sent });
+    expect([answer.status, answer.json<{ error: string }>().error]).toEqual([
+      400,
+      'The body has more than 50000 values',
+    ]);
+  }
+});
+
+test('a form may repeat a name more than 20 times', async () => {
+  const me = await (await sharedWorld()).newProvider();
+  const ids = await Promise.all(
+    Array.from({ length: 25 }, async (_, n) => {
+      const created = await me.post('/v2/course-tags', { title: `tag ${n}` });
+      return created.json<{ id: number }>().id;
+    }),
+  );
+  const payload = `title=Tagged&${ids.map((id) => `tags[]=${id}`).join('&')}`;
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await me.post('/v2/courses', payload, form)).status).toBe(201);
+});
+
+test('/openapi.json is one document with a strong ETag, compressed as asked', async () => {
+  const ask = (headers: Record<string, string>) => app.inject({ url: '/openapi.json', headers });
+  const plain = await ask({});
+  const document = plain.json<{ servers: unknown }>();
+  expect(plain.headers).toMatchObject({ 'cache-control': 'public, max-age=300', vary: 'Accept-Encoding' });
+  expect(plain.headers.etag).toMatch(/^"[\w-]{27}"$/);
+  expect(document.servers).toEqual([{ url: '/' }]);
+
+  const decompress = { gzip: gunzipSync, br: brotliDecompressSync };
+  const etags = new Set([plain.headers.etag]);
+  for (const encoding of ['gzip', 'br'] as const) {
+    const compressed = await ask({ 'accept-encoding': encoding });
+    expect(compressed.headers['content-encoding']).toBe(encoding);
+    expect(compressed.rawPayload.length).toBeLessThan(plain.rawPayload.length / 8);
+    expect(JSON.parse(decompress[encoding](compressed.rawPayload).toString())).toEqual(document);
+    const etag = String(compressed.headers.etag);
+    etags.add(etag);
+    for (const sent of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await ask({ 'accept-encoding': encoding, 'if-none-match': sent });
+      expect([again.statusCode, again.body]).toEqual([304, '']);
+    }
+  }
+  expect(etags.size).toBe(3);
+  expect((await ask({ 'if-none-match': '"other"' })).statusCode).toBe(200);
+});
+
+test('the document is generated once, however often it is asked for', async () => {
+  const { app: own } = await worldWith({});
+  let generated = 0;
+  const { swagger } = own;
+  own.swagger = ((...args: Parameters<typeof swagger>) => {
+    generated += 1;
+    return swagger(...args);
+  }) as typeof swagger;
+  for (const encoding of ['identity', 'gzip', 'br', 'gzip'])
+    await own.inject({ url: '/openapi.json', headers: { 'accept-encoding': encoding } });
+  expect(generated).toBe(1);
+  for (const url of ['/docs/json', '/docs/yaml']) {
+    const { statusCode, headers } = await own.inject({ url });
+    expect([statusCode, headers.location]).toEqual([308, '/openapi.json']);
+  }
+  expect(generated).toBe(1);
+});
+
+test('behind a base path redirects, the docs page and the document name it', async () => {
+  const { app: own } = await worldWith({ settings: { ...settings, publicUrl: 'https://school.example/booking' } });
+  expect((await send(own, { url: '/' })).headers['location']).toBe('/booking/docs');
+  expect((await send(own, { url: '/docs/json' })).headers['location']).toBe('/booking/openapi.json');
+  expect((await send(own, { url: '/openapi.json' })).json()).toMatchObject({ servers: [{ url: '/booking' }] });
+  for (const url of ['/docs', '/docs/']) {
+    const page = await send(own, { url });
+    const parts = [...page.text.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="([^"]+)"/g)].map(([, to]) => to!);
+    expect(parts.length).toBeGreaterThan(5);
+    for (const part of parts) {
+      const { pathname } = new URL(part, `https://school.example/booking${url}`);
+      expect(pathname).toMatch(/^\/booking\/docs\/static\//);
+      // The proxy removes the base path.
+      expect((await send(own, { url: pathname.slice('/booking'.length) })).status, part).toBe(200);
+    }
+  }
+});
+
+test.each(['/docs/static/..', '/docs/static/../', '/docs/static/%2e%2e/package.json', '/docs/static/%2e%2e%2fx'])(
+  '%s is 404',
+  async (path) => {
+    const { app: own } = await worldWith({});
+    await own.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = own.server.address() as AddressInfo;
+    // Sent as written: fetch and inject would resolve the dots.
+    const response = await new Promise<IncomingMessage>((resolve) => get({ port, path, agent: false }, resolve));
+    const body: unknown = await json(response);
+    expect([response.statusCode, body]).toEqual([404, { error: 'There is nothing at this path' }]);
+  },
+);
+
+test('an address is limited in what needs no key; other addresses, keys and /live are not', async () => {
+  const trustProxy = ['127.0.0.1'];
+  const world = await worldWith({ trustProxy, limits: { ...limits, publicRequestsPerMinute: 5 } });
+  const me = await world.newProvider();
+  const from = (address: string, url: string) =>
+    send(world.app, { url, headers: { 'x-forwarded-for': address }, remoteAddress: '127.0.0.1' });
+  const one = '203.0.113.1';
+  for (const url of ['/ready', '/openapi.json', '/docs', '/docs/json', '/my/sign-in/x'])
+    expect((await from(one, url)).status, url).not.toBe(429);
+  for (const url of ['/ready', '/openapi.json', '/docs', '/docs/static/index.css', '/my/sign-in/x']) {
+    const { status, headers } = await from(one, url);
+    expect([status, Number(headers['retry-after']) > 0], url).toEqual([429, true]);
+  }
+  expect((await from(one, '/live')).status).toBe(200);
+  expect((await from('203.0.113.2', '/ready')).status).toBe(200);
+  expect((await me.get('/v2/courses', { 'x-forwarded-for': one })).status).toBe(200);
+  for (let n = 0; n < 5; n += 1) await from(`2001:db8::${n}`, '/ready');
+  expect((await from('2001:db8::ffff', '/ready')).status).toBe(429);
+  expect((await from('2001:db8:0:1::1', '/ready')).status).toBe(200);
+});
+
+test('an unauthorized answer names the scheme, a preflight is no wrong key', async () => {
+  const { app: own } = await worldWith({ limits: { ...limits, wrongKeysPerMinute: 1 } });
+  for (const url of ['/v2/courses', '/schools', '/v2/booking', '/courses']) {
+    const preflight = await send(own, { method: 'OPTIONS', url });
+    expect([preflight.status, preflight.headers['www-authenticate']], url).toEqual([405, undefined]);
+    expect(preflight.headers['allow']).toMatch(/POST|GET/);
+  }
+  expect((await send(own, { method: 'OPTIONS', url: '/v2/nothing' })).status).toBe(404);
+  const wrong = await send(own, { url: '/v2/courses' });
+  expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, 'ApiKey header="X-API-Key"']);
+});
+
+test('If-None-Match: * is 304 on a list', async () => {
+  const me = await (await sharedWorld()).newProvider();
+  const any = await me.get('/v2/courses', { 'if-none-match': '*' });
+  expect([any.status, any.text]).toEqual([304, '']);
+});

@@ -1,0 +1,377 @@
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import type { buildApp } from '../../../src/app.ts';
+import { allGuards } from '../../../src/core/context.ts';
+import { categories } from '../../../src/database/tables/catalog.ts';
+import { addCategory } from '../../../src/resources/courses/category-service.ts';
+import { categorizeCourse } from '../../../src/resources/courses/service.ts';
+import { bookable, bookingOf } from '../../support/booking.ts';
+import { statementsOf } from '../../support/statements.ts';
+import {
+  asAdmin,
+  connectionTo,
+  limits,
+  openTestDatabase,
+  openWorld,
+  ownDatabase,
+  settings,
+  sharedWorld,
+  type Answer,
+  type Provider,
+} from '../../support/world.ts';
+
+const { app, database, newProvider } = await sharedWorld();
+const list = '/v2/courses?limit=10&include[]=provider';
+
+/** How many statements the question costs. */
+const cost = async (me: Provider, url: string, headers = {}) => (await statementsOf(() => me.get(url, headers))).length;
+
+/** Asks only for what differs from that answer. */
+const knowing = ({ headers }: Answer) => ({ 'if-none-match': String(headers['etag']) });
+
+test('a question asked again costs the look-up of the key alone, and answers the same bytes and headers', async () => {
+  const me = await newProvider();
+  for (let n = 0; n < 12; n += 1) await me.course();
+  const url = `${list}&updated_at_min=2020-01-01&unknown=1`;
+  const first = await me.get(url);
+  expect(await cost(me, url)).toBe(1);
+  const again = await me.get(url);
+  expect(again.text).toBe(first.text);
+  for (const name of [
+    'content-type',
+    'link',
+    'x-updated-through',
+    'etag',
+    'x-ignored-parameters',
+    'vary',
+    'cache-control',
+  ])
+    expect([name, again.headers[name]]).toEqual([name, first.headers[name]]);
+  expect(first.headers['link']).toContain('unknown=1');
+  expect((await me.get(url.replace('unknown=1', 'unknown=2'))).headers['link']).toContain('unknown=2');
+});
+
+test('HEAD answers from what GET left, with its length and without a body', async () => {
+  const me = await newProvider();
+  await me.course();
+  const answer = await me.get(list);
+  const head = await me.request('HEAD')(list);
+  expect([head.status, head.text, head.headers['etag']]).toEqual([200, '', answer.headers['etag']]);
+  expect((await me.get(list)).text).toBe(answer.text);
+});
+
+test.each<[string, (me: Provider) => Promise<unknown>]>([
+  ['its own write', (me) => me.course()],
+  [
+    'a category that another course got',
+    async (me) => {
+      const id = await addCategory(database, { title: `Category ${me.id}`, parentId: null });
+      await categorizeCourse(await me.ctx(), await me.course(), id);
+    },
+  ],
+])('%s is seen by the next question', async (_name, write) => {
+  const me = await newProvider();
+  await me.course();
+  const before = await me.get(list);
+  await write(me);
+  expect((await me.get(list)).text).not.toBe(before.text);
+});
+
+test('another title of a category is seen by the next question', async () => {
+  // Of its own, for what all share changes every list's ETag.
+  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  try {
+    const me = await own.newProvider();
+    const id = await addCategory(own.database, { title: 'Before', parentId: null });
+    await categorizeCourse(await me.ctx(), await me.course(), id);
+    const before = await me.get(list);
+    expect(before.text).toContain('Before');
+    await own.database.writeShared((tx) => tx.update(categories).set({ title: 'After' }).where(eq(categories.id, id)));
+    const known = knowing(before);
+    expect((await me.get(list, known)).status).toBe(200);
+    expect((await me.get(list)).text).toContain('After');
+  } finally {
+    await own.close();
+  }
+});
+
+test("two providers with the same data cannot use each other's ETags", async () => {
+  const both = [await newProvider('Same'), await newProvider('Same')] as const;
+  const url = '/v2/course-tags';
+  const [one, two] = await Promise.all(both.map(async (who) => String((await who.get(url)).headers['etag'])));
+  const statuses = [both[0].get(url, { 'if-none-match': two! }), both[1].get(url, { 'if-none-match': one! })];
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await both[0].get(url, { 'if-none-match': one! })).status).toBe(304);
+});
+
+test('what one provider asked answers no other, and no other language', async () => {
+  const [me, twin] = [await newProvider('Twin'), await newProvider('Twin')];
+  await me.course({ title: 'Mine' });
+  await me.get(list);
+  expect((await twin.get(list)).json()).toEqual([]);
+  const url = '/v2/courses?include[]=products';
+  const english = await me.get(url, { 'accept-language': 'en' });
+  const norwegian = await me.get(url, { 'accept-language': 'no' });
+  expect(norwegian.text).not.toBe(english.text);
+  expect((await me.get(url, { 'accept-language': 'en' })).text).toBe(english.text);
+  const mine = english.headers['etag'] as string;
+  expect((await twin.get(url, { 'if-none-match': mine })).status).toBe(200);
+});
+
+test('errors, single items and questions with the clock in them are not kept', async () => {
+  const me = await newProvider();
+  const courseId = await me.course();
+  for (const url of [
+    '/v2/courses?limit=0',
+    `/v2/courses/${courseId}`,
+    '/v2/coursedates?start_date_at_min=now',
+    '/v2/nextcoursedates',
+  ]) {
+    const first = await cost(me, url);
+    expect([url, await cost(me, url)]).toEqual([url, first]);
+  }
+});
+
+test('a restored database is read anew, although its clock says what it said before', async () => {
+  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  try {
+    const me = await own.newProvider();
+    const id = await me.course({ title: 'Before' });
+    const clock = async () =>
+      (await own.database.pool.query<{ at: string }>('select changed_at::text as at from provider_state')).rows[0]!.at;
+    const then = await clock();
+    const answer = await me.get(list);
+    // What a read that came a moment too late leaves under the older name.
+    for (const name of own.app.stored!.answers.keys()) {
+      const { headers } = own.app.stored!.answers.get(name)!;
+      own.app.stored!.answers.set(name, { headers, body: Buffer.from('[]') });
+    }
+    expect((await me.get(list)).text).toBe('[]');
+    await me.put(`/v2/courses/${id}`, { title: 'After' });
+    const after = await me.get(list);
+    await own.database.write([me.id], async (tx) => {
+      await tx.$client.query(
+        "update courses set title = 'Before', slug = 'before', updated_at = created_at, related_items_updated_at = created_at",
+      );
+      await tx.$client.query('update provider_state set changed_at = $1', [then]);
+    });
+    expect(await clock()).toBe(then);
+    expect((await me.get(list, knowing(after))).text).toBe(answer.text);
+    expect((await me.get(list)).text).toBe(answer.text);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a database put back from a copy while the server runs answers what the copy has, and then what is written to that', async () => {
+  const name = await ownDatabase();
+  const [copy, own] = [`${name}_copy`, await openWorld(openTestDatabase(name))];
+  // What is copied may have no connections.
+  const copied = async (from: string, to: string) => {
+    await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`);
+    await asAdmin(`create database ${to} template ${from} strategy file_copy`);
+  };
+  try {
+    const me = await own.newProvider();
+    const id = await me.course({ title: 'Before' });
+    const before = await me.get(list);
+    await copied(name, copy);
+    await me.put(`/v2/courses/${id}`, { title: 'After' });
+    const after = await me.get(list);
+    expect(after.text).toContain('After');
+    await asAdmin(`drop database ${name} with (force)`);
+    await copied(copy, name);
+    expect((await me.get(list, knowing(after))).text).toBe(before.text);
+    expect((await me.get(list)).text).toBe(before.text);
+    await me.put(`/v2/courses/${id}`, { title: 'Later' });
+    for (const one of [before, after]) expect((await me.get(list, knowing(one))).text).toContain('Later');
+    expect((await me.get(list)).text).toContain('Later');
+  } finally {
+    await own.close();
+    await asAdmin(`drop database if exists ${copy} with (force)`);
+  }
+});
+
+const isCount = (text: string) => text.startsWith('select count(*)');
+
+test('pages of one question are counted once, until something changes', async () => {
+  const me = await newProvider();
+  const { courseId } = await bookable(me, {});
+  const counts = async (url: string) => {
+    let answers: Awaited<ReturnType<Provider['get']>>[] = [];
+    const ask = () => Promise.all([1, 2, 3].map((page) => me.get(`${url}&limit=1&page=${page}`)));
+    const sent = await statementsOf(async () => (answers = await ask()));
+    const totals = answers.map(
+      (answer) => answer.json<{ pagination: { total_items: number } }>().pagination.total_items,
+    );
+    return [sent.filter(({ text }) => isCount(text)).length, ...new Set(totals)];
+  };
+  expect(await counts('/v2/coursedates?')).toEqual([1, 1]);
+  expect(await counts('/v2/coursedates?include[]=course')).toEqual([0, 1]);
+  // The clock is in what is embedded alone.
+  expect(await counts('/v2/coursedates?include[]=gatherings')).toEqual([0, 1]);
+  expect(await counts(`/v2/coursedates?course_id=${courseId}`)).toEqual([1, 1]);
+  expect(await counts('/v2/courses?paginate=1')).toEqual([1, 1]);
+  // The clock is in it; the first page tells its own total.
+  expect(await counts('/v2/coursedates?start_date_at_max=now')).toEqual([2, 0]);
+  await bookable(me, {});
+  expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
+});
+
+test('totals are counted once where no answers are kept, too', async () => {
+  const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
+  try {
+    const me = await own.newProvider();
+    for (let n = 0; n < 2; n += 1) await me.course();
+    const asked = async () =>
+      (await statementsOf(() => me.get('/v2/courses?paginate=1&limit=1'))).map(({ text }) => text);
+    const [first, second] = [await asked(), await asked()];
+    const counting = (sent: string[]) => sent.filter(isCount).length;
+    expect([counting(first), counting(second)]).toEqual([1, 0]);
+    // The list itself is read each time.
+    expect(second.filter((text) => text.includes('from "courses"') && !isCount(text)).length).toBeGreaterThan(0);
+  } finally {
+    await own.close();
+  }
+});
+
+test('no more is kept than fits', async () => {
+  const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
+  try {
+    const me = await own.newProvider();
+    for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });
+    for (let n = 1; n <= 60; n += 1) await me.get(`/v2/courses?limit=${n}`);
+    const { calculatedSize, size } = own.app.stored!.answers;
+    expect(calculatedSize <= 50_000 && size < 60, `${calculatedSize} bytes in ${size}`).toBe(true);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a reader never sees less than a writer was told of before it asked', async () => {
+  const me = await newProvider();
+  const { dateId } = await bookable(me, { capacityMax: 0 });
+  const url = '/v2/participants?limit=250';
+  const until = performance.now() + 3_000;
+  let [told, reads] = [0, 0];
+  const write = async () => {
+    while (performance.now() < until && told < 200) {
+      const answer = await me.post('/v2/booking', bookingOf(dateId));
+      if (answer.status === 201) told += 1;
+    }
+  };
+  const stale: string[] = [];
+  const read = async () => {
+    while (performance.now() < until) {
+      const before = told;
+      const count = (await me.get(url)).json<unknown[]>().length;
+      if (count < before) stale.push(`${count} after ${before}`);
+      reads += 1;
+    }
+  };
+  await Promise.all([write(), read(), read(), read()]);
+  expect(stale).toEqual([]);
+  expect(told > 5 && reads > told, `${told} writes, ${reads} reads`).toBe(true);
+  expect(app.stored!.answers.size).toBeGreaterThan(0);
+});
+
+test('what many ask at once is read once, and no other provider gets it', async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  await me.course();
+  const url = `${list}&unknown=at-once`;
+  const ask = (who: Provider) => Array.from({ length: 20 }, () => who.get(url));
+  let [mine, theirs]: Awaited<ReturnType<Provider['get']>>[][] = [[], []];
+  const sent = await statementsOf(async () => {
+    [mine, theirs] = await Promise.all([Promise.all(ask(me)), Promise.all(ask(other))]);
+  });
+  expect(new Set(mine!.map(({ text }) => text)).size).toBe(1);
+  expect(mine![0]!.json()).toHaveLength(1);
+  expect(new Set(theirs!.map(({ text }) => text))).toEqual(new Set(['[]']));
+  // The rows of the one, and of the other, who has none.
+  expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(2);
+});
+
+test('who waits for an answer that fails shares the failure, and the next question is asked anew', async () => {
+  const name = await ownDatabase();
+  const own = await openWorld(openTestDatabase(name, { statementMs: 2_000 }));
+  const lock = new Client(connectionTo(name));
+  await lock.connect();
+  try {
+    const me = await own.newProvider();
+    await me.course();
+    await lock.query('begin');
+    await lock.query('lock table courses in access exclusive mode');
+    const sent = await statementsOf(async () => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => me.get(list)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(503));
+    });
+    expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
+    await lock.query('rollback');
+    expect((await me.get(list)).json()).toHaveLength(1);
+  } finally {
+    await lock.end();
+    await own.close();
+  }
+});
+
+test('when the first to ask goes away, its answer is for all who wait', async () => {
+  const name = await ownDatabase();
+  const own = await openWorld(openTestDatabase(name));
+  const lock = new Client(connectionTo(name));
+  await lock.connect();
+  try {
+    const me = await own.newProvider();
+    await me.course();
+    const base = await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const ask = (signal?: AbortSignal) =>
+      fetch(base + list, { headers: { 'x-api-key': me.apiKey }, ...(signal ? { signal } : {}) });
+    await lock.query('begin');
+    await lock.query('lock table courses in access exclusive mode');
+    const sent = await statementsOf(async () => {
+      const first = new AbortController();
+      const gone = ask(first.signal).catch(() => 'gone');
+      await pause(200);
+      const waiting = [ask(), ask(), ask()];
+      await pause(200);
+      first.abort();
+      expect(await gone).toBe('gone');
+      await pause(200);
+      await lock.query('rollback');
+      const answers = await Promise.all(waiting);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+    });
+    expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
+  } finally {
+    await lock.end();
+    await own.close();
+  }
+});
+
+test('another build names its answers otherwise', async () => {
+  mkdirSync('test/output', { recursive: true });
+  const folder = mkdtempSync(join('test/output', 'build-'));
+  const me = await newProvider();
+  const tagBy = async (build: string) => {
+    const { buildApp: built } = (await import(join(process.cwd(), build, 'app.js'))) as { buildApp: typeof buildApp };
+    const app = await built({ database, settings, version: 'test', limits, guards: allGuards });
+    const { headers } = await app.inject({ url: '/v2/courses', headers: { 'x-api-key': me.apiKey } });
+    await app.close();
+    return headers['etag'];
+  };
+  try {
+    for (const beside of ['migrations', 'package.json']) cpSync(beside, join(folder, beside), { recursive: true });
+    for (const copy of ['same', 'other']) cpSync('dist', join(folder, copy), { recursive: true });
+    appendFileSync(join(folder, 'other', 'app.js'), '\n// Another build.');
+    const tag = await tagBy('dist');
+    expect(tag).toMatch(/^W\/"/);
+    expect(await tagBy(join(folder, 'same'))).toBe(tag);
+    expect(await tagBy(join(folder, 'other'))).not.toBe(tag);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,94 @@
+import { connect, type AddressInfo } from 'node:net';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { newOrder, newUser } from '../../support/orders.ts';
+import { signedIn } from '../../support/pages.ts';
+import { limits, openTestDatabase, openWorld, send, type Answer } from '../../support/world.ts';
+
+const version = '7.65.43';
+
+async function namedWorld() {
+  const rate = { perSecond: 1, burst: 1_000 };
+  const options = { version, limits: { ...limits, rate, wrongKeysPerMinute: 3 } };
+  const world = await openWorld(openTestDatabase(inject('shared')), options);
+  onTestFinished(world.close);
+  return { ...world, me: await world.newProvider() };
+}
+
+/** What would tell somebody which software answers, and of what age. */
+const names = ['server', 'x-powered-by', 'via', 'x-aspnet-version', 'x-generator', 'x-runtime'];
+const software = new RegExp(
+  [version, process.versions.node, '0\\.1\\.0'].map((one) => one.replaceAll('.', '\\.')).join('|') +
+    '|fastify|node\\.js|express|postgres',
+  'i',
+);
+
+test('no answer names the software or its version in a header', async () => {
+  const { app, me } = await namedWorld();
+  const userId = await newUser(me);
+  const { participantIds } = await newOrder(me, { courseId: await me.course(), users: [userId] });
+  const browser = await signedIn(app, me, userId);
+  const { etag } = (await me.get('/v2/courses')).headers;
+  const wrongKeys: Answer[] = [];
+  for (let turn = 0; turn < 4; turn += 1) wrongKeys.push(await me.get('/v2/courses', { 'x-api-key': 'wrong' }));
+  const answers = [
+    await me.get('/v2/courses'),
+    await me.get('/v2/courses', { 'if-none-match': String(etag) }),
+    await me.post('/v2/courses', {}),
+    await me.get('/v2/nothing'),
+    await me.request('DELETE')('/v2/courses'),
+    await me.post('/v2/courses', '<a/>', { 'content-type': 'text/xml' }),
+    await me.post('/v2/courses', { title: 'x'.repeat(2_000_000) }),
+    await me.post('/v2/booking', {}),
+    await me.get('/schools'),
+    await me.post('/courses', {}),
+    ...wrongKeys,
+    await me.get('/live'),
+    await me.get('/ready'),
+    await me.get('/'),
+    await me.get('/docs'),
+    await me.get('/nothing'),
+    await me.get('/%ff'),
+    await browser.get('/my'),
+    await browser.get(`/my/courses/${participantIds[0]!}`),
+    await browser.get(`/my/courses/${participantIds[0]!}/calendar.ics`),
+    await browser.get('/my/nothing'),
+    await browser.get('/my/sign-in/none'),
+  ];
+  expect(new Set(answers.map(({ status }) => status))).toEqual(
+    new Set([200, 302, 304, 400, 401, 404, 405, 410, 413, 415, 429]),
+  );
+  for (const { status, headers, text } of answers) {
+    expect(Object.keys(headers).filter((name) => names.includes(name))).toEqual([]);
+    expect(JSON.stringify(headers)).not.toMatch(software);
+    expect(text, String(status)).not.toMatch(software);
+  }
+});
+
+test('the reference names the version of the interface, in its text alone', async () => {
+  const { app } = await namedWorld();
+  for (const url of ['/openapi.json']) {
+    const { text, headers } = await send(app, { url });
+    expect(text).toContain(version);
+    expect(JSON.stringify(headers)).not.toMatch(software);
+    expect(text.replaceAll(version, '')).not.toMatch(software);
+  }
+});
+
+test('nor does what is said to those who speak no HTTP', async () => {
+  const { app } = await namedWorld();
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const saying = (sent: string) =>
+    new Promise<string>((done, failed) => {
+      let heard = '';
+      const socket = connect(port, '127.0.0.1', () => socket.write(sent));
+      socket.setEncoding('utf8').on('data', (part: string) => (heard += part));
+      socket.on('close', () => done(heard)).on('error', failed);
+    });
+  for (const sent of ['nonsense\r\n\r\n', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`]) {
+    const heard = await saying(sent);
+    expect(heard).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(heard).not.toMatch(software);
+    expect(heard).not.toMatch(/^(server|x-powered-by|via):/im);
+  }
+});

@@ -1,0 +1,235 @@
+import { expect, test } from 'vitest';
+import { LocationBody, LocationChange } from '../../../src/resources/locations/body-schema.ts';
+import { addDate, addInstructor, placeOf } from '../../support/dates.ts';
+import { dialects, encoded, fullLocation as plain, typed, type Fields } from '../../support/generate.ts';
+import { write } from '../../support/orders.ts';
+import { sharedWorld, type Provider } from '../../support/world.ts';
+
+const { newProvider } = await sharedWorld();
+
+const listed = async (me: Provider) => (await me.get('/v2/locations')).json<Fields[]>();
+const create = async (me: Provider, fields: object) =>
+  (await me.post('/v2/locations', fields)).json<Fields & { id: number }>();
+async function everything(me: Provider) {
+  const [{ id: place_id }, idInstructor] = [await placeOf(me, 'Bergen'), await addInstructor(me)];
+  return { ...plain, country: 'se', place_id, idInstructor };
+}
+const { is_default, is_archived, is_virtual, is_notification_enabled } = plain;
+const flags = { is_default, is_archived, is_virtual, is_notification_enabled };
+const bare = {
+  id: expect.any(Number) as number,
+  title: 'Bare',
+  custom_title: null,
+  address: null,
+  address2: null,
+  address3: null,
+  zipcode: null,
+  city: null,
+  state: '',
+  county: '',
+  country: 'Norway',
+  country_code: 'NO',
+  idCountry: '578',
+  idPlace: 0,
+  place: null,
+  lat: 0,
+  lng: 0,
+  timezone: null,
+  long_text: null,
+  short_text: null,
+  short_text_2: null,
+  idInstructor: null,
+  instructor: null,
+  full_address: null,
+  email_booking: null,
+  email_moreinfo: null,
+  cancellation_days: 0,
+  capacity_budget: 0,
+  capacity_max: 0,
+  capacity_min: 0,
+  capacity_overbook: 0,
+  capacity_wait: 0,
+  is_archived: false,
+  is_default: false,
+  is_notification_enabled: false,
+  is_virtual: false,
+  notification_days: 0,
+  notification_role: null,
+};
+
+test('a title is enough; everything else gets its default', async () => {
+  const me = await newProvider();
+  const answer = await me.post('/v2/locations', { title: ' Bare ' });
+  expect([answer.status, answer.json()]).toEqual([201, bare]);
+  expect(await listed(me)).toEqual([answer.json()]);
+  const empty = Object.fromEntries(Object.keys(LocationBody.properties).map((name) => [name, '']));
+  expect(await create(me, { ...empty, title: 'Bare' })).toEqual(bare);
+});
+
+test.each(dialects)('every field reads back: %s', async (dialect) => {
+  const me = await newProvider();
+  const fields = await everything(me);
+  const answer = await me.post('/v2/locations', encoded(dialect, { ...fields, id: 7 }), typed(dialect));
+  expect(answer.status, answer.text).toBe(201);
+  expect(answer.json()).toEqual({
+    ...{ ...plain, id: expect.any(Number) as number, notification_role: null },
+    ...{ country: 'Sweden', country_code: 'SE', idCountry: '752', full_address: 'Strandgaten 1, 5004 Bergen, Sweden' },
+    ...{
+      idPlace: fields.place_id,
+      place: expect.objectContaining({ id: String(fields.place_id), title: 'Bergen' }) as object,
+    },
+    ...{ idInstructor: fields.idInstructor, instructor: expect.objectContaining({ name: 'Kari Nordmann' }) as object },
+  });
+  expect(answer.json().id).not.toBe(7);
+  expect(await listed(me)).toEqual([answer.json()]);
+});
+
+test('an update takes every field of the create, all optional', () => {
+  expect(Object.keys(LocationChange.properties)).toEqual(Object.keys(LocationBody.properties));
+  expect(LocationChange.required ?? []).toEqual([]);
+});
+
+test.each(dialects)('everything that is sent changes; what is sent empty is cleared: %s', async (dialect) => {
+  const me = await newProvider();
+  const { id } = await create(me, { title: 'Bare' });
+  const put = (fields: Fields) => me.put(`/v2/locations/${id}`, encoded(dialect, fields), typed(dialect));
+  const fields = await everything(me);
+  const whole = await create(me, fields);
+  const changed = await put(fields);
+  expect([changed.status, changed.json()]).toEqual([200, { ...whole, id }]);
+  expect((await listed(me))[0]).toEqual(changed.json());
+
+  const empty = Object.fromEntries(Object.keys(fields).map((name) => [name, '']));
+  const { json } = await put({ ...empty, title: 'Bare' });
+  expect(json()).toEqual({ ...bare, id, ...flags });
+  expect((await put({ is_default: 0, is_archived: 'no', is_virtual: 'off' })).json()).toEqual({
+    ...{ ...bare, id, is_notification_enabled: true },
+  });
+});
+
+test.each([...Object.entries(plain), ['country', 'SE'], ['place_id', 0], ['idInstructor', 0]] as [string, unknown][])(
+  '%s alone changes, and nothing else does',
+  async (name, value) => {
+    const me = await newProvider();
+    const before = await create(me, { title: 'Kept', address: 'Street 1', capacity_max: 9 });
+    const fields = await everything(me);
+    const named = { place_id: fields.place_id, idInstructor: fields.idInstructor }[name] ?? value;
+    const after = (await me.put(`/v2/locations/${before.id}`, { [name]: named })).json<Fields>();
+    const shown: Record<string, string[]> = {
+      country: ['country', 'country_code', 'full_address', 'idCountry'],
+      place_id: ['idPlace', 'place'],
+      idInstructor: ['idInstructor', 'instructor'],
+    };
+    const address = ['address', 'zipcode', 'city'].includes(name) ? ['full_address'] : [];
+    const moved = Object.keys(after).filter(
+      (member) => JSON.stringify(after[member]) !== JSON.stringify(before[member]),
+    );
+    expect(moved.sort()).toEqual((shown[name] ?? [name, ...address]).sort());
+  },
+);
+
+test('a country is one of the known, in any case', async () => {
+  const me = await newProvider();
+  for (const country of ['dk', 'DK', 'Dk'])
+    expect(await create(me, { title: 'A', country })).toMatchObject({ country: 'Denmark' });
+  for (const country of ['XX', 'NOR', 'N', 'Norway', '47']) {
+    const answer = await me.post('/v2/locations', { title: 'A', country });
+    expect([answer.status, answer.json()], country).toEqual([400, { error: 'Field(s) not valid: country' }]);
+  }
+});
+
+test.each(['Europe/Oslo', 'America/Argentina/Buenos_Aires', 'Asia/Kathmandu', 'UTC', 'Etc/GMT+5'])(
+  '%s is a time zone',
+  async (timezone) => {
+    expect(await create(await newProvider(), { title: 'A', timezone })).toMatchObject({ timezone });
+  },
+);
+
+test.each([
+  'Europe/Olso',
+  'europe/oslo',
+  'CEST',
+  '+02:00',
+  'GMT+2',
+  'foo-3',
+  'localtime',
+  'posix/Europe/Oslo',
+  "'",
+  '%',
+  'x'.repeat(255),
+])('%s is none', async (timezone) => {
+  const me = await newProvider();
+  const { id } = await create(me, { title: 'A' });
+  for (const answer of [
+    await me.post('/v2/locations', { title: 'B', timezone }),
+    await me.put(`/v2/locations/${id}`, { title: 'B', timezone }),
+  ]) {
+    expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: timezone' }]);
+  }
+  expect(await listed(me)).toMatchObject([{ title: 'A', timezone: null }]);
+});
+
+test.each<[object, string]>([
+  [{ title: '' }, 'Missing field(s): title'],
+  [{ title: ' ', country: 'XX' }, 'Missing field(s): title. Field(s) not valid: country'],
+  [{ lat: 90.1, lng: -180.5 }, 'Field(s) not valid: lat,lng'],
+  [{ lat: 'north' }, 'Field(s) not valid: lat'],
+  [{ capacity_max: -1, capacity_wait: 1.5 }, 'Field(s) not valid: capacity_max,capacity_wait'],
+  [{ cancellation_days: 2 ** 31 }, 'Field(s) not valid: cancellation_days'],
+  [{ email_booking: 'x', email_moreinfo: 'y' }, 'Field(s) not valid: email_booking,email_moreinfo'],
+  [{ is_archived: 'maybe' }, 'Field(s) not valid: is_archived'],
+  [{ address: 'x'.repeat(256), long_text: 'x'.repeat(5_001) }, 'Field(s) not valid: address,long_text'],
+  [{ place_id: 0 }, 'Field(s) not valid: place_id'],
+  [
+    { place_id: 999_999_999, timezone: 'Nowhere', idInstructor: 999_999_999 },
+    'Field(s) not valid: place_id,timezone,idInstructor',
+  ],
+])('%j is refused and changes nothing: %s', async (fields, error) => {
+  const me = await newProvider();
+  const made = await create(me, { title: 'Kept' });
+  for (const answer of [
+    await me.post('/v2/locations', { title: 'B', ...fields }),
+    await me.put(`/v2/locations/${made.id}`, { custom_title: 'kept out', ...fields }),
+  ]) {
+    expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  }
+  expect(await listed(me)).toEqual([made]);
+});
+
+test("an instructor is one of the school's own, archived or not", async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const [mine, theirs] = [await addInstructor(me, { archivedAt: '2026-01-01 00:00+01' }), await addInstructor(other)];
+  const answer = await me.post('/v2/locations', { title: 'A', idInstructor: theirs });
+  expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: idInstructor' }]);
+  const { id } = await create(me, { title: 'A', idInstructor: mine });
+  const refused = await me.put(`/v2/locations/${id}`, { idInstructor: theirs });
+  expect([refused.status, refused.json()]).toEqual([400, { error: 'Field(s) not valid: idInstructor' }]);
+  expect(await listed(me)).toMatchObject([{ id, idInstructor: mine, instructor: { is_archived: true } }]);
+});
+
+test.each(['foreign', '999999999', '0', 'x'])('an unknown location is not found: %s', async (which) => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const theirs = await create(other, { title: 'Theirs' });
+  const answer = await me.put(`/v2/locations/${which === 'foreign' ? theirs.id : which}`, { title: 'Mine' });
+  expect(answer.status).toBe(404);
+  expect(await listed(other)).toEqual([theirs]);
+});
+
+test('an update moves updated_at of the location; dates that were made keep their seats and their stamp', async () => {
+  const me = await newProvider();
+  const { id } = await create(me, { title: 'A', capacity_max: 5 });
+  await addDate(me, await me.course(), { locationId: id, capacityMax: 5 });
+  const stamps = async () =>
+    (
+      await write(me, (tx) =>
+        tx.execute(
+          `select l.updated_at::text as location, d.updated_at::text as date, d.capacity_max as seats
+           from locations l join course_dates d on d.location_id = l.id where l.id = ${id}`,
+        ),
+      )
+    ).rows[0]! as { location: string; date: string; seats: number };
+  const before = await stamps();
+  await me.put(`/v2/locations/${id}`, { capacity_max: 9 });
+  const after = await stamps();
+  expect([after.location > before.location, after.date, after.seats]).toEqual([true, before.date, 5]);
+});

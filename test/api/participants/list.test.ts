@@ -1,0 +1,341 @@
+import { eq } from 'drizzle-orm';
+import { expect, test, vi } from 'vitest';
+import { participants } from '../../../src/database/tables/participants.ts';
+import {
+  newAttendance,
+  newCourseDate,
+  newCustomer,
+  newGathering,
+  newLocation,
+  newOrder,
+  newPlace,
+  newUser,
+  write,
+} from '../../support/orders.ts';
+import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+
+const world = await sharedWorld();
+const { newProvider } = world;
+
+const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
+const idsOf = (answer: Answer) => answer.json<{ id: number }[]>().map(({ id }) => id);
+
+test('a participant reads whole', async () => {
+  const me = await newProvider();
+  const courseId = await me.course({ title: 'First aid', reference: 'FA' });
+  const place = await newPlace(world, 'Bergen sentrum');
+  const locationId = await newLocation(me, {
+    placeId: place,
+    title: 'Harbour',
+    customTitle: 'By the sea',
+    address: 'Quay 1',
+    zipcode: '5003',
+    city: 'Bergen',
+    county: 'Vestland',
+    lat: 60.4,
+    lng: 5.3,
+    shortText2: 'two',
+    cancellationDays: 14,
+    isDefault: true,
+  });
+  const dateId = await newCourseDate(me, courseId, {
+    locationId,
+    placeId: place,
+    startTimeAt: '09:00',
+    endTimeAt: '15:30:00',
+    timezone: 'Europe/Oslo',
+    eventUrl: 'https://event.example',
+    internalNote: 'Bring cake',
+    isVirtual: true,
+    statusId: 2,
+  });
+  const userId = await newUser(me, { firstname: 'Kari', lastname: 'Nordmann' });
+  const { participantIds, bookingId, orderId } = await newOrder(me, {
+    courseId,
+    dateId,
+    users: [userId],
+    booking: { bookerName: 'Ola', bookerEmail: 'ola@b.example', bookerPhone: '+47 1', bookerLanguageId: 'no' },
+    participant: {
+      statusId: 7,
+      paidId: 1,
+      entrySource: 'School',
+      completed: true,
+      passed: true,
+      certificateIssuedAt: '2026-07-03',
+      userComment: 'Vegetarian',
+      customProperties: { size: 'L' },
+      archivedAt: '2026-08-01 12:00:00+02',
+    },
+  });
+
+  const answer = await me.get('/v2/participants');
+  expect(answer.status).toBe(200);
+  expect(answer.headers['etag']).toMatch(/^W\//);
+  const [participant, ...others] = answer.json();
+  expect(others).toEqual([]);
+  expect(participant).toEqual({
+    id: participantIds[0],
+    archived_at: '2026-08-01T12:00:00+02:00',
+    booker_admin_user: null,
+    booker_email: 'ola@b.example',
+    booker_language_id: 'no',
+    booker_name: 'Ola',
+    booker_phone: '+47 1',
+    certificate_issued_at: '2026-07-03',
+    completed: true,
+    no_show: false,
+    passed: true,
+    course: { id: courseId, title: 'First aid', reference: 'FA', created_at: dateTime, updated_at: dateTime },
+    coursedate: {
+      id: dateId,
+      idCourse: courseId,
+      idStatus: 2,
+      week: 27,
+      start_at: '2026-07-01',
+      end_at: '2026-07-02',
+      deadline_at: '2026-06-24',
+      time_start: '09:00',
+      time_end: '15:30',
+      timezone: 'Europe/Oslo',
+      gmt_offset: '+02:00',
+      place: 'Bergen sentrum',
+      is_virtual: true,
+      event_url: 'https://event.example',
+      internal_note: 'Bring cake',
+      idLocation: String(locationId),
+      teaching_language: 'Norwegian',
+      idTeachingLanguage: 'no',
+      location_cancellation_days: 14,
+      is_deleted: false,
+      guaranteed_to_run: true,
+      location: {
+        id: locationId,
+        title: 'Harbour',
+        custom_title: 'By the sea',
+        address: 'Quay 1',
+        address2: null,
+        address3: null,
+        zipcode: '5003',
+        city: 'Bergen',
+        state: '',
+        county: 'Vestland',
+        idCountry: '578',
+        country: 'Norway',
+        country_code: 'NO',
+        idPlace: place,
+        lat: 60.4,
+        lng: 5.3,
+        timezone: null,
+        long_text: null,
+        short_text: null,
+        short_text_2: 'two',
+        idInstructor: null,
+        is_default: true,
+        is_archived: false,
+        is_virtual: false,
+      },
+    },
+    created_at: dateTime,
+    updated_at: dateTime,
+    status_updated_at: dateTime,
+    custom_properties: { size: 'L' },
+    entry_source: 'School',
+    idBooking: bookingId,
+    idOrder: orderId,
+    idPaid: 1,
+    paid: { id: 1, title: 'Yes' },
+    status: { id: 7, title: 'Unconfirmed', status_code: 'status_unconfirmed' },
+    user: expect.objectContaining({ id: userId, firstname: 'Kari', lastname: 'Nordmann', customer: null }) as object,
+    user_comment: 'Vegetarian',
+  });
+});
+
+test('what is unset reads null, empty or 0', async () => {
+  const me = await newProvider();
+  const courseId = await me.course();
+  const dateId = await newCourseDate(me, courseId, { deletedAt: '2026-01-01 00:00:00+01' });
+  await newOrder(me, { courseId, dateId });
+  const [participant] = (await me.get('/v2/participants')).json();
+  expect(participant).toMatchObject({
+    archived_at: null,
+    booker_email: null,
+    booker_language_id: null,
+    booker_name: null,
+    booker_phone: null,
+    certificate_issued_at: null,
+    custom_properties: null,
+    entry_source: 'User',
+    paid: { id: 3, title: 'No' },
+    user_comment: null,
+    coursedate: {
+      idStatus: 1,
+      time_start: '',
+      time_end: '',
+      timezone: null,
+      place: '',
+      event_url: null,
+      internal_note: null,
+      idLocation: '',
+      location_cancellation_days: 0,
+      is_deleted: true,
+      guaranteed_to_run: false,
+      location: null,
+    },
+  });
+});
+
+test.each([
+  [1, 'Confirmed', 'Bekreftet', 'status_confirmed'],
+  [2, 'Overbooked', 'Overbooket', 'status_overbooked'],
+  [3, 'Waiting list', 'Venteliste', 'status_waitinglist'],
+  [4, 'Deregistered', 'Avmeldt', 'status_deregistered'],
+  [7, 'Unconfirmed', 'Ubekreftet', 'status_unconfirmed'],
+  [8, 'Deregistered with fee', 'Avmeldt med gebyr', 'status_deregistered_with_fee'],
+])('status %i is listed as %s', async (id, english, norwegian, status_code) => {
+  const me = await newProvider();
+  await newOrder(me, { courseId: await me.course(), participant: { statusId: id } });
+  const read = async (language: string) =>
+    (await me.get('/v2/participants', { 'accept-language': language })).json()[0];
+  expect((await read('en')).status).toEqual({ id, title: english, status_code });
+  const inNorwegian = await read('nb');
+  expect(inNorwegian.status).toEqual({ id, title: norwegian, status_code });
+  expect([inNorwegian.paid.title, inNorwegian.coursedate.teaching_language]).toEqual(['Nei', 'Norsk']);
+});
+
+test.each([
+  ['2026-07-01', undefined, 'Europe/Oslo', '+02:00', 27],
+  ['2026-12-31', undefined, 'Europe/Oslo', '+01:00', 53],
+  ['2027-01-01', undefined, 'Europe/Oslo', '+01:00', 53],
+  ['2027-01-04', undefined, 'Europe/Oslo', '+01:00', 1],
+  ['2024-12-30', undefined, 'Europe/Oslo', '+01:00', 1],
+  ['2026-03-29', '01:59', 'Europe/Oslo', '+01:00', 13],
+  ['2026-03-29', '03:00', 'Europe/Oslo', '+02:00', 13],
+  ['2026-07-01', '10:00', 'America/St_Johns', '-02:30', 27],
+  ['2026-07-01', '10:00', 'Asia/Kathmandu', '+05:45', 27],
+  ['2026-07-01', '10:00', 'UTC', '+00:00', 27],
+])('a date on %s at %s in %s has the offset and the ISO week', async (startAt, startTimeAt, zone, offset, week) => {
+  const me = await newProvider();
+  const courseId = await me.course();
+  const days = { startAt, endAt: '2027-12-31', deadlineAt: startAt };
+  const dateId = await newCourseDate(me, courseId, { ...days, startTimeAt, zone });
+  await newOrder(me, { courseId, dateId });
+  expect((await me.get('/v2/participants')).json()[0].coursedate).toMatchObject({ gmt_offset: offset, week });
+});
+
+/** Three participants: two of one course on two dates, one of another; two of a customer's, two of one user. */
+async function three(me: Provider) {
+  const [course, otherCourse] = [await me.course(), await me.course()];
+  const [date, otherDate] = [await newCourseDate(me, course), await newCourseDate(me, course)];
+  const customer = await newCustomer(me);
+  const [user, otherUser] = [await newUser(me, { customerId: customer }), await newUser(me)];
+  const a = await newOrder(me, { courseId: course, dateId: date, users: [user] });
+  const b = await newOrder(me, { courseId: course, dateId: otherDate, users: [otherUser] });
+  const c = await newOrder(me, { courseId: otherCourse, users: [user] });
+  const ids = [a, b, c].map(({ participantIds }) => participantIds[0]!);
+  return { course, otherCourse, date, otherDate, customer, user, otherUser, ids, thirdDate: c.dateId };
+}
+
+test('every filter keeps its own, alone and together', async () => {
+  const me = await newProvider();
+  const { course, otherCourse, date, otherDate, customer, user, otherUser, ids, thirdDate } = await three(me);
+  const [a, b, c] = ids as [number, number, number];
+  const asked = async (query: string) => idsOf(await me.get(`/v2/participants?${query}`));
+
+  expect(await asked('')).toEqual([a, b, c]);
+  expect(await asked(`course_id=${course}`)).toEqual([a, b]);
+  expect(await asked(`coursedate_id=${otherDate}`)).toEqual([b]);
+  expect(await asked(`customer_id=${customer}`)).toEqual([a, c]);
+  expect(await asked(`user_id=${user}`)).toEqual([a, c]);
+  expect(await asked(`user_id=${otherUser}`)).toEqual([b]);
+  expect(await asked(`course_id=${course}&customer_id=${customer}`)).toEqual([a]);
+  expect(await asked(`course_id=${course}&user_id=${otherUser}`)).toEqual([b]);
+  expect(await asked(`coursedate_id=${thirdDate}&course_id=${course}`)).toEqual([]);
+  expect(await asked(`coursedate_id=${date}&customer_id=${customer}&user_id=${user}&course_id=${course}`)).toEqual([a]);
+  expect(await asked(`course_id=${otherCourse}&limit=1`)).toEqual([c]);
+  expect(await asked(`customer_id=${customer}&since_id=${a}`)).toEqual([c]);
+  expect(await asked('limit=2&page=2')).toEqual([c]);
+
+  await write(me, async (tx) => {
+    const set = (id: number, day: string) =>
+      tx
+        .update(participants)
+        .set({ createdAt: `2026-03-0${day} 00:00:00+01`, updatedAt: `2026-04-0${day} 00:00:00+02` })
+        .where(eq(participants.id, id));
+    await set(a, '1');
+    await set(b, '2');
+    await set(c, '3');
+  });
+  expect(await asked('created_at_min=2026-03-02')).toEqual([b, c]);
+  expect(await asked('created_at_max=2026-03-02')).toEqual([a]);
+  expect(await asked('updated_at_min=2026-04-02&updated_at_max=2026-04-03')).toEqual([b]);
+  expect(await asked(`created_at_min=2026-03-02&customer_id=${customer}`)).toEqual([c]);
+  const synced = await me.get('/v2/participants?updated_at_min=2026-04-03');
+  expect([idsOf(synced), typeof synced.headers['x-updated-through']]).toEqual([[c], 'string']);
+});
+
+test('ids of another provider find nothing, and its participants never show', async () => {
+  const [me, other] = [await newProvider(), await newProvider()];
+  const theirs = await three(other);
+  await three(me);
+  for (const query of [
+    `course_id=${theirs.course}`,
+    `coursedate_id=${theirs.date}`,
+    `customer_id=${theirs.customer}`,
+    `user_id=${theirs.user}`,
+    'course_id=999999999',
+  ]) {
+    const answer = await me.get(`/v2/participants?${query}`);
+    expect([answer.status, answer.json()]).toEqual([200, []]);
+  }
+  expect(idsOf(await me.get('/v2/participants')).filter((id) => theirs.ids.includes(id))).toEqual([]);
+});
+
+test('include=attendance adds where the participant was', async () => {
+  const me = await newProvider();
+  const courseId = await me.course();
+  const dateId = await newCourseDate(me, courseId);
+  const gatherings = [await newGathering(me, dateId), await newGathering(me, dateId, '2026-07-02')];
+  const { participantIds } = await newOrder(me, { courseId, dateId, users: [await newUser(me), await newUser(me)] });
+  const registeredAt = '2026-07-01 15:00:00.5+02';
+  await newAttendance(me, participantIds[0]!, gatherings[1]!);
+  await newAttendance(me, participantIds[0]!, gatherings[0]!, { attended: false, registeredAt });
+
+  const [plain] = (await me.get('/v2/participants')).json();
+  expect(plain).not.toHaveProperty('attendance');
+  const [first, second] = (await me.get('/v2/participants?include[]=attendance')).json();
+  expect(first).toEqual({
+    ...plain,
+    attendance: [
+      { gathering_id: gatherings[0], attended: false, registered_at: '2026-07-01T15:00:00+02:00' },
+      { gathering_id: gatherings[1], attended: null, registered_at: null },
+    ],
+  });
+  expect(second.attendance).toEqual([]);
+  const refused = await me.get('/v2/participants?include=user');
+  expect([refused.status, refused.json().error]).toEqual([
+    400,
+    'Field(s) not valid: include. Supported values of include: attendance',
+  ]);
+});
+
+test('a page costs the same statements whatever its length, and an include one more', async () => {
+  const me = await newProvider();
+  const statements = async (query = '') => {
+    const spy = vi.spyOn(world.database.pool, 'query');
+    try {
+      await me.get(`/v2/participants?${query}`);
+      return spy.mock.calls.length;
+    } finally {
+      spy.mockRestore();
+    }
+  };
+  await me.get('/v2/participants'); // The first use of a key is noted.
+  const customerId = await newCustomer(me);
+  const order = async () => newOrder(me, { courseId: await me.course(), users: [await newUser(me, { customerId })] });
+  await order();
+  const one = await statements();
+  for (let n = 0; n < 3; n += 1) await order();
+  // The key; the rows of the page; bookings, courses, dates (with location and place), users and their customers.
+  expect([one, await statements()]).toEqual([7, 7]);
+  expect(await statements('include=attendance')).toBe(8);
+});

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { newProvider as providerIn, send, sharedWorld } from '../../support/world.ts';
+
+const world = await sharedWorld();
+const { newProvider } = world;
+
+const required = {
+  title: 'Fjord School',
+  org_nr: '987654321',
+  phone: '+47 55 00 00 00',
+  email_admin: 'admin@fjord.example',
+  post_address: 'Box 1',
+  post_zip: '5003',
+  post_city: 'Bergen',
+};
+const optional = {
+  active: 1,
+  reference: 'F-1',
+  email: 'post@fjord.example',
+  email_booking: 'booking@fjord.example',
+  email_more_info: 'info@fjord.example',
+  visit_address: 'Street 1',
+  visit_zip: '5004',
+  visit_city: 'Voss',
+  web_address: 'www.fjord.example',
+  text_tagline: 'Courses by the fjord',
+  text_description: '<p>Since 1994</p>',
+};
+const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
+const read = {
+  title: 'Fjord School',
+  active: true,
+  reference: 'F-1',
+  org_nr: '987654321',
+  phone: '+47 55 00 00 00',
+  email_admin: 'admin@fjord.example',
+  email_booking: 'booking@fjord.example',
+  email_more_info: 'info@fjord.example',
+  post_address: { address: 'Box 1', zip: '5003', city: 'Bergen' },
+  visit_address: { address: 'Street 1', zip: '5004', city: 'Voss' },
+  web_address: 'www.fjord.example',
+  text_tagline: 'Courses by the fjord',
+  text_description: '<p>Since 1994</p>',
+};
+
+test('an update reads back on both interfaces', async () => {
+  const me = await newProvider();
+  const answer = await me.put('/v2/schools', { ...required, ...optional });
+  expect([answer.status, answer.json()]).toEqual([200, { school_id: me.id }]);
+  expect((await me.get('/v2/schools')).json()).toEqual({
+    school: { ...read, created_at: dateTime, updated_at: dateTime },
+  });
+  expect((await me.get('/schools')).json()).toEqual({ status: 'success', school: read });
+});
+
+test('optional fields not sent keep their value, sent empty they are cleared; active not sent is true', async () => {
+  const me = await newProvider();
+  await me.put('/v2/schools', { ...required, ...optional, active: 0 });
+  const school = async () => (await me.get('/v2/schools')).json().school;
+  expect(await school()).toMatchObject({ active: false, reference: 'F-1' });
+
+  await me.put('/v2/schools', required);
+  expect(await school()).toMatchObject({ ...read, active: true });
+
+  await me.put('/v2/schools', { ...required, reference: '', visit_city: null, text_tagline: '', active: '' });
+  expect(await school()).toMatchObject({
+    reference: null,
+    visit_address: { address: 'Street 1', zip: '5004', city: '' },
+    text_tagline: '',
+    active: true,
+  });
+});
+
+test('a new provider reads with every field empty', async () => {
+  const me = await newProvider();
+  const { school } = (await me.get('/v2/schools')).json();
+  expect(school).toMatchObject({ title: me.title, active: true, reference: null, org_nr: '', text_description: '' });
+});
+
+test.each([
+  [{ ...required, title: '' }, 'Missing field(s): title'],
+  [{ ...required, phone: undefined, post_city: '' }, 'Missing field(s): phone,post_city'],
+  [{ ...required, email_admin: 'x', title: ' ' }, 'Missing field(s): title. Field(s) not valid: email_admin'],
+  [{ ...required, active: 'maybe' }, 'Field(s) not valid: active'],
+])('%j is refused and nothing changes', async (fields, error) => {
+  const me = await newProvider();
+  const before = (await me.get('/v2/schools')).json();
+  const answer = await me.put('/v2/schools', fields);
+  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  expect((await me.get('/v2/schools')).json()).toEqual(before);
+  const older = await me.post('/schools', fields);
+  expect([older.status, older.json()]).toEqual([400, { status: 'failure', error }]);
+});
+
+test('a sub-school gets a key of its own, and the parent no right to its data', async () => {
+  const parent = await newProvider();
+  const answer = await parent.post('/schools', { ...required, ...optional });
+  expect([answer.status, answer.json()]).toEqual([
+    200,
+    {
+      status: 'success',
+      school_id: expect.stringMatching(/^\d+$/) as string,
+      api_key: expect.stringMatching(/^cbs_/) as string,
+    },
+  ]);
+  const { api_key } = answer.json<{ api_key: string }>();
+  const as = (key: string, url: string) => send(world.app, { url, headers: { 'x-api-key': key } });
+  expect((await as(api_key, '/schools')).json().school).toEqual(read);
+
+  await send(world.app, {
+    method: 'POST',
+    url: '/v2/courses',
+    headers: { 'x-api-key': api_key },
+    payload: { title: 'Sub' },
+  });
+  expect((await as(api_key, '/v2/courses')).json()).toHaveLength(1);
+  expect((await parent.get('/v2/courses')).json()).toEqual([]);
+  const { school_id } = answer.json<{ school_id: string }>();
+  expect((await parent.get(`/v2/courses?partner_id=${school_id}`)).status).toBe(403);
+});
+
+test('a change of the school is one of its version', async () => {
+  const me = await providerIn(world.app, world.database);
+  const before = (await me.get('/v2/courses')).headers['etag'];
+  await me.put('/v2/schools', required);
+  expect((await me.get('/v2/courses')).headers['etag']).not.toBe(before);
+});

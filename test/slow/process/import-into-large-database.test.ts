@@ -1,0 +1,73 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { temporaryFolder, urlOf } from '../../support/processes.ts';
+import { load } from '../../support/everything.ts';
+import { openTestDatabase, openWorld, ownDatabase } from '../../support/world.ts';
+
+function* school(participants: number) {
+  yield { kind: 'course', ref: 'course', title: 'Knitting' };
+  yield { kind: 'coursedate', ref: 'date', course_id: 'course', start_at: '2027-03-01', end_at: '2027-03-01' };
+  for (let n = 1; n <= participants; n += 1) {
+    yield { kind: 'user', ref: `u${n}`, username: `user-${n}`, firstname: 'A', lastname: 'B' };
+    yield { kind: 'order', ref: `o${n}`, title: 'Knitting', booking: { ref: `b${n}`, coursedate_id: 'date' } };
+    yield { kind: 'participant', ref: `p${n}`, idBooking: `b${n}`, coursedate_id: 'date', user_id: `u${n}` };
+  }
+}
+
+test('an import after the import of a smaller provider reads each table a few times per row', async () => {
+  const name = await ownDatabase();
+  const world = await openWorld(openTestDatabase(name));
+  onTestFinished(world.close);
+  const [small, large] = [await world.newProvider(), await world.newProvider()];
+  expect(await load(small, school(20), {}, { name })).toMatchObject({ written: 62, reasons: [] });
+  const read = async () => {
+    // The counters of a session arrive when it ends, or a second later.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const { rows } = await world.database.pool.query<{ table: string; count: number }>(
+      `select t.relname as table, (coalesce(t.seq_tup_read, 0) + coalesce(sum(i.idx_tup_read), 0))::int8 as count
+       from pg_stat_user_tables t left join pg_stat_user_indexes i using (relid)
+       where t.relname in ('orders', 'bookings', 'participants', 'import_refs', 'course_users')
+       group by t.relname, t.seq_tup_read order by 1`,
+    );
+    return rows;
+  };
+  const before = await read();
+  const count = 4_000;
+  expect(await load(large, school(count), {}, { name })).toMatchObject({ written: 3 * count + 2, reasons: [] });
+  const after = await read();
+  const perRow = after.map(
+    ({ table, count: sum }, n) => [table, Math.round((sum - before[n]!.count) / count)] as const,
+  );
+  expect(perRow.filter(([, times]) => times > 60)).toEqual([]);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the import and its statement in the database', async (signal) => {
+  const name = await ownDatabase();
+  const world = await openWorld(openTestDatabase(name));
+  onTestFinished(world.close);
+  const me = await world.newProvider();
+  const file = join(temporaryFolder(), 'tags.ndjson');
+  writeFileSync(file, JSON.stringify({ kind: 'tag', ref: 't', title: 'Tag' }));
+  const waiting = async () =>
+    (
+      await world.database.pool.query<{ pid: number }>(
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    ).rows.length;
+  await world.database.write([me.id], async () => {
+    const child = spawn(process.execPath, ['dist/cli.js', 'import', file, '--provider', String(me.id)], {
+      env: { ...process.env, DATABASE_URL: urlOf(name) },
+    });
+    let stderr = '';
+    child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    child.kill(signal);
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, stderr]).toEqual([1, `error: stopped by ${signal}\n`]);
+    await expect.poll(waiting).toBe(0);
+  });
+  expect((await me.get('/v2/course-tags')).json()).toEqual([]);
+});

@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, inject, test, vi } from 'vitest';
+import { invite, mailServer, mailWorld, refusal } from '../../support/mail.ts';
+import { newUser } from '../../support/orders.ts';
+import { tokenFor } from '../../support/pages.ts';
+import { cli, processesNaming, startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
+
+// Each starts several processes.
+vi.setConfig({ testTimeout: 240_000 });
+
+const databasePassword = 'database-Pa55word';
+const smtpPassword = 'smtp-Pa55word';
+const bootstrapKey = `bootstrap-key-${'k'.repeat(30)}`;
+const wrongKey = `wrong-key-${'w'.repeat(30)}`;
+const password = 'fjord-and-forest-1';
+const otherPassword = 'mountain-and-moor-2';
+const wrongPassword = 'wrong-Pa55word';
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** An address with a password, which a server that trusts whoever is on the machine does not ask for. */
+const withPassword = (url: string) =>
+  url.replace(/^postgres:\/\/([^:@]*)(:[^@]*)?@/, `postgres://$1:${databasePassword}@`);
+
+/** Where a secret shows, or as much of it as a parser quotes. */
+function shownIn(secrets: string[], where: Record<string, string>) {
+  return Object.entries(where).flatMap(([place, text]) =>
+    secrets.filter((secret) => text.includes(secret.slice(0, 10))).map((secret) => `${secret} in ${place}`),
+  );
+}
+
+async function started(env: Record<string, string> = {}) {
+  const world = await mailWorld();
+  const settings = {
+    DATABASE_URL: withPassword(urlOf(world.name)),
+    DATA_DIR: temporaryFolder(),
+    LOG_FORMAT: 'pretty',
+    LOG_LEVEL: 'trace',
+    BOOTSTRAP_PROVIDER: 'First',
+    BOOTSTRAP_API_KEY: bootstrapKey,
+    ...env,
+  };
+  const server = await startServer(settings);
+  return { ...world, settings, server };
+}
+
+test('a server tells no key, password or link, in its log, its answers or its name', async () => {
+  const smtp = await mailServer({
+    authOptional: false,
+    // A server that quotes what it was told.
+    onAuth: ({ password: said }, _session, done) => done(refusal(535, `5.7.8 ${said} is not the password`)),
+  });
+  const SMTP_URL = smtp.url.replace('://', `://booking:${smtpPassword}@`);
+  const { server, settings, database, newProvider } = await started({ SMTP_URL });
+  const me = await newProvider();
+  const userId = await newUser(me, { username: 'kari', email: 'kari@x.example' });
+  const provider = ['--provider', String(me.id)];
+  const set = await cli(['user', 'set-password', ...provider, '--user', String(userId)], settings, `${password}\n`);
+  expect(set.code, set.stderr).toBe(0);
+  const made = await cli(['key', 'create', ...provider, '--json'], settings);
+  const { api_key: apiKey, key_id: keyId } = made.json<{ api_key: string; key_id: number }>();
+  const [signIn, choose] = [await tokenFor(me, 'sign_in', userId), await tokenFor(me, 'password', userId)];
+  await invite(me, 'siv@x.example');
+
+  const answers: string[] = [];
+  const ask = async (path: string, how: RequestInit = {}, expected?: number) => {
+    const answer = await fetch(`${server.url}${path}`, { redirect: 'manual', ...how });
+    const text = await answer.text();
+    if (expected !== undefined) expect([path, answer.status, text]).toEqual([path, expected, text]);
+    answers.push(`${JSON.stringify([...answer.headers])} ${text}`);
+    return text;
+  };
+  const json = (key: string, body: string) => ({
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body,
+  });
+  const credentials = (given: string) => JSON.stringify({ username: 'kari', password: given, create_login_url: false });
+  const parts = new FormData();
+  parts.set('title', '');
+  for (const key of [bootstrapKey, apiKey, me.apiKey]) {
+    await ask('/v2/courses', { headers: { 'x-api-key': key } }, 200);
+    await ask('/v2/courses', json(key, `{"title": "${key}`), 400);
+    await ask('/v2/courses', json(key, JSON.stringify({ title: 5, level: key, tags: key })), 400);
+    await ask(`/v2/courses?limit=${key}`, { headers: { 'x-api-key': key } }, 400);
+    await ask('/v2/courses', json(key, key), 400);
+    await ask('/v2/courses', { method: 'POST', headers: { 'x-api-key': key }, body: parts }, 400);
+    await ask('/courses', json(key, `{"api_key": "${key}", "title": `), 400);
+    await ask(`/v2/${key}`, { headers: { 'x-api-key': key } }, 404);
+  }
+  for (const path of ['/v2/courses', '/schools', '/v2/booking'])
+    await ask(path, { headers: { 'x-api-key': wrongKey } }, 401);
+  await ask('/v2/check-user-credentials', json(apiKey, credentials(password)), 200);
+  await ask('/v2/check-user-credentials', json(apiKey, credentials(wrongPassword)), 200);
+  await ask('/v2/check-user-credentials', json(apiKey, credentials(password).slice(0, -1)), 400);
+  await ask('/v2/check-user-credentials', json(wrongKey, credentials(password)), 401);
+  const form = (fields: Record<string, string>) => ({ method: 'POST', body: new URLSearchParams(fields) });
+  await ask(`/my/password/${choose}`, form({ password: otherPassword, repeated: wrongPassword }), 400);
+  await ask(`/my/password/${choose}`, form({ password: otherPassword, repeated: otherPassword }), 303);
+  await ask(`/my/sign-in/${signIn}`, {}, 410);
+  await ask(`/my/password/${choose}%ff`, {}, 410);
+
+  // With the table away, whatever asks for it fails with a word in the log.
+  await database.pool.query('alter table courses rename to away');
+  await ask('/v2/courses', json(apiKey, JSON.stringify({ title: apiKey, text_lead: password })));
+  await ask('/v2/courses', { headers: { 'x-api-key': apiKey } });
+  await database.pool.query('alter table away rename to courses');
+  await database.pool.query("alter table course_users add constraint never check (username = '') not valid");
+  const link = `/my/password/${await tokenFor(me, 'password', userId)}`;
+  await ask(link, form({ password, repeated: password }), 500);
+  await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('could not be sent');
+  expect((await cli(['key', 'revoke', String(keyId)], settings)).code).toBe(0);
+  await ask('/v2/courses', { headers: { 'x-api-key': apiKey } }, 401);
+
+  const { rows } = await database.pool.query<{ all: string }>(
+    `select coalesce((select json_agg(o)::text from outbox o), '') || (select json_agg(e)::text from audit_entries e) as all`,
+  );
+  const secrets = [
+    ...[databasePassword, smtpPassword, base64(smtpPassword), base64(`\0booking\0${smtpPassword}`), bootstrapKey],
+    ...[apiKey, me.apiKey, wrongKey, password, otherPassword, wrongPassword, signIn, choose, link.split('/').at(-1)!],
+  ];
+  const listed = await cli(['mail', 'list', '--json'], settings);
+  const audit = await cli(['audit', 'list', '--json'], settings);
+  const keys = await cli(['key', 'list', ...provider, '--json'], settings);
+  expect(
+    shownIn(secrets, {
+      log: server.output() + server.errors(),
+      answers: answers.join('\n'),
+      'outbox and audit log': rows[0]!.all,
+      'command line': listed.stdout + audit.stdout + keys.stdout + set.stdout + set.stderr,
+    }),
+  ).toEqual([]);
+  expect(server.output()).toContain('failed');
+  expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).toBe(`${process.execPath}\0dist/main.js\0`);
+  expect(secrets.flatMap((secret) => processesNaming(secret))).toEqual([]);
+});
+
+test.each([
+  ['nobody listens', `postgres://booking:${databasePassword}@127.0.0.1:1/booking`],
+  ['a port that is none', `postgres://booking:${databasePassword}@127.0.0.1:port/booking`],
+  ['a host that is none', `postgres://booking:${databasePassword}@[::/booking`],
+  ['a broken percent', `postgres://booking:${databasePassword}%zz@127.0.0.1:1/booking`],
+  ['another scheme', `mysql://booking:${databasePassword}@127.0.0.1/booking`],
+  ['no such database', ''],
+])('a DATABASE_URL with %s is refused without its password', async (_name, given) => {
+  const DATABASE_URL = given || withPassword(urlOf('no_such_database'));
+  const env = { DATABASE_URL, STARTUP_WAIT_MS: '0', LOG_LEVEL: 'trace', LOG_FORMAT: 'json' };
+  const server = await startServer(env);
+  const command = await cli(['provider', 'list'], env);
+  expect([await server.ended, command.code]).toEqual([1, 1]);
+  const said = { server: server.output() + server.errors(), command: command.stdout + command.stderr };
+  expect(shownIn([databasePassword], said)).toEqual([]);
+  expect(said.command.trim().split('\n')).toHaveLength(1);
+});
+
+test.each([
+  ['SMTP_URL', `smtp://booking:${smtpPassword}%zz@127.0.0.1`],
+  ['SMTP_URL', `http://booking:${smtpPassword}@127.0.0.1`],
+  ['BOOTSTRAP_API_KEY', bootstrapKey],
+  ['BOOTSTRAP_API_KEY', `${bootstrapKey} and a blank`],
+])('a %s that is not valid is not told', async (name, value) => {
+  const server = await startServer({ DATABASE_URL: urlOf(inject('shared')), [name]: value, LOG_LEVEL: 'trace' });
+  expect(await server.ended).toBe(1);
+  expect(server.errors()).toContain(name);
+  expect(shownIn([smtpPassword, bootstrapKey], { server: server.output() + server.errors() })).toEqual([]);
+});
+
+const env = {
+  DATABASE_URL: withPassword('postgres://booking@127.0.0.1:1/booking'),
+  SMTP_URL: `smtp://booking:${smtpPassword}@127.0.0.1:1`,
+  BOOTSTRAP_API_KEY: bootstrapKey,
+  BOOTSTRAP_PROVIDER: 'First',
+};
+
+test('no --help shows what is configured', async () => {
+  const subcommandsOf = (help: string) =>
+    [...(help.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!);
+  const seen: string[] = [];
+  const visit = async (path: string[]) => {
+    const { code, stdout, stderr } = await cli([...path, '--help'], env);
+    expect([path, code]).toEqual([path, 0]);
+    seen.push(path.join(' '));
+    expect(shownIn([databasePassword, smtpPassword, bootstrapKey], { [path.join(' ')]: stdout + stderr })).toEqual([]);
+    const below = subcommandsOf(stdout).filter((name) => name !== 'help');
+    await Promise.all(below.map((name) => visit([...path, name])));
+  };
+  await visit([]);
+  expect(seen).toContain('key create');
+  expect(seen).toContain('audit list');
+});
+
+test('while it runs, the command line names no secret among the processes', async () => {
+  const child = spawn(process.execPath, ['dist/cli.js', 'provider', 'list'], {
+    env: { PATH: process.env['PATH'] ?? '', ...env, STARTUP_WAIT_MS: '3000' },
+    stdio: 'ignore',
+  });
+  const ended = new Promise<void>((done) => child.on('exit', () => done()));
+  await new Promise((done) => setTimeout(done, 1_500));
+  const named = readFileSync(`/proc/${child.pid!}/cmdline`, 'utf8');
+  expect(named).toContain('provider');
+  for (const secret of [databasePassword, smtpPassword, bootstrapKey]) {
+    expect(named).not.toContain(secret);
+    expect(processesNaming(secret)).toEqual([]);
+  }
+  await ended;
+});

@@ -1,0 +1,229 @@
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import type { AppOptions } from '../../../src/app.ts';
+import { readConfig } from '../../../src/config.ts';
+import { startServer, urlOf } from '../../support/processes.ts';
+import { limits, openTestDatabase, openWorld, ownDatabase, send, settings, sharedWorld } from '../../support/world.ts';
+
+const key = 'chosen-by-the-operator-0123456789';
+
+/** A real process with one provider. */
+const startWithKey = async (env: Record<string, string> = {}) =>
+  startServer({
+    DATABASE_URL: urlOf(await ownDatabase()),
+    BOOTSTRAP_API_KEY: key,
+    BOOTSTRAP_PROVIDER: 'First',
+    ...env,
+  });
+
+async function worldWith(options: Partial<AppOptions>) {
+  const world = await openWorld(openTestDatabase(inject('shared')), options);
+  onTestFinished(world.close);
+  return world;
+}
+
+/** A connection that sends what it is told and keeps what it hears. */
+function wire(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  const since = performance.now();
+  let heard = '';
+  socket.setEncoding('utf8').on('data', (part: string) => (heard += part));
+  onTestFinished(() => void socket.destroy());
+  // Sending to who has hung up is an error, and what these tests do.
+  socket.on('error', () => undefined);
+  const closed = new Promise<{ heard: string; ms: number }>((done) => {
+    socket.on('close', () => done({ heard, ms: performance.now() - since }));
+  });
+  return { send: (text: string) => void socket.write(text), heard: () => heard, closed };
+}
+
+const posting = (apiKey: string, length: number) =>
+  `POST /v2/courses HTTP/1.1\r\nhost: a\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+
+test('while it drains /ready says so, everything else is answered, and then the process ends well', async () => {
+  const server = await startWithKey({ DRAIN_MS: '1500' });
+  const get = (path: string) => fetch(`${server.url}${path}`, { headers: { 'x-api-key': key } });
+  expect((await get('/ready')).status).toBe(200);
+  const since = performance.now();
+  server.child.kill('SIGTERM');
+  await expect.poll(async () => (await get('/ready')).status).toBe(503);
+  expect(await (await get('/ready')).json()).toEqual({ status: 'not ready', reason: 'draining' });
+  const answer = await get('/v2/schools');
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+  expect((await get('/live')).status).toBe(200);
+  expect(await server.ended).toBe(0);
+  expect(performance.now() - since).toBeGreaterThan(1_400);
+});
+
+test('SIGTERM while a body is still arriving: the request gets its answer', async () => {
+  const server = await startWithKey();
+  const body = JSON.stringify({ title: 'Slowly sent' });
+  const client = wire(server.port);
+  client.send(posting(key, body.length) + body.slice(0, 8));
+  await sleep(300);
+  server.child.kill('SIGTERM');
+  await sleep(500);
+  client.send(body.slice(8));
+  expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 201 [^]*\{"course_id":\d+\}$/);
+  expect(await server.ended).toBe(0);
+});
+
+const shortly = { headersMs: 600, requestMs: 600 };
+
+/** A listening world with little patience; its server looks every two seconds. */
+async function impatient(waits: Partial<typeof limits>) {
+  const world = await worldWith({ limits: { ...limits, ...waits } });
+  await world.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = world.app.server.address() as AddressInfo;
+  return { port, me: await world.newProvider() };
+}
+
+test.each<[string, Partial<typeof limits>, (apiKey: string) => string]>([
+  ['half a header', { headersMs: 600 }, () => 'GET /v2/schools HTTP/1.1\r\nhost: a\r\nx-api'],
+  ['half a body', shortly, (apiKey) => posting(apiKey, 100) + '{"title":"Never'],
+])('who sends %s and no more is told so and cut off', async (_name, waits, sent) => {
+  const { port, me } = await impatient(waits);
+  const client = wire(port);
+  client.send(sent(me.apiKey));
+  const { heard, ms } = await client.closed;
+  expect(heard).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[^]*\{"error":"Request Timeout"\}$/);
+  expect(ms).toBeGreaterThan(550);
+  expect(ms).toBeLessThan(600 + 2_000 + 1_500);
+  expect((await me.get('/v2/courses')).json()).toEqual([]);
+});
+
+test('who sends a little now and then is cut off all the same', async () => {
+  const { port, me } = await impatient(shortly);
+  const client = wire(port);
+  client.send(posting(me.apiKey, 100));
+  const drip = setInterval(() => client.send(' '), 100);
+  const { heard, ms } = await client.closed.finally(() => clearInterval(drip));
+  expect(heard).toMatch(/^HTTP\/1\.1 408 /);
+  expect(ms).toBeLessThan(600 + 2_000 + 1_500);
+});
+
+test('who waits for an answer longer than a connection may stand still gets it', async () => {
+  const database = openTestDatabase(inject('shared'), { writeMs: 20_000 });
+  const world = await openWorld(database, { limits: { ...limits, ...shortly } });
+  onTestFinished(world.close);
+  await world.app.listen({ port: 0, host: '127.0.0.1' });
+  const me = await world.newProvider();
+  const held = database.write([me.id], async () => sleep(600 + 3_000 + 1_500));
+  const body = JSON.stringify({ title: 'Late' });
+  const client = wire((world.app.server.address() as AddressInfo).port);
+  client.send(posting(me.apiKey, body.length).replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n') + body);
+  expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 201 /);
+  await held;
+});
+
+test('who sends much more than is taken hears so', async () => {
+  const server = await startWithKey();
+  const length = 50_000_000;
+  const head = posting(key, length).replace('application/json', 'multipart/form-data; boundary=edge');
+  for (let n = 0; n < 5; n += 1) {
+    const client = wire(server.port);
+    client.send(head + 'x'.repeat(length));
+    expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 413 [^]*\{"error":"The body is too large"\}$/);
+  }
+});
+
+test('a connection serves several requests and is closed once it is idle', async () => {
+  const { port, me } = await impatient({ keepAliveMs: 600 });
+  const client = wire(port);
+  const ask = () => client.send(`GET /v2/course-tags HTTP/1.1\r\nhost: a\r\nx-api-key: ${me.apiKey}\r\n\r\n`);
+  const answers = () => client.heard().split('HTTP/1.1 200 OK').length - 1;
+  ask();
+  await expect.poll(answers).toBe(1);
+  await sleep(300);
+  ask();
+  await expect.poll(answers).toBe(2);
+  const { ms } = await client.closed;
+  expect(ms).toBeGreaterThan(800);
+  expect(ms).toBeLessThan(5_000);
+});
+
+test('Link leads to PUBLIC_URL, with its path', async () => {
+  const { PUBLIC_URL } = readConfig({ PUBLIC_URL: 'https://booking.example/api/' });
+  const me = await (await worldWith({ settings: { ...settings, publicUrl: PUBLIC_URL } })).newProvider();
+  const first = await me.course();
+  await me.course();
+  const { headers } = await me.get('/v2/courses?limit=1', { host: 'elsewhere.example' });
+  expect(headers['link']).toBe(`<https://booking.example/api/v2/courses?limit=1&since_id=${first}>; rel="next"`);
+});
+
+test('a time for headers that no server could keep is refused', () => {
+  expect(readConfig({ HEADERS_TIMEOUT_MS: '300000' }).HEADERS_TIMEOUT_MS).toBe(300_000);
+  expect(() => readConfig({ HEADERS_TIMEOUT_MS: '300001' })).toThrow('HEADERS_TIMEOUT_MS must be <= 300000');
+});
+
+test('a server starts with the longest time for headers', async () => {
+  const { app } = await worldWith({ limits: { ...limits, headersMs: 300_000 } });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  expect(app.server.headersTimeout).toBe(300_000);
+});
+
+test('PUBLIC_URL and CATALOG_URL are read as a browser spells them', () => {
+  const { PUBLIC_URL, CATALOG_URL, MAIL_FROM } = readConfig({
+    PUBLIC_URL: 'HTTPS://Booking.Example:443/Api//',
+    CATALOG_URL: 'HTTP://Catalog.Example',
+  });
+  expect([PUBLIC_URL, CATALOG_URL]).toEqual(['https://booking.example/Api', 'http://catalog.example']);
+  expect(MAIL_FROM).toBe('no-reply@booking.example');
+  expect(readConfig({ PORT: '3001' }).PUBLIC_URL).toBe('http://localhost:3001');
+  for (const url of ['https://x.example/?a=1', 'https://x.example/#a', 'https://x.example/?', 'mailto:x@x.example'])
+    for (const name of ['PUBLIC_URL', 'CATALOG_URL'])
+      expect(() => readConfig({ [name]: url })).toThrow(`${name} must be an http or https address without ? and #`);
+});
+
+/** The statuses of wrong keys that claim, one after the other, to come from these addresses. */
+async function wrongKeys(TRUST_PROXY: string, addresses: string[]) {
+  const { trustProxy } = readConfig({ TRUST_PROXY });
+  const { app } = await worldWith({ trustProxy, limits: { ...limits, wrongKeysPerMinute: 2 } });
+  const statuses: number[] = [];
+  for (const address of addresses) {
+    const headers = { 'x-api-key': 'wrong', 'x-forwarded-for': address };
+    statuses.push((await send(app, { url: '/v2/schools', headers, remoteAddress: '192.0.2.7' })).status);
+  }
+  return statuses;
+}
+const [one, two] = ['203.0.113.1', '203.0.113.2'];
+
+test('behind a trusted proxy wrong keys count for the address that it names', async () => {
+  const statuses = await wrongKeys('192.0.2.0/24, 10.0.0.1', [one, one, one, two]);
+  expect(statuses).toEqual([401, 401, 429, 401]);
+});
+
+test('what a client prepends does not hide its address from a trusted proxy', async () => {
+  const statuses = await wrongKeys('192.0.2.7', [`1.1.1.1, ${one}`, `2.2.2.2, ${one}`, `3.3.3.3, ${one}`]);
+  expect(statuses).toEqual([401, 401, 429]);
+});
+
+test.each(['', '10.0.0.0/8'])('with TRUST_PROXY %j a forwarded address is not believed', async (trusted) => {
+  expect(await wrongKeys(trusted, [one, two, '203.0.113.3'])).toEqual([401, 401, 429]);
+});
+
+test('/docs is a page whose every part comes from here', async () => {
+  const { app } = await sharedWorld();
+  const page = await send(app, { url: '/docs' });
+  expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
+  const parts = [...page.text.matchAll(/<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"]+)"/g)].map(([, to]) => to!);
+  expect(parts.length).toBeGreaterThan(5);
+  for (const part of parts) {
+    expect(part).not.toMatch(/^(https?:)?\/\//);
+    expect((await send(app, { url: new URL(part, 'http://here/docs').pathname })).status, part).toBe(200);
+  }
+  const initializer = parts.find((part) => part.includes('initializer'))!;
+  const script = await send(app, { url: new URL(initializer, 'http://here/docs').pathname });
+  expect(script.text).not.toMatch(/["'](https?:)?\/\/\w/);
+  expect(page.headers['content-security-policy']).not.toContain('http:');
+});
+
+test('/ leads to the docs, and the document is OpenAPI 3.1 of this version', async () => {
+  const { app } = await sharedWorld();
+  expect((await send(app, { url: '/' })).headers['location']).toBe('/docs');
+  const { openapi, info, paths } = (await send(app, { url: '/openapi.json' })).json();
+  expect(openapi).toMatch(/^3\.1\./);
+  expect(info.version).toBe('test');
+  expect(Object.keys(paths as object)).toContain('/v2/courses');
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { load, questions } from '../../support/everything.ts';
+import { startServer, urlOf } from '../../support/processes.ts';
+import { schoolFile } from '../../support/school-file.ts';
+import { openTestDatabase, openWorld, ownDatabase } from '../../support/world.ts';
+
+/** On both sides of a change of clocks, in the hour that is skipped and the one that comes twice. */
+const days = [
+  { start_at: '2026-03-28', start_time_at: '02:30', starts: '2026-03-28T01:30:00Z' },
+  { start_at: '2026-03-29', start_time_at: '02:30', starts: '2026-03-29T01:30:00Z' },
+  { start_at: '2026-07-01', start_time_at: '09:00', starts: '2026-07-01T07:00:00Z' },
+  { start_at: '2026-10-25', start_time_at: '02:30', starts: '2026-10-25T01:30:00Z' },
+  { start_at: '2026-12-31', start_time_at: '23:30', starts: '2026-12-31T22:30:00Z' },
+];
+
+test('answers and filters are the same whatever the zone of the machine', async () => {
+  const name = await ownDatabase();
+  const world = await openWorld(openTestDatabase(name));
+  const me = await world.newProvider();
+  const courseId = await me.course();
+  await (
+    await me.ctx()
+  ).write(async (tx, at) => {
+    for (const { start_at, start_time_at } of days) {
+      await tx.execute(`insert into course_dates
+        (provider_id, course_id, start_at, end_at, deadline_at, start_time_at, zone, teaching_language_id, created_at, updated_at)
+        values (${me.id}, ${courseId}, '${start_at}', '${start_at}'::date + 1, '${start_at}', '${start_time_at}', 'Europe/Oslo', 'no', '${at}', '${at}')`);
+    }
+    await tx.execute(
+      `update courses set created_at = '2026-01-15 12:00:00+01', updated_at = '2026-07-15 12:00:00+02' where id = ${courseId}`,
+    );
+  });
+  const other = await world.newProvider();
+  expect((await load(me, schoolFile(other.id), {}, { name })).reasons).toEqual([]);
+  await world.close();
+
+  const told: string[] = [];
+  for (const TZ of ['UTC', 'America/St_Johns', 'Pacific/Kiritimati', 'Europe/Oslo']) {
+    const server = await startServer({ DATABASE_URL: urlOf(name), TZ });
+    const get = async (path: string) =>
+      (await fetch(server.url + path, { headers: { 'x-api-key': me.apiKey } })).json();
+    const [course] = (await get('/v2/courses?limit=1')) as { created_at: string; updated_at: string }[];
+    expect(course).toMatchObject({ created_at: '2026-01-15T12:00:00+01:00', updated_at: '2026-07-15T12:00:00+02:00' });
+    for (const { start_at, starts } of days) {
+      const second = new Date(Date.parse(starts) + 1_000).toISOString();
+      const found = await get(
+        `/v2/coursedates?course_id=${courseId}&start_date_at_min=${starts}&start_date_at_max=${second}`,
+      );
+      expect((found as { items: { start_at: string }[] }).items.map((date) => date.start_at)).toEqual([start_at]);
+    }
+    const answers = [];
+    for (const url of questions) answers.push(await get(url));
+    told.push(JSON.stringify([await get('/v2/coursedates?include[]=course'), course, answers]));
+    server.child.kill('SIGTERM');
+    await server.ended;
+  }
+  expect(new Set(told).size).toBe(1);
+});

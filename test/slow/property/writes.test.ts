@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countryCodes } from '../../support/documents/people.ts';
+import { addAdminUser } from '../../support/dates.ts';
+import * as kind from '../../support/fields.ts';
+import {
+  dialects,
+  encoded,
+  faultsIn,
+  lasting,
+  newEmail,
+  stateOf,
+  typed,
+  urlOf,
+  write,
+  writes,
+  type Dialect,
+  type Fields,
+  type Write,
+} from '../../support/generate.ts';
+import { write as writeRows } from '../../support/orders.ts';
+import { sharedWorld, type Provider } from '../../support/world.ts';
+
+const { newProvider } = await sharedWorld();
+const me = await newProvider();
+const other = await newProvider();
+
+const newRole = (provider: Provider) =>
+  writeRows(provider, async (tx, at) => {
+    const { rows } = await tx.execute<{ id: number }>(
+      `insert into roles (provider_id, title, created_at, updated_at) values (${provider.id}, 'R', '${at}', '${at}') returning id`,
+    );
+    return rows[0]!.id;
+  });
+const members = [await addAdminUser(me), await addAdminUser(me)];
+const roles = [1, await newRole(me)];
+const strangers = { member: await addAdminUser(other), role: await newRole(other) };
+const unknown = 999_999_999;
+const numRuns = 50;
+
+const { choice, code, count, email, flag, idAmong, idsAmong, text, title } = kind;
+const [line, longLine, note] = [kind.line(255), kind.line(5_000), text(5_000)];
+const profile = {
+  phone_prefix: longLine,
+  phone: longLine,
+  email,
+  position: longLine,
+  company: line,
+  description: note,
+};
+
+type Pair = readonly [name: string, value: unknown];
+type Room = {
+  way: Write;
+  /** In the order of the document. */
+  fields: Record<string, kind.Kind>;
+  /** Ids that nothing of the provider's own has. */
+  foreign: Pair[];
+  expected(given: Fields): Fields;
+};
+
+const addressOf = (given: Fields, prefix: string) => ({
+  address: given[`${prefix}_address_1`] ?? null,
+  address_2: given[`${prefix}_address_2`] ?? null,
+  address_3: given[`${prefix}_address_3`] ?? null,
+  zipcode: given[`${prefix}_zipcode`] ?? null,
+  city: given[`${prefix}_city`] ?? null,
+});
+const addressFields = (prefix: string) =>
+  Object.fromEntries(
+    ['address_1', 'address_2', 'address_3', 'zipcode', 'city'].map((part) => [`${prefix}_${part}`, line]),
+  );
+
+const wayOf = (name: string) => writes.find((way) => way.name === name)!;
+const anything = expect.anything() as unknown;
+const texts = ['department', 'phone', 'fax', 'email', 'orgnr', 'invoice_email', 'customer_reference_id', 'note'];
+
+const customer: Room = {
+  way: wayOf('POST /v2/customers'),
+  fields: {
+    ...{ title, department: line, type: choice([1, 2]), orgnr: longLine, email, phone: longLine, fax: longLine },
+    ...{
+      web_address: kind.line(2_000),
+      customer_reference_id: line,
+      country: code(countryCodes, ['XX', 'AQ', 'NOR', 'ß', 'ﬁ', 'ıs']),
+    },
+    ...{ ...addressFields('post'), ...addressFields('invoice'), invoice_customer_reference: line },
+    ...{ invoice_due_days: count, invoice_email: email, ...addressFields('office') },
+    ...{ seller_id: idAmong(members), note, status: choice([1, 2]) },
+  },
+  foreign: [strangers.member, unknown].map((id) => ['seller_id', id]),
+  expected: (given) => ({
+    title: given['title'],
+    ...Object.fromEntries(texts.map((name) => [name, given[name] ?? null])),
+    webaddress: given['web_address'] ?? null,
+    customer_reference: given['invoice_customer_reference'] ?? null,
+    turnover: null,
+    always_use_customer_reference: 0,
+    idStatus: given['status'] === 2 ? '2' : '1',
+    idParentCustomer: null,
+    invoice_method: 'electronic',
+    country: { id: anything, title: anything, code: given['country'] ?? 'NO' },
+    status: given['status'] === 2 ? 'Deactivated' : 'Active',
+    type: given['type'] === 2 ? 'Private' : 'Company',
+    duedate_days: given['invoice_due_days'] ?? 0,
+    seller: given['seller_id'] === undefined ? null : (expect.objectContaining({ id: given['seller_id'] }) as unknown),
+    invoice_address: addressOf(given, 'invoice'),
+    post_address: addressOf(given, 'post'),
+    visit_address: addressOf(given, 'office'),
+    custom_properties: null,
+    ...(given['type'] === 2 ? { employees: [] } : {}),
+  }),
+};
+
+const filled = (given: Fields, names: string[]) => Object.fromEntries(names.map((name) => [name, given[name] ?? '']));
+
+const instructor: Room = {
+  way: wayOf('POST /v2/instructors'),
+  fields: { firstname: title, lastname: title, ...profile, show_on_web: flag, idUser: idAmong(members) },
+  foreign: [strangers.member, unknown].map((id) => ['idUser', id]),
+  expected: (given) => ({
+    ...filled(given, ['firstname', 'lastname', ...Object.keys(profile)]),
+    show_on_web: given['show_on_web'] ?? false,
+    idUser: given['idUser'] ?? null,
+    archived_at: null,
+  }),
+};
+
+const person: Room = {
+  way: wayOf('POST /v2/admin-users'),
+  fields: {
+    email: { ...email, shown: title.shown! },
+    ...{ role_ids: idsAmong(roles), firstname: title, lastname: title, position: longLine },
+    ...{ phone_prefix: longLine, phone: longLine, booking_email: email, send_invite: flag },
+  },
+  foreign: [strangers.role, unknown, [1, strangers.role], `1,${unknown}`].map((ids) => ['role_ids', ids]),
+  expected: (given) => ({
+    ...filled(given, ['email', 'firstname', 'lastname', 'position', 'phone_prefix', 'phone', 'booking_email']),
+    role_ids: given['role_ids'],
+  }),
+};
+
+/** A change and what it changes: the same fields, none of which is needed. */
+const changes = [
+  { ...customer, way: wayOf('PUT /v2/customers/:id'), made: customer.way },
+  { ...instructor, way: wayOf('PUT /v2/instructors/:id'), made: instructor.way },
+].map((room) => [room.way.name, room] as const);
+const creations = [customer, instructor, person].map((room) => [room.way.name, room] as const);
+const rooms = [...creations, ...changes];
+
+const needed = ({ way }: Room) => Object.keys(way.minimal).filter((name) => !way.fresh?.includes(name));
+
+/** Fields as they may be sent: all that is needed, and some of the others, empty ones among them. */
+function sentTo({ fields, way }: Room, required: string[]) {
+  const given = Object.entries(fields).filter(([name]) => !way.fresh?.includes(name));
+  const values = given.map(([name, { valid }]) => {
+    const orEmpty = fc.option(fc.oneof({ arbitrary: valid, weight: 3 }, fc.constantFrom('', null)), { nil: undefined });
+    return [name, required.includes(name) ? valid : orEmpty] as const;
+  });
+  return fc.record(Object.fromEntries(values));
+}
+
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
+/** What was sent, as it is read back; without what was sent empty. */
+const shownOf = ({ fields }: Room, sent: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(sent)
+      .filter(([, value]) => !isEmpty(value))
+      .map(([name, value]) => [name, fields[name]!.shown?.(value as never) ?? value]),
+  );
+
+/** A new address for each sending where one is needed, with blanks that do not count. */
+const freshOf = ({ way }: Room): Fields => (way.fresh?.includes('email') ? { email: ` ${newEmail()}\n` } : {});
+
+/** A body of which one to three fields are not valid and some that are needed are missing, and the names of both. */
+function faultyTo(room: Room) {
+  const { fields, way } = room;
+  // A change may leave out what is needed, but not empty it.
+  const empties = way.method === 'PUT' ? ['', null] : [undefined, '', null];
+  const pairOf = (name: string, values: fc.Arbitrary<unknown>) => values.map((value): Pair => [name, value]);
+  const fault = fc
+    .constantFrom(...Object.keys(fields))
+    .chain((name) => pairOf(name, fc.constantFrom(...fields[name]!.invalid)));
+  const faults = fc.uniqueArray(fault, { minLength: 1, maxLength: 3, selector: ([name]) => name });
+  const lacking = fc
+    .subarray(way.required?.length ? way.required : needed(room))
+    .chain((names) => fc.tuple(...names.map((name) => pairOf(name, fc.constantFrom(...empties)))));
+  return fc.tuple(sentTo(room, needed(room)), lacking, faults).map(([sent, lacking, faults]) => {
+    const notValid = faults.map(([name]) => name);
+    const missing = lacking.map(([name]) => name).filter((name) => !notValid.includes(name));
+    return { sent: { ...sent, ...Object.fromEntries([...lacking, ...faults]) }, missing, notValid };
+  });
+}
+
+describe.each(rooms)('%s refuses', (_name, room) => {
+  const { way, fields } = room;
+  const inOrder = (names: string[]) => Object.keys(fields).filter((name) => names.includes(name));
+
+  type Faulty = { sent: Fields; missing?: string[]; notValid: string[] };
+  async function refused({ sent, missing = [], notValid }: Faulty, asWhich: readonly Dialect[] = dialects) {
+    for (const dialect of asWhich) {
+      const answer = await write(me, way, dialect, { ...freshOf(room), ...sent });
+      expect(answer.status, `${dialect}: ${answer.text}`).toBe(400);
+      expect(faultsIn(answer), dialect).toEqual({ missing: inOrder(missing), notValid: inOrder(notValid) });
+    }
+  }
+  async function writingNothing(work: () => Promise<unknown>) {
+    await urlOf(me, way);
+    const before = await stateOf(me);
+    await work();
+    expect(await stateOf(me)).toBe(before);
+  }
+
+  test('each value that is not valid, by name, and writes nothing', async () => {
+    const { minimal } = way;
+    await writingNothing(async () => {
+      for (const [name, { invalid, inJson }] of Object.entries(fields)) {
+        const alone = (value: unknown) => ({ sent: { ...minimal, [name]: value }, notValid: [name] });
+        for (const [n, value] of invalid.entries()) await refused(alone(value), [dialects[n % 3]!]);
+        for (const value of inJson) await refused(alone(value), ['json']);
+      }
+    });
+  });
+
+  test('several that are not valid or missing, by name, and writes nothing', async () => {
+    const check = (faulty: Faulty) => writingNothing(() => refused(faulty));
+    await fc.assert(fc.asyncProperty(faultyTo(room), check), { numRuns });
+  });
+
+  test('ids of others and of nobody, and writes nothing', async () => {
+    const check = (sent: Fields, [name, value]: Pair) =>
+      writingNothing(() => refused({ sent: { ...sent, [name]: value }, notValid: [name] }));
+    const foreign = fc.constantFrom(...room.foreign);
+    await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), foreign, check), { numRuns: 25 });
+  });
+});
+
+test.each(creations)(
+  '%s: what was sent reads back, in every dialect',
+  async (_name, room) => {
+    const check = async (given: Fields) => {
+      for (const dialect of dialects) {
+        const sent = { ...given, ...freshOf(room) };
+        const answer = await write(me, room.way, dialect, sent);
+        expect(answer.status, `${dialect}: ${answer.text}`).toBe(201);
+        const read = await room.way.read(me, answer);
+        expect(lasting(read), dialect).toEqual(room.expected(shownOf(room, sent)));
+        if ('id' in answer.json()) expect(answer.json()).toEqual(read);
+      }
+    };
+    await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), check), { numRuns });
+  },
+  60_000,
+);
+
+test.each(changes)(
+  '%s changes what was sent and nothing else, in every dialect',
+  async (_name, room) => {
+    const names = needed(room);
+    const check = async (before: Fields, change: Fields) => {
+      const isKept = (name: string) =>
+        change[name] === undefined || (room.fields[name] === flag && isEmpty(change[name]));
+      const kept = Object.entries(shownOf(room, before)).filter(([name]) => isKept(name));
+      const after = { ...Object.fromEntries(kept), ...shownOf(room, change) };
+      for (const dialect of dialects) {
+        const made = await write(me, room.made, dialect, before);
+        const id = Object.values(made.json<Fields>())[0] as number;
+        const url = room.way.name.replace('PUT ', '').replace(':id', String(id));
+        const answer = await me.put(url, encoded(dialect, change), typed(dialect));
+        expect(answer.status, `${dialect}: ${answer.text}`).toBe(200);
+        expect(lasting(await room.way.read(me, answer)), dialect).toEqual(room.expected(after));
+      }
+    };
+    const change = sentTo(room, []).filter((sent) =>
+      names.every((name) => sent[name] === undefined || !isEmpty(sent[name])),
+    );
+    await fc.assert(fc.asyncProperty(sentTo(room, names), change, check), { numRuns });
+  },
+  60_000,
+);
