@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { amount, amountText, toMinorUnits, toPercent } from '../../src/lib/money.ts';
 import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
 import { agreedTotals } from '../../src/resources/booking/price-service.ts';
+import { runs } from '../support/property-runs.ts';
 
 test.each([
   ['0', 0n, '0.00'],
@@ -20,8 +21,16 @@ test.each(['', '1.', '.5', '1.234', '1e3', ' 1', '1,5', 'NaN', '--1'])('%j is no
 
 test('every amount survives the way there and back', () => {
   const most = 10n ** 14n;
-  fc.assert(fc.property(fc.bigInt(-most, most), (minor) => toMinorUnits(amountText(minor)) === minor));
-  fc.assert(fc.property(fc.bigInt(-most, most), (minor) => amount(minor) === Number(amountText(minor))));
+  fc.assert(
+    fc.property(fc.bigInt(-most, most), (minor) => toMinorUnits(amountText(minor)) === minor),
+    { numRuns: runs() },
+  );
+  fc.assert(
+    fc.property(fc.bigInt(-most, most), (minor) => amount(minor) === Number(amountText(minor))),
+    {
+      numRuns: runs(),
+    },
+  );
 });
 
 test.each([

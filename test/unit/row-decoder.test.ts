@@ -11,6 +11,7 @@ import { auditEntries } from '../../src/database/tables/audit.ts';
 import { courseDates } from '../../src/database/tables/coursedates.ts';
 import { courses } from '../../src/database/tables/courses.ts';
 import { locations } from '../../src/database/tables/places.ts';
+import { runs } from '../support/property-runs.ts';
 import { openTestDatabase, sharedWorld } from '../support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
@@ -133,6 +134,7 @@ test('any cells of records are read back as they were', async () => {
       const cells = parseComposites(found.rows[0]!.records, ['text', 'number', 'boolean', 'json'], (row) => row);
       expect(cells).toEqual(rows);
     }),
+    { numRuns: runs(0.5) },
   );
 });
 

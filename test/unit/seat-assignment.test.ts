@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideSeats, promote } from '../../src/resources/seats/service.ts';
 import type { Seats, SeatRequest } from '../../src/resources/seats/schema.ts';
+import { runs } from '../support/property-runs.ts';
 
 const date = (capacityMax: number, capacityOverbook = 0, capacityWait = 0, taken = [0, 0, 0, 0]) => ({
   ...{ id: 1, capacityMax, capacityOverbook, capacityWait },
@@ -74,7 +75,7 @@ test('any wishes on any date come out as in the room', () => {
       const expected = statuses.map((status) => enter(status, waitWhenFull));
       expect(decideSeats([on], wishes(...statuses), { check: true, waitWhenFull })).toEqual(expected);
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(25) },
   );
 });
 
@@ -93,7 +94,7 @@ test('what is decided in turns is what is decided at once', () => {
       });
       expect(turns).toEqual(decideSeats([on], wishes(...statuses), rules));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(10) },
   );
 });
 
@@ -166,6 +167,6 @@ test('moving up fills what is free, leaves nobody behind who could sit, and neve
       if (waiting.length > in1.length + in2.length) expect(total).toBeGreaterThanOrEqual(limit + on.capacityOverbook);
       if (in2.length > 0) expect(confirmed).toBeGreaterThanOrEqual(limit);
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(25) },
   );
 });

@@ -11,11 +11,12 @@ import {
   type Fields,
 } from '../../support/generate.ts';
 import { endpointsOf } from '../../support/isolation.ts';
+import { runs } from '../../support/property-runs.ts';
 import { sharedWorld, type Answer } from '../../support/world.ts';
 
 const world = await sharedWorld();
 const { newProvider } = world;
-const numRuns = 150;
+const numRuns = runs(0.75);
 const reader = await newProvider();
 for (let made = 0; made < 2; made += 1) await reader.course({ tags: [{ title: 'One' }] });
 const course = await reader.course({ tags: [{ title: 'One' }] });
@@ -90,7 +91,7 @@ test.each(endpoints.filter(({ method }) => method === 'GET'))(
     const query = queryOf(parameters.map((one) => one.name.replace('[]', '')));
     const url = path.replace(/(?<=^\/v2\/courses\/)\{\w+\}/, String(course)).replaceAll(named, '1');
     const ask = async (text: string) => expectDecent(name, await reader.get(`${url}?${text}`));
-    await fc.assert(fc.asyncProperty(query, ask), { numRuns: parameters.length > 0 ? numRuns : 50 });
+    await fc.assert(fc.asyncProperty(query, ask), { numRuns: parameters.length > 0 ? numRuns : runs(0.25) });
   },
   60_000,
 );

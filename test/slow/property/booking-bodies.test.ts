@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bookable, bookingOf, booked, codesIn, person } from '../../support/booking.ts';
 import { contentTypes, dialects, encoded, poison, stateOf, typed, type Fields } from '../../support/generate.ts';
+import { runs } from '../../support/property-runs.ts';
 import { sharedWorld, type Answer } from '../../support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -78,7 +79,7 @@ test.each(dialects)(
   async (dialect) => {
     const send = async (body: Fields) =>
       expectDecent(await me.post('/v2/booking', encoded(dialect, body), typed(dialect)));
-    await fc.assert(fc.asyncProperty(anyBody, send), { numRuns: 150 });
+    await fc.assert(fc.asyncProperty(anyBody, send), { numRuns: runs(0.75) });
   },
   60_000,
 );
@@ -89,7 +90,7 @@ test('POST /v2/booking writes nothing of what it refuses', async () => {
     const { status } = await me.post('/v2/booking', encoded(dialect, body), typed(dialect));
     expect((await stateOf(me)) === before).toBe(status !== 201);
   };
-  await fc.assert(fc.asyncProperty(anyBody, fc.constantFrom(...dialects), send), { numRuns: 100 });
+  await fc.assert(fc.asyncProperty(anyBody, fc.constantFrom(...dialects), send), { numRuns: runs(0.5) });
 });
 
 test('any text means the same in every dialect', async () => {
@@ -122,7 +123,7 @@ test('any text means the same in every dialect', async () => {
     );
     expect([told[1], told[2]]).toEqual([told[0], told[0]]);
   };
-  await fc.assert(fc.asyncProperty(body, check), { numRuns: 100 });
+  await fc.assert(fc.asyncProperty(body, check), { numRuns: runs(0.5) });
 });
 
 const ofBooking = (name: string) => (value: string) => ({ [name]: value });
@@ -182,7 +183,7 @@ test.each(['/v2/booking/1/deregister', '/v2/participants/1'])(
       const answer = await me.put(url, encoded(dialect, body), typed(dialect));
       expect([200, 400], answer.text.slice(0, 300)).toContain(answer.status);
     };
-    await fc.assert(fc.asyncProperty(some(names, 3), fc.constantFrom(...dialects), send), { numRuns: 150 });
+    await fc.assert(fc.asyncProperty(some(names, 3), fc.constantFrom(...dialects), send), { numRuns: runs(0.75) });
   },
   60_000,
 );
@@ -203,7 +204,7 @@ test('a body torn anywhere, or of any bytes, is told what is wrong with it', asy
     .map(([dialect, body]) => ({ dialect, body: Buffer.from(body) }));
   const send = async ({ dialect, body }: { dialect: (typeof dialects)[number]; body: Buffer }) =>
     expectDecent(await me.post('/v2/booking', body, { 'content-type': contentTypes[dialect] }));
-  await fc.assert(fc.asyncProperty(fc.oneof(torn, bytes), send), { numRuns: 200 });
+  await fc.assert(fc.asyncProperty(fc.oneof(torn, bytes), send), { numRuns: runs() });
 });
 
 test.each(['campaigns', 'vouchers'])(
@@ -221,7 +222,7 @@ test.each(['campaigns', 'vouchers'])(
       expect([400, 404], `${answer.status} ${answer.text.slice(0, 300)}`).toContain(answer.status);
       expect(answer.json().successful, path).toBe(false);
     };
-    await fc.assert(fc.asyncProperty(asked, send), { numRuns: 150 });
+    await fc.assert(fc.asyncProperty(asked, send), { numRuns: runs(0.75) });
   },
   60_000,
 );

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { asLine } from '../../../src/lib/text.ts';
 import { expect, test } from 'vitest';
 import { dialects, encoded, lasting, typed, type Fields } from '../../support/generate.ts';
+import { runs } from '../../support/property-runs.ts';
 import { sharedWorld } from '../../support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -157,7 +158,7 @@ test('a course reads back as it was sent, in every dialect', async () => {
       expect(read).toMatchObject({ id, updated_at: read!['created_at'] });
     }
   };
-  await fc.assert(fc.asyncProperty(course, check), { numRuns: 300 });
+  await fc.assert(fc.asyncProperty(course, check), { numRuns: runs() });
 });
 
 test('a translated course reads in the language asked for, others in their own', async () => {
@@ -168,5 +169,5 @@ test('a translated course reads in the language asked for, others in their own',
     const [read] = answer.json<{ descriptions: { lead: string } }[]>();
     expect(read!.descriptions.lead).toBe(given.translations?.[language]?.lead ?? given.texts.lead ?? '');
   };
-  await fc.assert(fc.asyncProperty(course, fc.constantFrom('da', 'en', 'fi'), check), { numRuns: 100 });
+  await fc.assert(fc.asyncProperty(course, fc.constantFrom('da', 'en', 'fi'), check), { numRuns: runs(0.5) });
 });

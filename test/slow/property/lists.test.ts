@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../support/property-runs.ts';
 import { sharedWorld } from '../../support/world.ts';
 
 const { database, newProvider } = await sharedWorld();
@@ -23,7 +24,7 @@ const courses: Model[] = made.map((course) => ({ ...course, at: at.get(course.id
 const tags = (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
 const tagIds = new Map(tags.map(({ id, title }) => [title, id]));
 const all = courses.map(({ id }) => id);
-const numRuns = 300;
+const numRuns = runs();
 
 const ask = async (query: string) => {
   const answer = await me.get(`/v2/courses?${query}`);
@@ -59,7 +60,7 @@ test('a walk by Link with any limit visits each course once', async () => {
     }
     expect(visited).toEqual(all);
   };
-  await fc.assert(fc.asyncProperty(limit, walk), { numRuns: 100 });
+  await fc.assert(fc.asyncProperty(limit, walk), { numRuns: runs(0.5) });
 });
 
 type Envelope = { pagination: Record<string, number | null>; items: { id: number }[] };
@@ -99,29 +100,25 @@ const cut = fc
   .tuple(fc.constantFrom(...courses.map((course) => course.at)), fc.constantFrom(-1n, 0n, 0n, 1n))
   .map(([instant, beside]) => instant + beside);
 const cuts = fc.array(fc.tuple(cut, spellings), { minLength: 1, maxLength: 4 });
-test.each(['created_at', 'updated_at'])(
-  'windows of %s tile',
-  async (name) => {
-    const check = async (given: [bigint, Spelling][]) => {
-      const sorted = [...given].sort(([a], [b]) => (a < b ? -1 : 1));
-      const seen: number[] = [];
-      for (let index = 0; index <= sorted.length; index += 1) {
-        const [from, until] = [sorted[index - 1], sorted[index]];
-        const bounds = [
-          ...(from ? [`${name}_min=${written(...from)}`] : []),
-          ...(until ? [`${name}_max=${written(...until)}`] : []),
-        ];
-        const found = await idsOf(bounds.join('&'));
-        const inside = (course: Model) => (!from || course.at >= from[0]) && (!until || course.at < until[0]);
-        expect(found).toEqual(courses.filter(inside).map(({ id }) => id));
-        seen.push(...found);
-      }
-      expect(seen.sort((a, b) => a - b)).toEqual(all);
-    };
-    await fc.assert(fc.asyncProperty(cuts, check), { numRuns });
-  },
-  60_000,
-);
+test.each(['created_at', 'updated_at'])('windows of %s tile', async (name) => {
+  const check = async (given: [bigint, Spelling][]) => {
+    const sorted = [...given].sort(([a], [b]) => (a < b ? -1 : 1));
+    const seen: number[] = [];
+    for (let index = 0; index <= sorted.length; index += 1) {
+      const [from, until] = [sorted[index - 1], sorted[index]];
+      const bounds = [
+        ...(from ? [`${name}_min=${written(...from)}`] : []),
+        ...(until ? [`${name}_max=${written(...until)}`] : []),
+      ];
+      const found = await idsOf(bounds.join('&'));
+      const inside = (course: Model) => (!from || course.at >= from[0]) && (!until || course.at < until[0]);
+      expect(found).toEqual(courses.filter(inside).map(({ id }) => id));
+      seen.push(...found);
+    }
+    expect(seen.sort((a, b) => a - b)).toEqual(all);
+  };
+  await fc.assert(fc.asyncProperty(cuts, check), { numRuns });
+});
 
 const listSpellings: ((ids: number[]) => string)[] = [
   (ids) => `tag_ids=${ids.join(',')}`,

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultsIn } from '../../support/generate.ts';
 import { endpointsOf, includesOf, takes, type Endpoint } from '../../support/isolation.ts';
+import { runs } from '../../support/property-runs.ts';
 import { includeOf, parametersFor, type Asked, type Parameter } from '../../support/queries.ts';
 import { buildVariety, stampsOf } from '../../support/variety.ts';
 import { sharedWorld } from '../../support/world.ts';
@@ -11,7 +12,7 @@ import { sharedWorld } from '../../support/world.ts';
 const world = await sharedWorld();
 const school = await buildVariety(world);
 const { me } = school;
-const numRuns = 40;
+const numRuns = runs(0.2);
 const known = parametersFor(school);
 
 const reads = endpointsOf(world).filter(({ method }) => method === 'GET');
@@ -183,7 +184,7 @@ describe.each(lists)('$name', (endpoint) => {
       const isRight = ({ name }: Asked) => wrong.every((one) => one.name !== name);
       await refused(wrong, Object.values(question).flat().filter(isRight));
     };
-    await fc.assert(fc.asyncProperty(bad, questionTo(endpoint), check), { numRuns: 2 * numRuns });
+    await fc.assert(fc.asyncProperty(bad, questionTo(endpoint), check), { numRuns: runs(0.4) });
   });
 });
 

@@ -12,6 +12,7 @@ import {
   writes,
   type Fields,
 } from '../../support/generate.ts';
+import { runs } from '../../support/property-runs.ts';
 import { sharedWorld } from '../../support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -46,7 +47,7 @@ test.each(writes)(
       expect(results[1]).toEqual(results[0]);
       expect(results[2]).toEqual(results[0]);
     };
-    await fc.assert(fc.asyncProperty(fields, check), { numRuns: 25 });
+    await fc.assert(fc.asyncProperty(fields, check), { numRuns: runs(0.125) });
   },
   60_000,
 );

@@ -19,6 +19,7 @@ import {
   type Write,
 } from '../../support/generate.ts';
 import { write as writeRows } from '../../support/orders.ts';
+import { runs } from '../../support/property-runs.ts';
 import { sharedWorld, type Provider } from '../../support/world.ts';
 
 const { newProvider } = await sharedWorld();
@@ -36,7 +37,7 @@ const members = [await addAdminUser(me), await addAdminUser(me)];
 const roles = [1, await newRole(me)];
 const strangers = { member: await addAdminUser(other), role: await newRole(other) };
 const unknown = 999_999_999;
-const numRuns = 50;
+const numRuns = runs(0.25);
 
 const { choice, code, count, email, flag, idAmong, idsAmong, text, title } = kind;
 const [line, longLine, note] = [kind.line(255), kind.line(5_000), text(5_000)];
@@ -231,7 +232,7 @@ describe.each(rooms)('%s refuses', (_name, room) => {
     const check = (sent: Fields, [name, value]: Pair) =>
       writingNothing(() => refused({ sent: { ...sent, [name]: value }, notValid: [name] }));
     const foreign = fc.constantFrom(...room.foreign);
-    await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), foreign, check), { numRuns: 25 });
+    await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), foreign, check), { numRuns: runs(0.125) });
   });
 });
 
