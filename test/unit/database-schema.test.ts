@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { sharedWorld } from '../support/world.ts';
+import { sharedTestApp } from '../support/test-app.ts';
 
-const { database } = await sharedWorld();
+const { database } = await sharedTestApp();
 const lines = async (query: string) =>
   (await database.pool.query<{ line: string }>(query)).rows.map(({ line }) => line);
 

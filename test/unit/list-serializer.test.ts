@@ -6,9 +6,9 @@ import { Envelope, ListOrEnvelope, splitEnvelope } from '../../src/http/response
 import { serializeInSlices } from '../../src/http/sliced-serializer.ts';
 import { getListSerializer, compileSerializer } from '../../src/http/list-serializer.ts';
 import { embeddedIn } from '../../src/lists/response-budget.ts';
-import { sharedWorld } from '../support/world.ts';
+import { sharedTestApp } from '../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 const Item = Type.Object({ id: Type.Integer(), title: Type.String(), note: Type.Optional(Type.String()) });
 const itemsOf = (count: number, text: string) =>
@@ -82,7 +82,7 @@ test('what is no list is written as it is, whatever it calls its members', () =>
 });
 
 test('a long list reads as its items do alone, by its length in bytes', async () => {
-  const { post, get } = await newProvider();
+  const { post, get } = await createProvider();
   const text = `<p>${'Ærlig talt: €5 😀 '.repeat(800)}</p>`;
   for (let n = 0; n < 12; n += 1) {
     const { status } = await post('/v2/courses', { title: `Course ${n}`, text_lead: text });

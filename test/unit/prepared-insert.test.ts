@@ -3,29 +3,29 @@ import { bigint, pgTable, timestamp } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import { insert, prepareInsert } from '../../src/database/query-builder/prepared-insert.ts';
 import { courses } from '../../src/database/tables/courses.ts';
-import { statementsOf } from '../support/statements.ts';
-import { sharedWorld } from '../support/world.ts';
+import { recordStatements } from '../support/record-statements.ts';
+import { sharedTestApp } from '../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 const insertCourse = prepareInsert(courses);
 const required = { slug: 'first-aid', levelId: 1, formOfTeachingId: 1, teachingLanguageId: 'no' };
 
 test('a row is inserted with what is given, null where that is given, and its defaults', async () => {
-  const { id: providerId } = await newProvider();
-  const made: number[] = [];
-  const sent = await statementsOf(() =>
+  const { id: providerId } = await createProvider();
+  const created: number[] = [];
+  const sent = await recordStatements(() =>
     database.write([providerId], async (tx, at) => {
       const stamps = { providerId, createdAt: at, updatedAt: at };
-      made.push(await insert(tx, insertCourse({ ...required, ...stamps, title: 'Defaults' })));
-      const given = { reference: null, isFullTime: false, priceValue: '12.5', customProperties: { color: null } };
-      made.push(
-        await insert(tx, insertCourse({ ...required, ...stamps, ...given, title: 'Given', priceCurrency: 'EUR' })),
+      created.push(await insert(tx, insertCourse({ ...required, ...stamps, title: 'Defaults' })));
+      const input = { reference: null, isFullTime: false, priceValue: '12.5', customProperties: { color: null } };
+      created.push(
+        await insert(tx, insertCourse({ ...required, ...stamps, ...input, title: 'Given', priceCurrency: 'EUR' })),
       );
     }),
   );
-  const [byDefault, given] = await Promise.all(
-    made.map(async (id) => (await database.db.select().from(courses).where(eq(courses.id, id)))[0]!),
+  const [byDefault, input] = await Promise.all(
+    created.map(async (id) => (await database.db.select().from(courses).where(eq(courses.id, id)))[0]!),
   );
   expect(byDefault).toMatchObject({
     title: 'Defaults',
@@ -35,8 +35,8 @@ test('a row is inserted with what is given, null where that is given, and its de
     type: 'public',
   });
   expect(byDefault).toMatchObject({ isFullTime: null, priceValue: null, customProperties: null, deletedAt: null });
-  expect(given).toMatchObject({ reference: null, isFullTime: false, priceValue: '12.50', priceCurrency: 'EUR' });
-  expect(given!.customProperties).toEqual({ color: null });
+  expect(input).toMatchObject({ reference: null, isFullTime: false, priceValue: '12.50', priceCurrency: 'EUR' });
+  expect(input!.customProperties).toEqual({ color: null });
   // One statement, whatever is given.
   const inserts = sent.filter(({ text }) => text.startsWith('insert into "courses"'));
   expect(inserts).toHaveLength(2);

@@ -9,9 +9,9 @@ import {
   type Discount,
   type Sold,
 } from '../../src/resources/booking/price-service.ts';
-import { sharedWorld } from '../support/world.ts';
+import { sharedTestApp } from '../support/test-app.ts';
 
-const { database } = await sharedWorld();
+const { database } = await sharedTestApp();
 
 const sold = (price: string, quantity = 1, vatPercentage = '0', productId = 1): Sold => ({
   productId,
@@ -94,12 +94,12 @@ const reckoned = `with line as (
 
 test('10,000 orders come to what PostgreSQL reckons, to the minor unit', async () => {
   const orders = fc.sample(anyOrder, 10_000);
-  const asked = orders.map(({ lines, discount, balance }, number) => ({
+  const query = orders.map(({ lines, discount, balance }, number) => ({
     ...{ number, kind: discount?.type, worth: discount?.value, balance },
     lines: lines.map((line) => ({ price: line.price, vat: line.vatPercentage, quantity: line.quantity })),
   }));
   type Reckoned = { discounts: string[]; before: string; discounted: string; vat: string; paid: string };
-  const { rows } = await database.pool.query<Reckoned>(reckoned, [JSON.stringify(asked)]);
+  const { rows } = await database.pool.query<Reckoned>(reckoned, [JSON.stringify(query)]);
   expect(rows).toHaveLength(orders.length);
   orders.forEach(({ lines, discount, balance }, n) => {
     const all = lines.map((line, productId) => ({ ...line, productId }));

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectionTo, openTestDatabase, openWorld, ownDatabase } from '../support/world.ts';
+import { connectionTo, openTestDatabase, openTestApp, ownDatabase } from '../support/test-app.ts';
 
 const pid = 'select pg_backend_pid() as pid, ';
 
@@ -13,13 +13,13 @@ async function opened(options: Parameters<typeof openTestDatabase>[1] = {}) {
 
 test('what is asked in one turn goes over one connection, and one that fails takes no other along', async () => {
   const { database } = await opened();
-  const ask = (text: string) => database.pool.query<{ pid: number; n: number }>(text).then(({ rows }) => rows[0]!);
-  const answers = await Promise.allSettled(['1 as n', '1 / 0 as n', '3 as n'].map((what) => ask(pid + what)));
-  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  const pids = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.pid] : []));
+  const request = (text: string) => database.pool.query<{ pid: number; n: number }>(text).then(({ rows }) => rows[0]!);
+  const responses = await Promise.allSettled(['1 as n', '1 / 0 as n', '3 as n'].map((what) => request(pid + what)));
+  expect(responses.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  const pids = responses.flatMap((response) => (response.status === 'fulfilled' ? [response.value.pid] : []));
   expect(new Set(pids).size).toBe(1);
   // A connection on which something failed is not used again.
-  expect((await ask(`${pid}4 as n`)).pid).not.toBe(pids[0]);
+  expect((await request(`${pid}4 as n`)).pid).not.toBe(pids[0]);
 });
 
 test('all that is asked together is told when there is no connection, or it breaks', async () => {
@@ -41,31 +41,31 @@ test('all that is asked together is told when there is no connection, or it brea
 test('what cannot be asked at all is told to who asked, and keeps no connection', async () => {
   const { database } = await opened({ poolSize: 2, acquireMs: 10_000 });
   for (let n = 0; n < 4; n += 1) {
-    const answers = await Promise.allSettled([
+    const responses = await Promise.allSettled([
       database.pool.query(null as unknown as string),
       database.pool.query('select 1'),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(responses.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   }
 });
 
 test('nobody waits until the use of a key is noted', async () => {
   const { name, database } = await opened({ statementMs: 3_000 });
-  const world = await openWorld(database);
-  const me = await world.newProvider();
+  const testApp = await openTestApp(database);
+  const me = await testApp.createProvider();
   const lock = new Client(connectionTo(name));
   await lock.connect();
   onTestFinished(() => lock.end());
   await lock.query('begin');
   await lock.query('select from api_keys where provider_id = $1 for update', [me.id]);
   let done = false;
-  const held = lock
+  const existing = lock
     .query('select pg_sleep(2)')
     .then(() => lock.query('rollback'))
     .then(() => (done = true));
   expect((await me.get('/v2/courses')).status).toBe(200);
   expect(done).toBe(false);
-  await held;
+  await existing;
 });
 
 /** Until what was asked in this turn has left. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Environment } from '../../src/config.ts';
 import { importFields } from '../support/import-fields.ts';
-import { sharedWorld } from '../support/world.ts';
+import { sharedTestApp } from '../support/test-app.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 
@@ -66,7 +66,7 @@ test('nothing that runs needs an install script but the embedded database, which
 const guide = readFileSync('docs/interface.md', 'utf8');
 
 test('the guide names every path of the reference once', async () => {
-  const { app } = await sharedWorld();
+  const { app } = await sharedTestApp();
   const paths = (app.swagger() as { paths: Record<string, object> }).paths;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

@@ -12,16 +12,16 @@ import { courseDates } from '../../src/database/tables/coursedates.ts';
 import { courses } from '../../src/database/tables/courses.ts';
 import { locations } from '../../src/database/tables/places.ts';
 import { runs } from '../support/property-runs.ts';
-import { openTestDatabase, sharedWorld } from '../support/world.ts';
+import { openTestDatabase, sharedTestApp } from '../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 const camel = (name: string) => `text${name[0]!.toUpperCase()}${name.slice(1)}`;
 
 test.each([true, false])(
   'rows that come as records are the same as those that come by the cell; named: %s',
   async (prepare) => {
-    const me = await newProvider();
+    const me = await createProvider();
     const title = 'Fjell "og" \\ fjord\n\t\u0001\u001f\u2028 – 🏔 \' $1 []{}';
     const texts = ['lead', 'description', 'place', 'prerequisites', 'duration', 'credits', 'submissions', 'audience'];
     const long = Object.fromEntries(
@@ -107,7 +107,7 @@ test('an expression is what it is by the cell, but for what JSON has another wor
       price: sql`12.50::numeric`,
     })
     .from(courses)
-    .where(eq(courses.id, await (await newProvider()).course()));
+    .where(eq(courses.id, await (await createProvider()).course()));
   const [records, cells] = [await query.prepare(`${asRecords}typed`).execute(), await query.prepare('typed').execute()];
   expect(records).toEqual(cells.map((row) => ({ ...row, price: 12.5 })));
   expect(cells).toMatchObject([
@@ -125,12 +125,12 @@ test('any cells of records are read back as they were', async () => {
     fc.option(fc.boolean()),
     fc.option(fc.oneof(text, awkward)),
   );
-  const asked = `select coalesce(string_agg(row(a, b, c, to_json(d))::text, '' order by n), '') as records
+  const query = `select coalesce(string_agg(row(a, b, c, to_json(d))::text, '' order by n), '') as records
     from unnest($1::text[], $2::bigint[], $3::boolean[], $4::text[]) with ordinality as t(a, b, c, d, n)`;
   await fc.assert(
     fc.asyncProperty(fc.array(record), async (rows) => {
       const columns = [0, 1, 2, 3].map((n) => rows.map((row) => row[n] ?? null));
-      const found = await database.pool.query<{ records: string }>(asked, columns);
+      const found = await database.pool.query<{ records: string }>(query, columns);
       const cells = parseComposites(found.rows[0]!.records, ['text', 'number', 'boolean', 'json'], (row) => row);
       expect(cells).toEqual(rows);
     }),

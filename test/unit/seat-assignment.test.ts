@@ -29,14 +29,14 @@ test.each<[string, Seats & { id: number }, SeatRequest[], object, unknown[]]>([
   ['no limit, but no waiting list', date(0), wishes(3), checked, [undefined]],
   ['not checked', date(1), wishes(1, 1, 7, 3), { ...checked, check: false }, [1, 1, 7, 3]],
   ['more taken than there is', date(2, 1, 1, [5, 0, 0, 3]), wishes(1, 3), checked, [undefined, undefined]],
-])('%s', (_name, on, wanted, rules, expected) => {
-  expect(decideSeats([on], wanted, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
+])('%s', (_name, on, requested, rules, expected) => {
+  expect(decideSeats([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
 });
 
 test('each date has places of its own', () => {
   const dates = [date(1), { ...date(1), id: 2 }];
-  const wanted: SeatRequest[] = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, status: 1 }));
-  expect(decideSeats(dates, wanted, checked)).toEqual([1, 1, undefined, undefined]);
+  const requested: SeatRequest[] = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, status: 1 }));
+  expect(decideSeats(dates, requested, checked)).toEqual([1, 1, undefined, undefined]);
 });
 
 /** A room with chairs, stools and a bench, filled one by one: another way to say the same. */
@@ -85,12 +85,12 @@ test('what is decided in turns is what is decided at once', () => {
       const rules = { check: true, waitWhenFull };
       const current = { ...on };
       const turns = statuses.map((status) => {
-        const [given] = decideSeats([current], wishes(status), rules);
-        if (given === 1) current.numConfirmed += 1;
-        if (given === 2) current.numOverbooked += 1;
-        if (given === 3) current.numWaiting += 1;
-        if (given === 7) current.numUnconfirmed += 1;
-        return given;
+        const [input] = decideSeats([current], wishes(status), rules);
+        if (input === 1) current.numConfirmed += 1;
+        if (input === 2) current.numOverbooked += 1;
+        if (input === 3) current.numWaiting += 1;
+        if (input === 7) current.numUnconfirmed += 1;
+        return input;
       });
       expect(turns).toEqual(decideSeats([on], wishes(...statuses), rules));
     }),

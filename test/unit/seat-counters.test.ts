@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { openTestDatabase, ownDatabase, sharedWorld, type Provider } from '../support/world.ts';
+import { openTestDatabase, ownDatabase, sharedTestApp, type Provider } from '../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 /** A provider with a course, two dates of it, a user and a booking to hang participants on. */
 async function stage() {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const ctx = await me.ctx();
   return ctx.write(async (tx, at) => {
@@ -98,7 +98,7 @@ test("Norway's counties and municipalities come with the tables, and role 1 with
   );
   await untouched.close();
   expect(rows).toEqual([{ counties: 15, municipalities: 357 }]);
-  const me = await newProvider();
+  const me = await createProvider();
   const roles = await database.pool.query('select id, title from roles where provider_id = $1', [me.id]);
   expect(roles.rows).toEqual([{ id: 1, title: 'Administrator' }]);
 });

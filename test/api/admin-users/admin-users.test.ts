@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { dialects, encoded, newEmail, typed } from '../../support/generate.ts';
-import { send, fileWorld, type Provider } from '../../support/world.ts';
+import { dialects, encodeBody, newEmail, contentTypeHeader } from '../../support/request-bodies.ts';
+import { send, openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
-const world = await fileWorld();
-const { app, database, newProvider } = world;
+const testApp = await openTestAppForFile();
+const { app, database, createProvider } = testApp;
 
-let made = 0;
+let created = 0;
 const kari = { firstname: 'Kari', lastname: 'Nordmann', role_ids: [1] };
 const asText = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
@@ -13,7 +13,7 @@ const save = (me: Provider, fields: Record<string, unknown>) => me.post('/v2/adm
 const members = async (me: Provider) => (await me.get('/v2/admin-users')).json();
 
 /** Makes a role of the provider's own, which no endpoint can. */
-async function newRole(me: Provider, title = `Role ${(made += 1)}`, description = '') {
+async function newRole(me: Provider, title = `Role ${(created += 1)}`, description = '') {
   const ctx = await me.ctx();
   return ctx.write(async (tx, at) => {
     const { rows } = await tx.execute<{ id: number }>(
@@ -33,7 +33,7 @@ async function invitations(me: Provider) {
 }
 
 test.each(dialects)('a new person is created, with every field read back (%s)', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const own = await newRole(me);
   const email = newEmail();
   const fields = {
@@ -50,9 +50,9 @@ test.each(dialects)('a new person is created, with every field read back (%s)', 
     booking_email: 'booking@people.example',
     send_invite: true,
   };
-  const answer = await me.post('/v2/admin-users', encoded(dialect, fields), typed(dialect));
-  expect(answer.status).toBe(201);
-  const user = answer.json();
+  const response = await me.post('/v2/admin-users', encodeBody(dialect, fields), contentTypeHeader(dialect));
+  expect(response.status).toBe(201);
+  const user = response.json();
   expect(user).toEqual({
     id: expect.any(Number),
     firstname: 'Åse',
@@ -71,7 +71,7 @@ test.each(dialects)('a new person is created, with every field read back (%s)', 
 });
 
 test('only what is required: the rest is empty, and an invitation is stored', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, ...rest } = (await save(me, { ...kari, email: newEmail() })).json();
   expect(rest).toMatchObject({ position: '', phone_prefix: '', phone: '', booking_email: '', role_ids: [1] });
   expect(await invitations(me)).toEqual([
@@ -80,14 +80,14 @@ test('only what is required: the rest is empty, and an invitation is stored', as
 });
 
 test.each(['1,ROLE', ' 1 , ROLE ', '1,,ROLE,1'])('role_ids as a list with commas: %s', async (spelling) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const own = await newRole(me);
   const role_ids = spelling.replace('ROLE', String(own));
   expect((await save(me, { ...kari, email: newEmail(), role_ids })).json().role_ids).toEqual([1, own]);
 });
 
 test('send_invite=false stores no invitation, and neither does another post for a member', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const email = newEmail();
   expect((await save(me, { ...kari, email, send_invite: '0' })).status).toBe(201);
   expect((await save(me, { ...kari, email, send_invite: true })).status).toBe(200);
@@ -96,11 +96,11 @@ test('send_invite=false stores no invitation, and neither does another post for 
 });
 
 test('an e-mail known here gets its roles replaced, and profile fields are ignored', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [a, b] = [await newRole(me), await newRole(me)];
   const email = newEmail();
   const first = (await save(me, { ...kari, email, role_ids: [1, a], position: 'Boss', phone: '1' })).json();
-  const answer = await save(me, {
+  const response = await save(me, {
     email: email.toUpperCase(),
     role_ids: [a, b],
     firstname: 'Ola',
@@ -110,13 +110,13 @@ test('an e-mail known here gets its roles replaced, and profile fields are ignor
     phone: '2',
     booking_email: 'x@people.example',
   });
-  expect(answer.status).toBe(200);
-  expect(answer.json()).toEqual({ ...first, role_ids: [a, b], updated_at: expect.stringMatching(asText) });
-  expect(await members(me)).toEqual([answer.json()]);
+  expect(response.status).toBe(200);
+  expect(response.json()).toEqual({ ...first, role_ids: [a, b], updated_at: expect.stringMatching(asText) });
+  expect(await members(me)).toEqual([response.json()]);
 });
 
 test('updated_at moves with the roles alone', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const own = await newRole(me);
   const email = newEmail();
   const { id } = (await save(me, { ...kari, email })).json();
@@ -134,16 +134,16 @@ test('updated_at moves with the roles alone', async () => {
 });
 
 test('two providers share a person: nothing that one stored shows to the other', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await newRole(me), await newRole(other)];
   const email = newEmail();
   const first = (
     await save(me, { ...kari, email, role_ids: [1, mine], position: 'Boss', phone: '1', booking_email: 'b@p.example' })
   ).json();
 
-  const answer = await save(other, { email: email.toUpperCase(), role_ids: [theirs], position: 'Guest', phone: '2' });
-  expect(answer.status).toBe(200);
-  expect(answer.json()).toEqual({
+  const response = await save(other, { email: email.toUpperCase(), role_ids: [theirs], position: 'Guest', phone: '2' });
+  expect(response.status).toBe(200);
+  expect(response.json()).toEqual({
     id: first.id,
     firstname: '',
     lastname: '',
@@ -154,21 +154,21 @@ test('two providers share a person: nothing that one stored shows to the other',
     booking_email: '',
     role_ids: [theirs],
     created_at: expect.stringMatching(asText),
-    updated_at: answer.json().created_at,
+    updated_at: response.json().created_at,
   });
   expect(await members(me)).toEqual([first]);
-  expect(await members(other)).toEqual([answer.json()]);
+  expect(await members(other)).toEqual([response.json()]);
   const person = { id: first.id, firstname: '', lastname: '', email };
   expect((await other.get('/v2/app-users')).json()).toEqual([person]);
 });
 
 test('Unicode case and form make no second person', async () => {
-  const me = await newProvider();
-  const name = `å${process.pid}-${(made += 1)}`;
+  const me = await createProvider();
+  const name = `å${process.pid}-${(created += 1)}`;
   const first = (await save(me, { ...kari, email: `${name}@people.example` })).json();
   for (const email of [`${name}@people.example`.toUpperCase(), `${name}@People.example`.normalize('NFD')]) {
-    const answer = await save(me, { email: ` ${email} `, role_ids: 1 });
-    expect([answer.status, answer.json().id]).toEqual([200, first.id]);
+    const response = await save(me, { email: ` ${email} `, role_ids: 1 });
+    expect([response.status, response.json().id]).toEqual([200, first.id]);
   }
 });
 
@@ -190,21 +190,24 @@ test.each<[string, Record<string, unknown>, string[], string[]]>([
     ['email', 'phone', 'booking_email'],
   ],
 ])('%s is told by two lists of names', async (_what, fields, missing_fields, not_valid) => {
-  const me = await newProvider();
-  const answer = await save(me, fields);
-  expect([answer.status, answer.json()]).toEqual([400, { errors: { missing_fields, not_valid } }]);
+  const me = await createProvider();
+  const response = await save(me, fields);
+  expect([response.status, response.json()]).toEqual([400, { errors: { missing_fields, not_valid } }]);
   expect(await members(me)).toEqual([]);
 });
 
 test("another provider's role is not valid, like one that does not exist", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await newRole(other);
-  const answer = await save(me, { ...kari, email: newEmail(), role_ids: [theirs] });
-  expect([answer.status, answer.json()]).toEqual([400, { errors: { missing_fields: [], not_valid: ['role_ids'] } }]);
+  const response = await save(me, { ...kari, email: newEmail(), role_ids: [theirs] });
+  expect([response.status, response.json()]).toEqual([
+    400,
+    { errors: { missing_fields: [], not_valid: ['role_ids'] } },
+  ]);
 });
 
 test('a body that cannot be read is invalid input too; other failures read as everywhere', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const raw = (payload: string, type: string) => me.post('/v2/admin-users', payload, { 'content-type': type });
   const unread = await raw('{"email":', 'application/json');
   expect([unread.status, unread.json()]).toEqual([400, { errors: { missing_fields: [], not_valid: [] } }]);
@@ -223,14 +226,14 @@ test('a body that cannot be read is invalid input too; other failures read as ev
 });
 
 test('twenty parallel posts of one e-mail from two providers make one person', async () => {
-  const both = [await newProvider(), await newProvider()];
+  const both = [await createProvider(), await createProvider()];
   const email = newEmail();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) => save(both[n % 2]!, { ...kari, email: n % 3 ? email : email.toUpperCase() })),
   );
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
-  expect(new Set(answers.map((answer) => answer.json().id)).size).toBe(1);
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(19);
+  expect(new Set(responses.map((response) => response.json().id)).size).toBe(1);
   const lists = await Promise.all(both.map(members));
   expect(lists.map((list) => list.length)).toEqual([1, 1]);
   const sent = await Promise.all(both.map(invitations));
@@ -238,7 +241,7 @@ test('twenty parallel posts of one e-mail from two providers make one person', a
 });
 
 test('the lists hold the own members and roles, by id, with an ETag', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const own = await newRole(me, 'Teacher', 'Teaches');
   await newRole(other);
   const a = (await save(me, { ...kari, email: newEmail() })).json();
@@ -260,7 +263,7 @@ test('the lists hold the own members and roles, by id, with an ETag', async () =
 });
 
 test('stamps are in the time zone of the service', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id } = (await save(me, { ...kari, email: newEmail() })).json();
   const ctx = await me.ctx();
   await ctx.write(async (tx) => {

@@ -3,15 +3,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { auditEntries, clearAuditLog } from '../../../src/audit/service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { requestPartner } from '../../../src/resources/schools/partner-service.ts';
-import { book, bookable, booked, bookingOf } from '../../support/booking.ts';
+import { book, createBookableDate, bookOrFail, bookingBody } from '../../support/booking.ts';
 import { addAdminUser, addInstructor } from '../../support/dates.ts';
-import { minimalPerson, minimalSchool, urlOf, write, writes } from '../../support/generate.ts';
-import { newOrder, newUser } from '../../support/orders.ts';
-import { adminTokenFor, signedIn, tokenFor, visitor } from '../../support/pages.ts';
-import { openTestDatabase, openWorld, ownDatabase, sharedWorld, type Provider } from '../../support/world.ts';
+import { minimalPerson, minimalSchool, endpointUrl, sendWrite, writeEndpoints } from '../../support/request-bodies.ts';
+import { createOrder, createUser } from '../../support/orders.ts';
+import { createAdminToken, signedInVisitor, createUserToken, visitor } from '../../support/pages.ts';
+import { openTestDatabase, openTestApp, ownDatabase, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { app, database, newProvider } = world;
+const testApp = await sharedTestApp();
+const { app, database, createProvider } = testApp;
 
 /** The provider's entries, the newest first. */
 const entriesOf = ({ id }: { id: number }, of = database) =>
@@ -30,12 +30,12 @@ const keyOf = async ({ id }: Provider) => {
   return (await database.pool.query<{ id: number }>(first, [id])).rows[0]!.id;
 };
 
-test.each(writes)('$name leaves one entry of the key, and none when it is refused', async (way) => {
-  const me = await newProvider();
-  const url = await urlOf(me, way);
+test.each(writeEndpoints)('$name leaves one entry of the key, and none when it is refused', async (way) => {
+  const me = await createProvider();
+  const url = await endpointUrl(me, way);
   const entries = await left(me, async () => {
-    const answer = await write(me, way, 'json', way.full);
-    expect(answer.status, answer.text).toBe(way.created);
+    const response = await sendWrite(me, way, 'json', way.full);
+    expect(response.status, response.text).toBe(way.created);
   });
   expect(entries).toEqual([
     {
@@ -50,12 +50,12 @@ test.each(writes)('$name leaves one entry of the key, and none when it is refuse
   ]);
   const named = [...url.matchAll(/\/(\d+)/g)].map(([, id]) => Number(id));
   expect(entries[0]!.item_ids.slice(0, named.length)).toEqual(named);
-  const made = way.method === 'POST' || way.name.includes('admin-users');
-  expect(entries[0]!.item_ids).toHaveLength(named.length + Number(made));
+  const created = way.method === 'POST' || way.name.includes('admin-users');
+  expect(entries[0]!.item_ids).toHaveLength(named.length + Number(created));
 
   const wrong = { ...way.full, [Object.keys(way.full)[0]!]: [['nonsense']] };
   const none = await left(me, async () => {
-    expect((await write(me, way, 'json', wrong)).status).toBe(400);
+    expect((await sendWrite(me, way, 'json', wrong)).status).toBe(400);
     expect((await me.request(way.method)(url, way.full, { 'x-api-key': 'wrong' })).status).toBe(401);
     await me.get(url);
   });
@@ -63,8 +63,8 @@ test.each(writes)('$name leaves one entry of the key, and none when it is refuse
 });
 
 test('what is made is named, and what is deleted, booked or exported', async () => {
-  const me = await newProvider();
-  const { courseId, dateId } = await bookable(me);
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me);
   const [booking] = await left(me, () => book(me, dateId));
   const { rows } = await database.pool.query<{ id: number }>('select id from bookings where provider_id = $1', [me.id]);
   expect(booking).toMatchObject({ action: 'POST /v2/booking', item_ids: [rows[0]!.id] });
@@ -72,7 +72,7 @@ test('what is made is named, and what is deleted, booked or exported', async () 
   const instructorId = await addInstructor(me);
   const [archived] = await left(me, () => me.request('DELETE')(`/v2/instructors/${instructorId}`));
   expect(archived).toMatchObject({ action: 'DELETE /v2/instructors/:id', item_ids: [instructorId] });
-  const { orderId } = await newOrder(me, { courseId });
+  const { orderId } = await createOrder(me, { courseId });
   const [exported] = await left(me, () => me.post(`/v2/orders/${orderId}/export`));
   expect(exported).toMatchObject({ action: 'POST /v2/orders/:id/export', item_ids: [orderId] });
 
@@ -84,14 +84,14 @@ test('what is made is named, and what is deleted, booked or exported', async () 
 });
 
 test('what changes nothing leaves nothing, not even another version of the data', async () => {
-  const me = await newProvider();
-  const { courseId, dateId } = await bookable(me);
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me);
   const withKey = { 'idempotency-key': 'once' };
-  const fields = bookingOf(dateId);
-  const { participantIds, orderId } = await newOrder(me, { courseId });
+  const fields = bookingBody(dateId);
+  const { participantIds, orderId } = await createOrder(me, { courseId });
   const instructorId = await addInstructor(me);
   const person = minimalPerson();
-  const { booking_id } = await booked(me, dateId);
+  const { booking_id } = await bookOrFail(me, dateId);
   const ways: [string, () => Promise<{ status: number; text: string }>][] = [
     ['a booking that is sent again', () => me.post('/v2/booking', fields, withKey)],
     ['a booking that was deregistered', () => me.put(`/v2/booking/${booking_id}/deregister`, {})],
@@ -101,34 +101,34 @@ test('what changes nothing leaves nothing, not even another version of the data'
     ['an order that is exported', () => me.post(`/v2/orders/${orderId}/export`)],
     ['an admin user with the same roles', () => me.post('/v2/admin-users', person)],
   ];
-  for (const [name, ask] of ways) {
-    expect(await left(me, ask), name).toHaveLength(1);
+  for (const [name, request] of ways) {
+    expect(await left(me, request), name).toHaveLength(1);
     const { version } = await me.ctx();
-    expect(await left(me, async () => expect((await ask()).status, name).toBeLessThan(300)), name).toEqual([]);
+    expect(await left(me, async () => expect((await request()).status, name).toBeLessThan(300)), name).toEqual([]);
     expect((await me.ctx()).version, name).toBe(version);
   }
 });
 
 test('two providers that one request changes have an entry each, and others none', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   let schoolId = 0;
   const entries = await left(me, async () => {
-    const answer = await me.post('/schools', minimalSchool);
-    schoolId = Number(answer.json<{ school_id: string }>().school_id);
+    const response = await me.post('/schools', minimalSchool);
+    schoolId = Number(response.json<{ school_id: string }>().school_id);
   });
-  const told = { actor: 'key', actor_id: await keyOf(me), action: 'POST /schools', item_ids: [schoolId] };
-  expect(entries).toMatchObject([{ ...told, provider_id: me.id }]);
-  expect(await entriesOf({ id: schoolId })).toMatchObject([{ ...told, provider_id: schoolId }]);
+  const reported = { actor: 'key', actor_id: await keyOf(me), action: 'POST /schools', item_ids: [schoolId] };
+  expect(entries).toMatchObject([{ ...reported, provider_id: me.id }]);
+  expect(await entriesOf({ id: schoolId })).toMatchObject([{ ...reported, provider_id: schoolId }]);
   expect(await entriesOf(other)).toEqual([]);
 });
 
 test('people on their pages are told by their ids', async () => {
-  const me = await newProvider();
-  const userId = await newUser(me, { username: `user-${Math.random()}` });
+  const me = await createProvider();
+  const userId = await createUser(me, { username: `user-${Math.random()}` });
   const password = 'fjord and forest';
   const anyone = visitor(app);
   const chosen = await left(me, async () => {
-    const link = `/my/password/${await tokenFor(me, 'password', userId)}`;
+    const link = `/my/password/${await createUserToken(me, 'password', userId)}`;
     expect((await anyone.get(link)).status).toBe(200);
     expect((await anyone.post(link, { password: 'short' })).status).toBe(400);
     expect((await anyone.post(link, { password })).status).toBe(303);
@@ -137,7 +137,7 @@ test('people on their pages are told by their ids', async () => {
   const byUser = { actor: 'course_user', actor_id: userId, item_ids: [userId] };
   expect(chosen).toMatchObject([{ ...byUser, action: 'POST /my/password/:token' }]);
 
-  const browser = await signedIn(app, me, userId);
+  const browser = await signedInVisitor(app, me, userId);
   const changed = await left(me, async () => {
     await browser.get('/my');
     expect((await browser.post('/my/password', { old: 'wrong', password: 'mountain and moor' })).status).toBe(400);
@@ -147,7 +147,7 @@ test('people on their pages are told by their ids', async () => {
 
   const adminUserId = await addAdminUser(me);
   const asAdmin = await left(me, async () => {
-    const link = `/my/password/${await adminTokenFor(me, adminUserId)}`;
+    const link = `/my/password/${await createAdminToken(me, adminUserId)}`;
     expect((await anyone.post(link, { password })).status).toBe(200);
   });
   expect(asAdmin).toMatchObject([{ actor: 'admin_user', actor_id: adminUserId, item_ids: [adminUserId] }]);
@@ -155,9 +155,9 @@ test('people on their pages are told by their ids', async () => {
 
 /** A database of its own, changed by these statements, with a provider in it. */
 async function worldWith(statements: string) {
-  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  const own = await openTestApp(openTestDatabase(await ownDatabase()));
   onTestFinished(() => own.close());
-  const me = await own.newProvider();
+  const me = await own.createProvider();
   await own.database.pool.query(statements);
   return { own, me };
 }
@@ -188,7 +188,7 @@ test('there is no entry without its change, and one where the change was tried a
 });
 
 test('the same holds for changes that are parts of a larger one', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const doing = { actor: 'operator', actorId: null, action: 'several' } as const;
   const request = () => database.withAudit(doing).atomically((within) => requestPartner(within, me.id, other.id));
   expect(await left(me, request)).toMatchObject([{ actor: 'operator', action: 'several' }]);
@@ -196,8 +196,8 @@ test('the same holds for changes that are parts of a larger one', async () => {
 });
 
 test('an entry costs one statement, and the commit does not wait for it', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const seen: { text: string; isAnswered: boolean }[] = [];
   const prototype = Client.prototype as unknown as { query: (asked: string | { text: string }) => Promise<unknown> };
   const { query } = prototype;
@@ -212,15 +212,15 @@ test('an entry costs one statement, and the commit does not wait for it', async 
     void Promise.resolve(answering).then(() => (one.isAnswered = true));
     return answering;
   };
-  await booked(me, dateId);
+  await bookOrFail(me, dateId);
   expect(seen.filter(({ text }) => text.includes('audit_entries'))).toHaveLength(1);
   expect(recordIsAnswered).toBe(false);
 });
 
 test('nothing that was sent is in an entry', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const secret = 'Sent-by-somebody';
-  const { dateId } = await bookable(me, { course: { title: secret } });
+  const { dateId } = await createBookableDate(me, { course: { title: secret } });
   const person = { firstname: secret, lastname: secret, email: `${secret}@x.example` };
   await book(me, dateId, { participants: [person] }, { 'idempotency-key': secret, 'x-request-id': secret });
   await me.post(`/v2/courses?${secret}=${secret}`, { title: `${secret} again` });
@@ -241,7 +241,7 @@ test('entries are deleted after a year, and no sooner', async () => {
 });
 
 test('several keys of a provider are told apart', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { apiKey, keyId } = await createKey(await me.ctx(), {});
   const entries = await left(me, async () => {
     await me.course();

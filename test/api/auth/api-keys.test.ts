@@ -2,10 +2,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { hashApiKey, mayBeApiKey, newApiKey } from '../../../src/lib/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../../../src/resources/auth/key-service.ts';
 import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
-import { statementsOf } from '../../support/statements.ts';
-import { send, sharedWorld } from '../../support/world.ts';
+import { recordStatements } from '../../support/record-statements.ts';
+import { send, sharedTestApp } from '../../support/test-app.ts';
 
-const { app, database, newProvider } = await sharedWorld();
+const { app, database, createProvider } = await sharedTestApp();
 const status = async (key: string) => (await send(app, { url: '/v2/schools', headers: { 'x-api-key': key } })).status;
 
 test('a key is 256 random bits with a prefix and a checksum', () => {
@@ -20,7 +20,7 @@ test('a key is 256 random bits with a prefix and a checksum', () => {
 });
 
 test('several keys open one provider; a revoked one is wrong at once', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { keyId, apiKey } = await createKey(await me.ctx(), { label: 'website' });
   expect([await status(me.apiKey), await status(apiKey)]).toEqual([200, 200]);
   await revokeKey(database, keyId);
@@ -29,11 +29,11 @@ test('several keys open one provider; a revoked one is wrong at once', async () 
 });
 
 test('requests that come at once share the look-up of their key; who comes when it has left asks anew', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const keys = [me.apiKey, me.apiKey, other.apiKey, me.apiKey, newApiKey()];
-  let answers: number[] = [];
-  const together = await statementsOf(async () => void (answers = await Promise.all(keys.map(status))));
-  expect(answers).toEqual([200, 200, 200, 200, 401]);
+  let responses: number[] = [];
+  const together = await recordStatements(async () => void (responses = await Promise.all(keys.map(status))));
+  expect(responses).toEqual([200, 200, 200, 200, 401]);
   const lookedUp = together.filter(isLookUp).map(({ values }) => values[0]);
   expect(lookedUp.sort()).toEqual([...new Set(keys)].map(hashApiKey).sort());
 
@@ -41,26 +41,26 @@ test('requests that come at once share the look-up of their key; who comes when 
   const pool = database.pool as unknown as { query: (...asked: unknown[]) => Promise<unknown> };
   const query = pool.query.bind(pool);
   let second: number | undefined;
-  const held = vi.spyOn(pool, 'query').mockImplementationOnce(async (...asked) => {
+  const existing = vi.spyOn(pool, 'query').mockImplementationOnce(async (...asked) => {
     const found = await query(...asked);
     await revokeKey(database, keyId);
     second = await status(apiKey);
     return found;
   });
-  onTestFinished(() => held.mockRestore());
+  onTestFinished(() => existing.mockRestore());
   expect([await status(apiKey), second]).toEqual([200, 401]);
 });
 const isLookUp = ({ name }: { name: string | undefined }) => name === 'authenticate';
 
 test('a key ends when it expires', async () => {
-  const ctx = await (await newProvider()).ctx();
+  const ctx = await (await createProvider()).ctx();
   const ended = await createKey(ctx, { expires: '2020-01-01 00:00:00' });
   const lasting = await createKey(ctx, { expires: '2999-01-01 00:00:00' });
   expect([await status(ended.apiKey), await status(lasting.apiKey)]).toEqual([401, 200]);
 });
 
 test('a key is stored as its hash alone, with its last use', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.get('/v2/schools');
   const { rows } = await database.pool.query<{ hash: string; row: string }>(
     'select hash, k::text as row from api_keys k where provider_id = $1',

@@ -10,30 +10,30 @@ import { openSession, openSessionByToken, signedInBy } from '../../../src/resour
 import { checkCredentials } from '../../../src/resources/auth/sign-on-service.ts';
 import { createToken, getOwner, useToken } from '../../../src/resources/auth/token-service.ts';
 import { QueueTimeoutError } from '../../../src/database/keyed-queue.ts';
-import { bookable, booked } from '../../support/booking.ts';
-import { cli, urlOf } from '../../support/processes.ts';
-import { settings, sharedWorld, type Provider } from '../../support/world.ts';
+import { createBookableDate, bookOrFail } from '../../support/booking.ts';
+import { runCli, databaseUrl } from '../../support/processes.ts';
+import { settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 const password = 'fjord and forest';
 const path = '/v2/check-user-credentials';
 
 type User = { id: number; username: string };
-let made = 0;
+let created = 0;
 
 /** A course user of a booking, with that password unless told otherwise. */
 async function newUser(me: Provider, theirs: string | null = password): Promise<User> {
-  const username = `Åse-${(made += 1)}@people.example`;
+  const username = `Åse-${(created += 1)}@people.example`;
   const participants = [{ firstname: 'Åse', lastname: 'Nordmann', email: username }];
-  await booked(me, (await bookable(me)).dateId, { participants });
+  await bookOrFail(me, (await createBookableDate(me)).dateId, { participants });
   const [user] = (await me.get(`/v2/search-users?username=${encodeURIComponent(username)}`)).json<{ id: number }[]>();
   if (theirs !== null) await setPassword(await me.ctx(), user!.id, theirs);
   return { id: user!.id, username };
 }
-const ask = (me: Provider, username: string, tried: string, more: object = {}) =>
+const request = (me: Provider, username: string, tried: string, more: object = {}) =>
   me.post(path, { username, password: tried, ...more });
 const fail = async (me: Provider, username: string, times: number) => {
-  const failures = await Promise.all(Array.from({ length: times }, () => ask(me, username, 'wrong')));
+  const failures = await Promise.all(Array.from({ length: times }, () => request(me, username, 'wrong')));
   for (const failure of failures) expect(failure.json()).toEqual({ valid: false });
 };
 /** Moves what is stored, not the clock. */
@@ -62,7 +62,7 @@ const storeHash = async (me: Provider, id: number, hashed: string) => {
 const older = await hash(password, { memoryCost: 8_192, timeCost: 1 });
 
 test('the right password tells who it is, whatever the case of the username and the spelling of the password', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me, 'blåbær øl 123');
   const known = { valid: true, user_id: id, firstname: 'Åse', lastname: 'Nordmann', email: username };
   for (const [name, tried] of [
@@ -70,16 +70,16 @@ test('the right password tells who it is, whatever the case of the username and 
     [username.toUpperCase(), 'blåbær øl 123'],
     [` ${username.toLowerCase()} `, 'blåbær øl 123'.normalize('NFD')],
   ] as const) {
-    const answer = await ask(me, name, tried);
-    expect([answer.status, answer.json()]).toEqual([200, known]);
+    const response = await request(me, name, tried);
+    expect([response.status, response.json()]).toEqual([200, known]);
   }
 });
 
 test('a wrong password, an unknown user and one without a password answer the same, and nothing else', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { username } = await newUser(me);
   const { username: without } = await newUser(me, null);
-  const stranger = await newProvider();
+  const stranger = await createProvider();
   for (const [asker, name, tried] of [
     [me, username, 'Fjord and forest'],
     [me, username, ` ${password}`],
@@ -87,8 +87,8 @@ test('a wrong password, an unknown user and one without a password answer the sa
     [me, without, password],
     [stranger, username, password],
   ] as const) {
-    const answer = await ask(asker, name, tried, { create_login_url: true });
-    expect([answer.status, answer.json()]).toEqual([200, { valid: false }]);
+    const response = await request(asker, name, tried, { create_login_url: true });
+    expect([response.status, response.json()]).toEqual([200, { valid: false }]);
   }
 });
 
@@ -98,23 +98,23 @@ test.each([
   [{ username: ' ', password: '' }, 'Missing field(s): username,password'],
   [{ username: 'kari', password, create_login_url: 'perhaps' }, 'Field(s) not valid: create_login_url'],
 ])('%j is refused: %s', async (body, error) => {
-  const answer = await (await newProvider()).post(path, body);
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const response = await (await createProvider()).post(path, body);
+  expect([response.status, response.json()]).toEqual([400, { error }]);
 });
 
 test('a form of a PHP client is read alike', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
   const form = new URLSearchParams({ username, password, create_login_url: '1' }).toString();
-  const answer = await me.post(path, form, { 'content-type': 'application/x-www-form-urlencoded' });
-  expect(answer.json()).toMatchObject({ valid: true, user_id: id, login_url: expect.any(String) });
+  const response = await me.post(path, form, { 'content-type': 'application/x-www-form-urlencoded' });
+  expect(response.json()).toMatchObject({ valid: true, user_id: id, login_url: expect.any(String) });
 });
 
 test('the login URL is made when asked for; its token works once, for 15 minutes, and is stored hashed', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
-  expect((await ask(me, username, password, { create_login_url: false })).json()).not.toHaveProperty('login_url');
-  const { login_url: url } = (await ask(me, username, password, { create_login_url: true })).json<{
+  expect((await request(me, username, password, { create_login_url: false })).json()).not.toHaveProperty('login_url');
+  const { login_url: url } = (await request(me, username, password, { create_login_url: true })).json<{
     login_url: string;
   }>();
   expect(url).toMatch(new RegExp(`^${settings.publicUrl}/my/sign-in/[A-Za-z0-9_-]{43}$`));
@@ -139,7 +139,7 @@ test.each([
   ['14:59', true],
   ['15:01', false],
 ])('after %s minutes a login URL works: %s', async (age, works) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { authStore: doors } = await me.ctx();
   const { id } = await newUser(me);
   const token = await createToken(doors, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
@@ -151,93 +151,93 @@ test.each([
 });
 
 test('ten failures for a name refuse the right password too, until the window is over', async () => {
-  const me = await newProvider();
-  const other = await newProvider();
+  const me = await createProvider();
+  const other = await createProvider();
   const { username } = await newUser(me);
   const { username: another } = await newUser(me);
   await fail(me, username, 5);
   await fail(me, username.toUpperCase(), 5);
-  const refused = await ask(me, username, password);
+  const refused = await request(me, username, password);
   expect([refused.status, refused.json()]).toEqual([429, { error: 'Too many failed attempts for this username' }]);
   const wait = Number(refused.headers['retry-after']);
   expect(wait > 840 && wait <= 900, String(wait)).toBe(true);
-  expect((await ask(me, another, password)).json()).toMatchObject({ valid: true });
-  expect((await ask(other, username, password)).json()).toEqual({ valid: false });
+  expect((await request(me, another, password)).json()).toMatchObject({ valid: true });
+  expect((await request(other, username, password)).json()).toEqual({ valid: false });
 
   await moveWindow(me, '14 minutes 30 seconds');
-  expect((await ask(me, username, password)).status).toBe(429);
+  expect((await request(me, username, password)).status).toBe(429);
   await moveWindow(me, '31 seconds');
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
   await fail(me, username, 10);
-  expect((await ask(me, username, password)).status).toBe(429);
+  expect((await request(me, username, password)).status).toBe(429);
 });
 
 test('who is given another password gets in with it, however many failed before', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
   const { username: another } = await newUser(me);
   await fail(me, username, 10);
   await fail(me, another, 10);
   await setPassword(await me.ctx(), id, 'another password');
-  expect((await ask(me, username, 'another password')).json()).toMatchObject({ valid: true });
-  expect((await ask(me, another, password)).status).toBe(429);
+  expect((await request(me, username, 'another password')).json()).toMatchObject({ valid: true });
+  expect((await request(me, another, password)).status).toBe(429);
 });
 
 test('a name that nobody has is counted as well', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await fail(me, 'nobody', 10);
-  expect((await ask(me, 'Nobody', password)).status).toBe(429);
+  expect((await request(me, 'Nobody', password)).status).toBe(429);
 });
 
 test('a success is no failure, and takes none back', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { username } = await newUser(me);
   await fail(me, username, 9);
-  for (let n = 0; n < 3; n += 1) expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  for (let n = 0; n < 3; n += 1) expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
   await fail(me, username, 1);
-  expect((await ask(me, username, password)).status).toBe(429);
+  expect((await request(me, username, password)).status).toBe(429);
 });
 
 test('of a hundred guesses at once ten are looked at', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { username } = await newUser(me);
-  const answers = await Promise.all(Array.from({ length: 100 }, () => ask(me, username, 'wrong')));
-  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  const responses = await Promise.all(Array.from({ length: 100 }, () => request(me, username, 'wrong')));
+  const count = (status: number) => responses.filter((response) => response.status === status).length;
   expect([count(200), count(429)]).toEqual([10, 90]);
 });
 
 test('of many right passwords at once those that must wait are asked to come again in a second', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { username } = await newUser(me);
-  const answers = await Promise.all(Array.from({ length: 30 }, () => ask(me, username, password)));
-  const letIn = answers.filter(({ status }) => status === 200);
+  const responses = await Promise.all(Array.from({ length: 30 }, () => request(me, username, password)));
+  const letIn = responses.filter(({ status }) => status === 200);
   expect(letIn.length).toBeGreaterThanOrEqual(10);
-  for (const answer of letIn) expect(answer.json()).toMatchObject({ valid: true });
-  for (const { status, headers } of answers.filter((answer) => !letIn.includes(answer)))
+  for (const response of letIn) expect(response.json()).toMatchObject({ valid: true });
+  for (const { status, headers } of responses.filter((response) => !letIn.includes(response)))
     expect([status, headers['retry-after']]).toEqual([429, '1']);
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
   // None of them has become a failure.
   await fail(me, username, 9);
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });
 
 test('attempts whose process died count for half a minute', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { username } = await newUser(me);
-  expect((await ask(me, username, password)).status).toBe(200);
+  expect((await request(me, username, password)).status).toBe(200);
   const { rowCount } = await database.pool.query('update sign_on_failures set pending = 10 where provider_id = $1', [
     me.id,
   ]);
   expect(rowCount).toBe(1);
-  const refused = await ask(me, username, password);
+  const refused = await request(me, username, password);
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
   expect(refused.json()).toEqual({ error: 'Too many attempts for this username at once' });
   await moveWindow(me, '31 seconds');
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });
 
 test('a question that could not be answered is no failure', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { username } = await newUser(me);
   const ctx = await afterReading(me, async () => {
     throw new QueueTimeoutError('the queue is full');
@@ -245,24 +245,24 @@ test('a question that could not be answered is no failure', async () => {
   for (let n = 0; n < 12; n += 1)
     await expect(checkCredentials(ctx, { username, password })).rejects.toThrow('the queue is full');
   await fail(me, username, 9);
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });
 
 test('a password that is changed while it is looked at gives no login URL any more', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
   const ctx = await afterReading(me, () => storeHash(me, id, older));
-  const asked = { username, password, create_login_url: true };
-  expect(await checkCredentials(ctx, asked)).toEqual({ valid: false });
+  const query = { username, password, create_login_url: true };
+  expect(await checkCredentials(ctx, query)).toEqual({ valid: false });
   const { rows } = await database.pool.query('select 1 from tokens where provider_id = $1 and used_at is null', [
     me.id,
   ]);
   expect(rows).toEqual([]);
-  expect(await checkCredentials(await me.ctx(), asked)).toMatchObject({ valid: true });
+  expect(await checkCredentials(await me.ctx(), query)).toMatchObject({ valid: true });
 });
 
 test('a hash that another sign-on makes anew meanwhile is of the same password still', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
   const to = await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
@@ -274,7 +274,7 @@ test('a hash that another sign-on makes anew meanwhile is of the same password s
 });
 
 test('a hash that cannot be made anew lets in all the same', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
   const ctx = { ...(await me.ctx()), write: () => Promise.reject(new QueueTimeoutError('the queue is full')) };
@@ -285,12 +285,12 @@ test('a hash that cannot be made anew lets in all the same', async () => {
 });
 
 test('a hash that cannot be read is of no password', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
   for (const broken of ['$argon2id$', older.slice(0, -30), older.replace('m=8192', 'm=1')]) {
     await storeHash(me, id, broken);
-    const answer = await ask(me, username, password);
-    expect([answer.status, answer.json()]).toEqual([200, { valid: false }]);
+    const response = await request(me, username, password);
+    expect([response.status, response.json()]).toEqual([200, { valid: false }]);
   }
 });
 
@@ -323,7 +323,7 @@ test.each([
 });
 
 test('windows that are over are cleared away', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const name of ['one', 'two', 'three']) await fail(me, name, 1);
   await moveWindow(me, '16 minutes');
   await fail(me, 'four', 1);
@@ -335,7 +335,7 @@ test('windows that are over are cleared away', async () => {
 });
 
 test('a hash of another cost is made anew once its password is known', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me);
   const hashOf = async () =>
     (await database.pool.query<{ hash: string }>('select password_hash as hash from course_users where id = $1', [id]))
@@ -343,15 +343,15 @@ test('a hash of another cost is made anew once its password is known', async () 
   await storeHash(me, id, older);
   await fail(me, username, 1);
   expect(await hashOf()).toBe(older);
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
   const renewed = await hashOf();
   expect(renewed).toContain('$m=19456,t=2,p=1$');
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
   expect(await hashOf()).toBe(renewed);
 });
 
 test('another password ends all sessions and links of the user, and of no other', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { authStore: doors } = await me.ctx();
   const [user, neighbour] = [await newUser(me), await newUser(me)];
   const ownerBy = ({ id }: User) => ({ providerId: me.id, userId: id, adminUserId: null });
@@ -372,7 +372,7 @@ test('another password ends all sessions and links of the user, and of no other'
 });
 
 test('a link that is opened while the password changes leaves no session behind', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ctx = await me.ctx();
   const { id } = await newUser(me);
   const token = await createToken(ctx.authStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
@@ -402,7 +402,7 @@ test.each([
   ['0', '11 hours 59 minutes', true],
   ['0', '12 hours 1 minute', false],
 ])('a session idle for %s and %s old lasts: %s', async (idle, age, lasts) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { authStore: doors } = await me.ctx();
   const { id } = await newUser(me);
   const secret = await openSession(doors, { providerId: me.id, userId: id });
@@ -414,7 +414,7 @@ test.each([
 });
 
 test('using a session keeps it from idling', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { authStore: doors } = await me.ctx();
   const { id } = await newUser(me);
   const secret = await openSession(doors, { providerId: me.id, userId: id });
@@ -429,18 +429,18 @@ test('using a session keeps it from idling', async () => {
 });
 
 test('the command line sets a password that is read from standard input up to its line end', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id, username } = await newUser(me, null);
-  const env = { DATABASE_URL: urlOf(inject('shared')) };
+  const env = { DATABASE_URL: databaseUrl(inject('shared')) };
   const set = (input: string | Buffer, user = id) =>
-    cli(['user', 'set-password', '--provider', String(me.id), '--user', String(user), '--json'], env, input);
+    runCli(['user', 'set-password', '--provider', String(me.id), '--user', String(user), '--json'], env, input);
 
-  const answer = await set(`${password}\r\nanother line\n`);
-  expect([answer.code, answer.json()]).toEqual([0, { user_id: id }]);
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  const response = await set(`${password}\r\nanother line\n`);
+  expect([response.code, response.json()]).toEqual([0, { user_id: id }]);
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 
   expect((await set('\uFEFFfrom an editor\n')).code).toBe(0);
-  expect((await ask(me, username, 'from an editor')).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, 'from an editor')).json()).toMatchObject({ valid: true });
   expect((await set(password)).code).toBe(0);
 
   for (const [input, user, error] of [
@@ -452,5 +452,5 @@ test('the command line sets a password that is read from standard input up to it
     const refused = await set(input, user);
     expect([refused.code, refused.stderr.trim()]).toEqual([1, `error: ${error}`]);
   }
-  expect((await ask(me, username, password)).json()).toMatchObject({ valid: true });
+  expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
-import { addAdminUser, addDate, addLocation, placeOf } from '../../support/dates.ts';
-import { newCustomer, newProduct, newUser } from '../../support/orders.ts';
+import { addAdminUser, addDate, addLocation, findMunicipality } from '../../support/dates.ts';
+import { createCustomer, createProduct, createUser } from '../../support/orders.ts';
 import {
-  bookable,
-  booked,
+  createBookableDate,
+  bookOrFail,
   book,
-  bookingOf,
-  countersOf,
+  bookingBody,
+  seatCounters,
   deregister,
   person,
-  statusesIn,
-  statusesOn,
+  participantStatuses,
+  statusesOnDate,
 } from '../../support/booking.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 type Item = Record<string, any>;
 const ordersOf = async (me: Provider) =>
@@ -29,10 +29,10 @@ const outboxOf = async (me: Provider) =>
   ).rows;
 
 test('a booking answers what it came to', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { course: { price_value: 1250, price_currency: 'eur' } });
-  const answer = await book(me, dateId, { participants: [person(), person()] });
-  expect([answer.status, answer.json()]).toEqual([
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { course: { price_value: 1250, price_currency: 'eur' } });
+  const response = await book(me, dateId, { participants: [person(), person()] });
+  expect([response.status, response.json()]).toEqual([
     201,
     {
       successful: true,
@@ -55,14 +55,14 @@ test('a booking answers what it came to', async () => {
 });
 
 test('what was sent stands in the order, its booking, its participants and its users', async () => {
-  const me = await newProvider();
-  const { id: placeId } = await placeOf(me, 'Bergen');
-  const { dateId, courseId } = await bookable(me, {
+  const me = await createProvider();
+  const { id: placeId } = await findMunicipality(me, 'Bergen');
+  const { dateId, courseId } = await createBookableDate(me, {
     ...{ course: { title: 'First aid' }, startAt: '2030-06-10', endAt: '2030-06-11', deadlineAt: '2030-06-01' },
     ...{ placeId, locationId: await addLocation(me) },
   });
   const seller = await addAdminUser(me);
-  const customer = await newCustomer(me, { sellerId: seller, title: 'Fjord Energy AS' });
+  const customer = await createCustomer(me, { sellerId: seller, title: 'Fjord Energy AS' });
   const first = person({
     phone: '+47 1',
     company: 'Own AS',
@@ -71,7 +71,7 @@ test('what was sent stands in the order, its booking, its participants and its u
     comment: 'No nuts',
   });
   const second = person({ status_id: 7 });
-  const summary = await booked(me, dateId, {
+  const summary = await bookOrFail(me, dateId, {
     ...{ booker_name: 'Ola Booker', booker_email: 'ola@people.example', booker_phone: '+47 2' },
     ...{ company: 'Fjord AS', company_number: '912345678', gln_number: '7080000000000', customer_id: customer },
     ...{ invoice_reference: 'PO 7', invoice_address_1: 'a1', invoice_address_2: 'a2', invoice_address_3: 'a3' },
@@ -135,13 +135,13 @@ test('what was sent stands in the order, its booking, its participants and its u
   const stamps = new Set([one, two, order].flatMap((item) => [item!['created_at'], item!['updated_at']]));
   expect(stamps.size).toBe(1);
   expect([one!['status_updated_at'], two!['status_updated_at']]).toEqual([order!['created_at'], order!['created_at']]);
-  expect(await countersOf(me, dateId)).toEqual([1, 0, 1, 0]);
+  expect(await seatCounters(me, dateId)).toEqual([1, 0, 1, 0]);
 });
 
 test('only the required fields: what was not sent is null', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  await booked(me, dateId);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  await bookOrFail(me, dateId);
   const [order] = await ordersOf(me);
   const unset = ['your_reference', 'booker', 'gln_number', 'idCampaign', 'seller_id', 'customer', 'custom_properties'];
   const address = ['', '_2', '_3']
@@ -157,11 +157,11 @@ test('only the required fields: what was not sent is null', async () => {
 });
 
 test('the seats of the date move its updated_at with them', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 3, capacityWait: 2 });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 3, capacityWait: 2 });
   const dateOf = async () => (await me.get(`/v2/coursedates?coursedate_id=${dateId}`)).json<Item>()['items'][0] as Item;
   expect(await dateOf()).toMatchObject({ seats_status: 'open', seats: { free: { num: 3, num_waiting: 2 } } });
-  await booked(me, dateId, { participants: [person(), person({ status_id: 7 }), person({ status_id: 3 })] });
+  await bookOrFail(me, dateId, { participants: [person(), person({ status_id: 7 }), person({ status_id: 3 })] });
   const after = await dateOf();
   expect(after['seats']).toEqual({
     allocated_capacity: { num: 3, num_overbooked: 0, num_waiting: 2 },
@@ -172,11 +172,11 @@ test('the seats of the date move its updated_at with them', async () => {
 });
 
 test('one order line for each product, its quantity the participants who buy it', async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me);
-  const member = await newProduct(me, courseId, { price: '800.00', vatPercentage: '25' });
-  const book = await newProduct(me, await me.course(), { price: '99.90', vatPercentage: '15' });
-  const summary = await booked(me, dateId, {
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me);
+  const member = await createProduct(me, courseId, { price: '800.00', vatPercentage: '25' });
+  const book = await createProduct(me, await me.course(), { price: '99.90', vatPercentage: '15' });
+  const summary = await bookOrFail(me, dateId, {
     participants: [person(), person({ products: [member, book] }), person({ products: [book, member] }), person()],
   });
   const [order] = await ordersOf(me);
@@ -197,19 +197,19 @@ test('one order line for each product, its quantity the participants who buy it'
 });
 
 test('trigger values lead participants to child dates, whose seats count there', async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me, { capacityMax: 1 });
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me, { capacityMax: 1 });
   const child = (triggerValue: string, values = {}) =>
     addDate(me, courseId, { parentId: dateId, triggerValue, capacityMax: 2, ...values });
   const [red, blue] = [await child('red'), await child('blue')];
   const deleted = await child('gone', { deletedAt: '2026-01-01 00:00:00+01' });
   const other = await addDate(me, courseId, { triggerValue: 'other' });
-  const wanted = ['red', 'blue', 'gone', 'red'].map((trigger_value) => person({ trigger_value }));
-  const summary = await booked(me, dateId, { participants: wanted });
+  const requested = ['red', 'blue', 'gone', 'red'].map((trigger_value) => person({ trigger_value }));
+  const summary = await bookOrFail(me, dateId, { participants: requested });
   expect(summary.coursedate_id).toBe(String(dateId));
   const placed = (await participantsOf(me)).map((one) => one['coursedate'].id as number);
   expect(placed).toEqual([red, blue, dateId, red]);
-  expect(await Promise.all([dateId, red, blue, deleted, other].map((id) => countersOf(me, id)))).toEqual([
+  expect(await Promise.all([dateId, red, blue, deleted, other].map((id) => seatCounters(me, id)))).toEqual([
     ...[
       [1, 0, 0, 0],
       [2, 0, 0, 0],
@@ -234,26 +234,28 @@ test('trigger values lead participants to child dates, whose seats count there',
       { code: 'no_seats_available', message: 'Participant 3: no seat is available' },
     ],
   });
-  expect(await countersOf(me, blue)).toEqual([1, 0, 0, 0]);
+  expect(await seatCounters(me, blue)).toEqual([1, 0, 0, 0]);
 });
 
 test('a child of a child is found by its own trigger value, whatever that of its parent', async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me, { triggerValue: 'same' });
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me, { triggerValue: 'same' });
   const child = await addDate(me, courseId, { parentId: dateId, triggerValue: 'same' });
-  await booked(me, dateId, { participants: [person({ trigger_value: 'same' }), person({ trigger_value: 'Same' })] });
-  expect([await countersOf(me, dateId), await countersOf(me, child)]).toEqual([
+  await bookOrFail(me, dateId, {
+    participants: [person({ trigger_value: 'same' }), person({ trigger_value: 'Same' })],
+  });
+  expect([await seatCounters(me, dateId), await seatCounters(me, child)]).toEqual([
     [1, 0, 0, 0],
     [1, 0, 0, 0],
   ]);
 });
 
 test('seats, then overbook places, then refusal or the waiting list', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 2, capacityOverbook: 1, capacityWait: 1 });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 2, capacityOverbook: 1, capacityWait: 1 });
   const wait = { config: { waiting_list_when_full: true } };
   expect(
-    statusesIn(await booked(me, dateId, { participants: [person(), person({ status_id: 7 }), person()] })),
+    participantStatuses(await bookOrFail(me, dateId, { participants: [person(), person({ status_id: 7 }), person()] })),
   ).toEqual([1, 7, 2]);
   const refused = await book(me, dateId);
   expect([refused.status, refused.json()]).toEqual([
@@ -264,19 +266,19 @@ test('seats, then overbook places, then refusal or the waiting list', async () =
       error: 'Participant 1: no seat is available',
     },
   ]);
-  expect(statusesIn(await booked(me, dateId, wait))).toEqual([3]);
+  expect(participantStatuses(await bookOrFail(me, dateId, wait))).toEqual([3]);
   for (const fields of [wait, { participants: [person({ status_id: 3 })] }])
     expect((await book(me, dateId, fields)).status).toBe(400);
   const unchecked = { config: { seats_availability_check: false } };
   const anyway = [person(), person({ status_id: 3 }), person({ status_id: 7 })];
-  expect(statusesIn(await booked(me, dateId, { participants: anyway, ...unchecked }))).toEqual([1, 3, 7]);
+  expect(participantStatuses(await bookOrFail(me, dateId, { participants: anyway, ...unchecked }))).toEqual([1, 3, 7]);
   expect((await book(me, dateId)).status).toBe(400);
-  expect(await countersOf(me, dateId)).toEqual([2, 1, 2, 2]);
+  expect(await seatCounters(me, dateId)).toEqual([2, 1, 2, 2]);
 });
 
 test('a refused booking leaves nothing behind, not even for those who would have had a seat', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 1 });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1 });
   const { version } = await me.ctx();
   expect((await book(me, dateId, { participants: [person(), person()] })).status).toBe(400);
   const left = await Promise.all(
@@ -287,12 +289,12 @@ test('a refused booking leaves nothing behind, not even for those who would have
 });
 
 test('mails to send are rows of the booking: receipts for all, accounts for who is new', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const known = person();
-  const knownId = await newUser(me, { firstname: known.firstname, lastname: known.lastname, email: known.email });
+  const knownId = await createUser(me, { firstname: known.firstname, lastname: known.lastname, email: known.email });
   const [twice, config] = [person(), { send_receipt_email_to_participant: 1, send_account_created_email_to_user: 1 }];
-  const summary = await booked(me, dateId, { participants: [known, twice, twice], config });
+  const summary = await bookOrFail(me, dateId, { participants: [known, twice, twice], config });
   const users = (await participantsOf(me)).map(({ user }) => user.id as number);
   expect(users).toEqual([knownId, users[1], users[1]]);
   const receipt = (n: number) => ({
@@ -306,7 +308,7 @@ test('mails to send are rows of the booking: receipts for all, accounts for who 
     ...[0, 1, 2].map(receipt),
   ]);
 
-  const quiet = await booked(me, dateId);
+  const quiet = await bookOrFail(me, dateId);
   await deregister(me, quiet.booking_id);
   await deregister(me, summary.booking_id, { config: { send_receipt_email_to_participant: 1 } });
   await deregister(me, summary.booking_id, { config: { send_receipt_email_to_participant: 1 } });
@@ -314,18 +316,18 @@ test('mails to send are rows of the booking: receipts for all, accounts for who 
 });
 
 test('the same person may take part twice', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const same = person();
-  await booked(me, dateId, { participants: [same, same] });
-  await booked(me, dateId, { participants: [same] });
-  expect(await statusesOn(me, dateId)).toEqual([1, 1, 1]);
+  await bookOrFail(me, dateId, { participants: [same, same] });
+  await bookOrFail(me, dateId, { participants: [same] });
+  expect(await statusesOnDate(me, dateId)).toEqual([1, 1, 1]);
   expect((await me.get(`/v2/search-users?email=${same.email}`)).json<Item[]>()).toHaveLength(1);
 });
 
 test('the three dialects book the same', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const { email, ...names } = person({ status_id: 7 });
   const form = new URLSearchParams({
     coursedate_id: String(dateId),
@@ -341,9 +343,9 @@ test('the three dialects book the same', async () => {
   const asJsonText = await me.post('/v2/booking', nested.toString(), {
     'content-type': 'application/x-www-form-urlencoded',
   });
-  const asJson = await me.post('/v2/booking', bookingOf(dateId, { participants: [{ email, ...names }] }));
+  const asJson = await me.post('/v2/booking', bookingBody(dateId, { participants: [{ email, ...names }] }));
   expect([asForm, asJsonText, asJson].map(({ status }) => status)).toEqual([201, 201, 201]);
   const users = (await participantsOf(me)).map(({ user }) => user.id as number);
   expect(new Set(users).size).toBe(1);
-  expect(await statusesOn(me, dateId)).toEqual([7, 7, 7]);
+  expect(await statusesOnDate(me, dateId)).toEqual([7, 7, 7]);
 });

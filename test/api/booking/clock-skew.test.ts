@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import {
-  bookable,
+  createBookableDate,
   book,
-  booked,
-  codesIn,
+  bookOrFail,
+  errorCodes,
   deregister,
-  newVoucher,
+  createVoucher,
   persons,
-  statusesIn,
-  statusesOn,
+  participantStatuses,
+  statusesOnDate,
 } from '../../support/booking.ts';
 import { addDate } from '../../support/dates.ts';
-import { newCampaign } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { createCampaign } from '../../support/orders.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 const { pool } = database;
 
 /** A time so many days from now, by the database's clock, and its day. */
@@ -28,7 +28,7 @@ const timeIn = async (days: number) => {
 
 /** A school that wrote once while the clock was a year ahead. */
 async function schoolAhead() {
-  const me = await newProvider();
+  const me = await createProvider();
   const isSet = await pool.query(
     `update provider_state set changed_at = clock_timestamp() + interval '1 year' where provider_id = $1`,
     [me.id],
@@ -42,7 +42,7 @@ const key = { 'idempotency-key': 'one' };
 
 test('a stamp ahead of the clock closes no date, and stamps still follow one another', async () => {
   const me = await schoolAhead();
-  const { dateId } = await bookable(me, soon);
+  const { dateId } = await createBookableDate(me, soon);
   expect((await book(me, dateId)).status).toBe(201);
 
   const { rows } = await pool.query<{ ahead: boolean }>(
@@ -50,41 +50,41 @@ test('a stamp ahead of the clock closes no date, and stamps still follow one ano
     [me.id],
   );
   expect(rows[0]!.ahead).toBe(true);
-  const passed = await bookable(me, { ...soon, deadlineAt: (await timeIn(-2)).day });
-  expect(codesIn(await book(me, passed.dateId))).toEqual(['deadline_passed']);
+  const passed = await createBookableDate(me, { ...soon, deadlineAt: (await timeIn(-2)).day });
+  expect(errorCodes(await book(me, passed.dateId))).toEqual(['deadline_passed']);
 });
 
 test('campaigns and vouchers run by the real clock', async () => {
   const me = await schoolAhead();
-  const { courseId, dateId } = await bookable(me, soon);
+  const { courseId, dateId } = await createBookableDate(me, soon);
   const [before, after] = [(await timeIn(-1)).time, (await timeIn(1)).time];
-  await newCampaign(me, { campaignCode: 'runs', startsAt: before, endsAt: after }, { courses: [courseId] });
-  await newCampaign(me, { campaignCode: 'waits', startsAt: after }, { courses: [courseId] });
-  await newCampaign(me, { campaignCode: 'over', endsAt: before }, { courses: [courseId] });
-  const booking = async (code: string) => codesIn(await book(me, dateId, { campaign_code: code }));
+  await createCampaign(me, { campaignCode: 'runs', startsAt: before, endsAt: after }, { courses: [courseId] });
+  await createCampaign(me, { campaignCode: 'waits', startsAt: after }, { courses: [courseId] });
+  await createCampaign(me, { campaignCode: 'over', endsAt: before }, { courses: [courseId] });
+  const booking = async (code: string) => errorCodes(await book(me, dateId, { campaign_code: code }));
   expect(await booking('runs')).toBeUndefined();
   expect(await booking('waits')).toEqual(['campaign_code_invalid']);
   expect(await booking('over')).toEqual(['campaign_code_expired']);
 
-  const voucher = async (expiresAt: string) => (await newVoucher(me, { amount: '10000', expiresAt })).code;
-  const withVoucher = async (code: string) => codesIn(await book(me, dateId, { voucher_code: code }));
+  const voucher = async (expiresAt: string) => (await createVoucher(me, { amount: '10000', expiresAt })).code;
+  const withVoucher = async (code: string) => errorCodes(await book(me, dateId, { voucher_code: code }));
   expect(await withVoucher(await voucher(after))).toBeUndefined();
   expect(await withVoucher(await voucher(before))).toEqual(['voucher_code_expired']);
 });
 
 test('the waiting list of a coming date moves up', async () => {
   const me = await schoolAhead();
-  const { dateId } = await bookable(me, { ...soon, capacityMax: 1, capacityWait: 2 });
-  const first = await booked(me, dateId);
-  expect(statusesIn(await booked(me, dateId, { config: { waiting_list_when_full: true } }))).toEqual([3]);
+  const { dateId } = await createBookableDate(me, { ...soon, capacityMax: 1, capacityWait: 2 });
+  const first = await bookOrFail(me, dateId);
+  expect(participantStatuses(await bookOrFail(me, dateId, { config: { waiting_list_when_full: true } }))).toEqual([3]);
   expect((await deregister(me, first.booking_id)).status).toBe(200);
-  expect(await statusesOn(me, dateId)).toEqual([4, 1]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 1]);
 });
 
 test('a course with participants to come is not deleted', async () => {
   const me = await schoolAhead();
-  const { courseId, dateId } = await bookable(me, soon);
-  await booked(me, dateId);
+  const { courseId, dateId } = await createBookableDate(me, soon);
+  await bookOrFail(me, dateId);
   expect((await me.request('DELETE')(`/v2/courses/${courseId}`)).status).toBe(400);
 });
 
@@ -92,8 +92,8 @@ test('a date that was over and is moved ahead fills up again', async () => {
   const me = await schoolAhead();
   const courseId = await me.course();
   const dateId = await addDate(me, courseId, { ...soon, capacityMax: 2, capacityWait: 2 });
-  const { booking_id } = await booked(me, dateId, { participants: persons(2) });
-  await booked(me, dateId, { config: { waiting_list_when_full: true } });
+  const { booking_id } = await bookOrFail(me, dateId, { participants: persons(2) });
+  await bookOrFail(me, dateId, { config: { waiting_list_when_full: true } });
   const days = async (start: number, end: number) => ({
     start_at: (await timeIn(start)).day,
     deadline_at: (await timeIn(start)).day,
@@ -103,14 +103,14 @@ test('a date that was over and is moved ahead fills up again', async () => {
     (await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, await days(start, end))).status;
   expect(await move(-9, -8)).toBe(200);
   await deregister(me, booking_id);
-  expect(await statusesOn(me, dateId)).toEqual([4, 4, 3]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 3]);
   expect(await move(9, 10)).toBe(200);
-  expect(await statusesOn(me, dateId)).toEqual([4, 4, 1]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 1]);
 });
 
 test('an idempotency key lasts for 24 real hours', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, soon);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, soon);
   const body = { participants: persons(1) };
   const first = await book(me, dateId, body, key);
   const ahead = () =>

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { named, usersToCreate } from '../../../src/resources/booking/enrolment-service.ts';
-import { bookable, booked, person } from '../../support/booking.ts';
-import { newUser, write } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
+import { createUser, write } from '../../support/orders.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 type User = { id: number; username: string; firstname: string; phone: string | null; updated_at: string };
 const usersOf = async (me: Provider, email: string) =>
@@ -13,9 +13,9 @@ const userIdsOf = async (me: Provider) =>
   (await me.get('/v2/participants?limit=250')).json<{ user: User }[]>().map(({ user }) => user.id);
 
 test('a course user is found by e-mail and name together, without regard to case, and left as they are', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const id = await newUser(me, {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const id = await createUser(me, {
     email: 'Åse@x.example',
     firstname: 'Åse',
     lastname: 'Ødegård',
@@ -23,22 +23,22 @@ test('a course user is found by e-mail and name together, without regard to case
     username: 'åse',
   });
   const [before] = await usersOf(me, 'åse@x.example');
-  const wanted = { firstname: 'åSE', lastname: ' ØDEGÅRD ', email: 'åSE@X.example', phone: '2' };
-  await booked(me, dateId, { participants: [wanted, { ...wanted, lastname: 'A\u030Ase' }] });
+  const requested = { firstname: 'åSE', lastname: ' ØDEGÅRD ', email: 'åSE@X.example', phone: '2' };
+  await bookOrFail(me, dateId, { participants: [requested, { ...requested, lastname: 'A\u030Ase' }] });
   expect((await userIdsOf(me))[0]).toBe(id);
-  const [found, made] = await usersOf(me, 'åse@x.example');
+  const [found, created] = await usersOf(me, 'åse@x.example');
   expect(found).toEqual(before);
-  expect(made).toMatchObject({ username: 'åse@x.example_åse_åse', phone: '2' });
+  expect(created).toMatchObject({ username: 'åse@x.example_åse_åse', phone: '2' });
 });
 
 test('one is not found by e-mail alone, nor by name alone, nor at another school', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
-  const { dateId } = await bookable(me);
+  const [me, other] = [await createProvider(), await createProvider()];
+  const { dateId } = await createBookableDate(me);
   const somebody = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@x.example' };
-  await newUser(other, { ...somebody, username: 'kari' });
+  await createUser(other, { ...somebody, username: 'kari' });
   const ids = [];
   for (const change of [{}, { firstname: 'Ola' }, { lastname: 'Hansen' }, { email: 'k@x.example' }, {}]) {
-    await booked(me, dateId, { participants: [{ ...somebody, ...change }] });
+    await bookOrFail(me, dateId, { participants: [{ ...somebody, ...change }] });
     ids.push((await userIdsOf(me)).at(-1));
   }
   expect(new Set(ids).size).toBe(4);
@@ -51,13 +51,13 @@ test('one is not found by e-mail alone, nor by name alone, nor at another school
 });
 
 test('a username is the e-mail, else e-mail and name in lower case, else numbered', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const of = (firstname: string) => ({ firstname, lastname: 'B', email: 'A@x.example' });
-  await newUser(me, { username: 'a@X.example_ola_b' });
-  await newUser(me, { username: 'a@x.example_per_b' });
-  await newUser(me, { username: 'a@x.example_per_b_2' });
-  await booked(me, dateId, { participants: ['Kari', 'Ola', 'Per', 'Anne Marie', 'kari'].map(of) });
+  await createUser(me, { username: 'a@X.example_ola_b' });
+  await createUser(me, { username: 'a@x.example_per_b' });
+  await createUser(me, { username: 'a@x.example_per_b_2' });
+  await bookOrFail(me, dateId, { participants: ['Kari', 'Ola', 'Per', 'Anne Marie', 'kari'].map(of) });
   expect((await usersOf(me, 'a@x.example')).map(({ username }) => username)).toEqual([
     'A@x.example',
     'a@x.example_ola_b_2',
@@ -67,25 +67,27 @@ test('a username is the e-mail, else e-mail and name in lower case, else numbere
 });
 
 test("a username that is somebody else's e-mail-less one is not taken twice", async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  await newUser(me, { username: 'KARI@x.example' });
-  await booked(me, dateId, { participants: [person({ firstname: 'Kari', lastname: 'N', email: 'kari@x.example' })] });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  await createUser(me, { username: 'KARI@x.example' });
+  await bookOrFail(me, dateId, {
+    participants: [person({ firstname: 'Kari', lastname: 'N', email: 'kari@x.example' })],
+  });
   expect((await usersOf(me, 'kari@x.example')).map(({ username }) => username)).toEqual(['kari@x.example_kari_n']);
 });
 
 test('a whole company under one address is found again, each by name', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const staff = Array.from({ length: 30 }, (_, n) => ({
     firstname: `F${n % 6}`,
     lastname: `L${n % 5}`,
     email: 'post@x.example',
   }));
-  await booked(me, dateId, { participants: staff });
+  await bookOrFail(me, dateId, { participants: staff });
   const first = await userIdsOf(me);
   expect(new Set(first).size).toBe(30);
-  await booked(me, dateId, { participants: [...staff].reverse() });
+  await bookOrFail(me, dateId, { participants: [...staff].reverse() });
   expect((await userIdsOf(me)).slice(30)).toEqual([...first].reverse());
 });
 
@@ -103,28 +105,28 @@ test('names that join to one username are told apart', () => {
 });
 
 test("a username made of e-mail and name keeps clear of another's e-mail, booked beside it or before", async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const of = (firstname: string, lastname: string, email = 'a@b.c') => ({ firstname, lastname, email });
   const people = [of('A', 'B'), of('X', 'Y'), of('Q', 'R', 'A@b.c_x_y')];
-  await newUser(me, { username: 'a@b.c_x_y_2' });
-  await booked(me, dateId, { participants: people });
-  await booked(me, dateId, { participants: [...people, of('Z', 'Z', 'a@b.c_a_c'), of('A', 'C')] });
+  await createUser(me, { username: 'a@b.c_x_y_2' });
+  await bookOrFail(me, dateId, { participants: people });
+  await bookOrFail(me, dateId, { participants: [...people, of('Z', 'Z', 'a@b.c_a_c'), of('A', 'C')] });
   const usernames = async (email: string) => (await usersOf(me, email)).map(({ username }) => username);
   expect(await usernames('a@b.c')).toEqual(['a@b.c', 'a@b.c_x_y_3', 'a@b.c_a_c_2']);
   expect(await usernames('a@b.c_x_y')).toEqual(['A@b.c_x_y']);
 });
 
 test('a username is free after a thousand numbers too', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   await write(me, (tx, at) =>
     tx.execute(
       `insert into course_users (provider_id, username, created_at, updated_at)
        select ${me.id}, concat_ws('_', 'O@X.example_Kari_N', nullif(n, 1)), '${at}', '${at}' from generate_series(1, 1000) n`,
     ),
   );
-  await newUser(me, { username: 'o@x.example' });
-  await booked(me, dateId, { participants: [person({ firstname: 'Kari', lastname: 'N', email: 'o@x.example' })] });
+  await createUser(me, { username: 'o@x.example' });
+  await bookOrFail(me, dateId, { participants: [person({ firstname: 'Kari', lastname: 'N', email: 'o@x.example' })] });
   expect((await usersOf(me, 'o@x.example')).map(({ username }) => username)).toEqual(['o@x.example_kari_n_1001']);
 });

@@ -3,22 +3,22 @@ import { expect, test } from 'vitest';
 import { promoteWaitingLists } from '../../../src/resources/seats/service.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import {
-  bookable,
-  booked,
-  codesIn,
-  countersOf,
+  createBookableDate,
+  bookOrFail,
+  errorCodes,
+  seatCounters,
   deregister,
-  newVoucher,
+  createVoucher,
   person,
   persons,
-  statusesIn,
-  statusesOn,
+  participantStatuses,
+  statusesOnDate,
 } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
 import { runs } from '../../support/property-runs.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 type Item = Record<string, any>;
 const participantsOf = async (me: Provider) => (await me.get('/v2/participants?limit=250')).json<Item[]>();
@@ -30,34 +30,34 @@ const settle = async (me: Provider, dateIds: number[]) => {
 };
 
 test('deregistering answers the participants, and a second call changes nothing', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const summary = await booked(me, dateId, {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const summary = await bookOrFail(me, dateId, {
     participants: [person(), person({ status_id: 7 }), person({ status_id: 3 })],
     ...unchecked,
   });
-  const answer = await deregister(me, summary.booking_id);
-  const { successful, booking_id, participants } = answer.json();
-  expect([answer.status, successful, booking_id]).toEqual([200, true, summary.booking_id]);
+  const response = await deregister(me, summary.booking_id);
+  const { successful, booking_id, participants } = response.json();
+  expect([response.status, successful, booking_id]).toEqual([200, true, summary.booking_id]);
   expect(participants).toEqual(await participantsOf(me));
   expect(participants.map((one: Item) => [one['id'], one['status'].status_code])).toEqual(
     summary.participants.map(({ id }) => [id, 'status_deregistered']),
   );
   expect(participants[0].status_updated_at).toBe(participants[0].updated_at);
-  expect(await countersOf(me, dateId)).toEqual([0, 0, 0, 0]);
+  expect(await seatCounters(me, dateId)).toEqual([0, 0, 0, 0]);
 
   const orders = (await me.get('/v2/orders')).text;
   for (const config of [{ with_fee: 1 }, [], '[]'])
-    expect((await deregister(me, summary.booking_id, { config })).text).toBe(answer.text);
+    expect((await deregister(me, summary.booking_id, { config })).text).toBe(response.text);
   expect((await me.get('/v2/orders')).text).toBe(orders);
 });
 
 test('deregistering changes the participant, not the order, which shows the new status in its lines', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 2, capacityWait: 1 });
-  const { code } = await newVoucher(me, { amount: '3000.00' });
-  const { order_id, booking_id } = await booked(me, dateId, { participants: persons(2), voucher_code: code });
-  await booked(me, dateId, wait);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 2, capacityWait: 1 });
+  const { code } = await createVoucher(me, { amount: '3000.00' });
+  const { order_id, booking_id } = await bookOrFail(me, dateId, { participants: persons(2), voucher_code: code });
+  await bookOrFail(me, dateId, wait);
   const order = async (include = '') => (await me.get(`/v2/orders/${order_id}${include}`)).json<Item>();
   const shown = async () =>
     (await order('?include=lines.database_relations.participants'))['lines'].flatMap((line: Item) =>
@@ -71,45 +71,46 @@ test('deregistering changes the participant, not the order, which shows the new 
 });
 
 test('with a fee the status is another', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const { booking_id } = await booked(me, dateId);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const { booking_id } = await bookOrFail(me, dateId);
   await deregister(me, booking_id, { config: { with_fee: true } });
-  expect(await statusesOn(me, dateId)).toEqual([8]);
-  expect(await countersOf(me, dateId)).toEqual([0, 0, 0, 0]);
+  expect(await statusesOnDate(me, dateId)).toEqual([8]);
+  expect(await seatCounters(me, dateId)).toEqual([0, 0, 0, 0]);
 });
 
 test("only the booking's own participants leave; one who left before stays as they are", async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const { booking_id, participants } = await booked(me, dateId, { participants: persons(2) });
-  await booked(me, dateId);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const { booking_id, participants } = await bookOrFail(me, dateId, { participants: persons(2) });
+  await bookOrFail(me, dateId);
   await me.put(`/v2/participants/${participants[0]!.id}`, { idStatus: 8 });
   await deregister(me, booking_id);
-  expect(await statusesOn(me, dateId)).toEqual([8, 4, 1]);
+  expect(await statusesOnDate(me, dateId)).toEqual([8, 4, 1]);
 });
 
 test("an unknown booking, and another school's, is not found", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
-  const { booking_id } = await booked(other, (await bookable(other)).dateId);
-  const answers = [await deregister(me, booking_id), await deregister(me, 999_999_999)];
-  for (const answer of answers) expect([answer.status, codesIn(answer)]).toEqual([404, ['resource_not_found']]);
-  expect(answers[0]!.text).toBe(answers[1]!.text);
+  const [me, other] = [await createProvider(), await createProvider()];
+  const { booking_id } = await bookOrFail(other, (await createBookableDate(other)).dateId);
+  const responses = [await deregister(me, booking_id), await deregister(me, 999_999_999)];
+  for (const response of responses)
+    expect([response.status, errorCodes(response)]).toEqual([404, ['resource_not_found']]);
+  expect(responses[0]!.text).toBe(responses[1]!.text);
 });
 
 test('freed places go to the overbooked first, then to who waits, by order of arrival', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 2, capacityOverbook: 1, capacityWait: 3 });
-  const first = await booked(me, dateId, { participants: persons(2) });
-  const over = await booked(me, dateId);
-  expect(statusesIn(over)).toEqual([2]);
-  expect(statusesIn(await booked(me, dateId, { participants: persons(3), ...wait }))).toEqual([3, 3, 3]);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 2, capacityOverbook: 1, capacityWait: 3 });
+  const first = await bookOrFail(me, dateId, { participants: persons(2) });
+  const over = await bookOrFail(me, dateId);
+  expect(participantStatuses(over)).toEqual([2]);
+  expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(3), ...wait }))).toEqual([3, 3, 3]);
 
   await deregister(me, first.booking_id);
   // Two seats are free: the overbooked one takes the first, the two who wait longest the other and the overbook place.
-  expect(await statusesOn(me, dateId)).toEqual([4, 4, 1, 1, 2, 3]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 1, 1, 2, 3]);
   await deregister(me, over.booking_id);
-  expect(await statusesOn(me, dateId)).toEqual([4, 4, 4, 1, 1, 2]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 4, 1, 1, 2]);
   // Moving up shows as a change of the participant.
   const stamps = await write(me, (tx) =>
     tx.execute(`select updated_at = status_updated_at and updated_at > created_at as moved from participants
@@ -119,18 +120,18 @@ test('freed places go to the overbooked first, then to who waits, by order of ar
 });
 
 test('who waits does not pass those who were told to wait before', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 1, capacityWait: 5 });
-  const seated = await booked(me, dateId);
-  const early = await booked(me, dateId, wait);
-  const late = await booked(me, dateId, wait);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 5 });
+  const seated = await bookOrFail(me, dateId);
+  const early = await bookOrFail(me, dateId, wait);
+  const late = await bookOrFail(me, dateId, wait);
   // The early one joins the queue anew, and stands behind the late one now.
   const [, { id } = { id: 0 }] = (await participantsOf(me)) as { id: number }[];
   await me.put(`/v2/participants/${id}`, { idStatus: 4 });
   await me.put(`/v2/participants/${id}`, { idStatus: 3 });
   await deregister(me, seated.booking_id);
-  expect(await statusesOn(me, dateId)).toEqual([4, 3, 1]);
-  expect([early, late].map(statusesIn)).toEqual([[3], [3]]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 1]);
+  expect([early, late].map(participantStatuses)).toEqual([[3], [3]]);
 });
 
 test.each<[string, object]>([
@@ -138,57 +139,57 @@ test.each<[string, object]>([
   ['past', { startAt: '2020-01-01', endAt: '2020-01-01', deadlineAt: '2020-01-01' }],
   ['deleted', { deletedAt: '2026-01-01 00:00:00+01' }],
 ])('on a date that is %s nobody moves up', async (_name, change) => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 1, capacityOverbook: 1, capacityWait: 1 });
-  const { booking_id } = await booked(me, dateId);
-  await booked(me, dateId);
-  await booked(me, dateId, wait);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityOverbook: 1, capacityWait: 1 });
+  const { booking_id } = await bookOrFail(me, dateId);
+  await bookOrFail(me, dateId);
+  await bookOrFail(me, dateId, wait);
   await changeDate(me, dateId, change);
   await deregister(me, booking_id);
-  expect(await statusesOn(me, dateId)).toEqual([4, 2, 3]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 2, 3]);
 });
 
 test('who waits by choice is not moved by others who only wait', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 5, capacityWait: 5 });
-  await booked(me, dateId, { participants: [person({ status_id: 3 })] });
-  const { booking_id } = await booked(me, dateId, { participants: [person({ status_id: 3 })] });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 5, capacityWait: 5 });
+  await bookOrFail(me, dateId, { participants: [person({ status_id: 3 })] });
+  const { booking_id } = await bookOrFail(me, dateId, { participants: [person({ status_id: 3 })] });
   await deregister(me, booking_id);
-  expect(await statusesOn(me, dateId)).toEqual([3, 4]);
+  expect(await statusesOnDate(me, dateId)).toEqual([3, 4]);
 });
 
 test('dates are settled together, each for itself', async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me, { capacityMax: 1, capacityWait: 5 });
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 5 });
   const child = await addDate(me, courseId, { parentId: dateId, triggerValue: 'x', capacityMax: 1, capacityWait: 5 });
   const both = () => [person(), person({ trigger_value: 'x' })];
-  const { booking_id } = await booked(me, dateId, { participants: both() });
-  await booked(me, dateId, { participants: both(), ...wait });
-  await booked(me, dateId, { participants: both(), ...wait });
+  const { booking_id } = await bookOrFail(me, dateId, { participants: both() });
+  await bookOrFail(me, dateId, { participants: both(), ...wait });
+  await bookOrFail(me, dateId, { participants: both(), ...wait });
   await deregister(me, booking_id);
-  expect([await statusesOn(me, dateId), await statusesOn(me, child)]).toEqual([
+  expect([await statusesOnDate(me, dateId), await statusesOnDate(me, child)]).toEqual([
     [4, 1, 3],
     [4, 1, 3],
   ]);
 });
 
 test('a raised capacity, no limit any more, and a date that will run again let those who wait in', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 1, capacityWait: 10 });
-  await booked(me, dateId);
-  await booked(me, dateId, { participants: persons(6), ...wait });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 10 });
+  await bookOrFail(me, dateId);
+  await bookOrFail(me, dateId, { participants: persons(6), ...wait });
   await changeDate(me, dateId, { capacityMax: 2, capacityOverbook: 1 });
   await settle(me, [dateId]);
-  expect(await statusesOn(me, dateId)).toEqual([1, 1, 2, 3, 3, 3, 3]);
+  expect(await statusesOnDate(me, dateId)).toEqual([1, 1, 2, 3, 3, 3, 3]);
   await changeDate(me, dateId, { capacityMax: 3 });
   await settle(me, [dateId]);
-  expect(await statusesOn(me, dateId)).toEqual([1, 1, 1, 2, 3, 3, 3]);
+  expect(await statusesOnDate(me, dateId)).toEqual([1, 1, 1, 2, 3, 3, 3]);
   await changeDate(me, dateId, { capacityMax: 1 });
   await settle(me, [dateId]);
-  expect(await statusesOn(me, dateId)).toEqual([1, 1, 1, 2, 3, 3, 3]);
+  expect(await statusesOnDate(me, dateId)).toEqual([1, 1, 1, 2, 3, 3, 3]);
   await changeDate(me, dateId, { capacityMax: 0 });
   await settle(me, [dateId, 999_999_999]);
-  expect(await statusesOn(me, dateId)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  expect(await statusesOnDate(me, dateId)).toEqual([1, 1, 1, 1, 1, 1, 1]);
   await settle(me, []);
 });
 
@@ -218,17 +219,17 @@ function moveUp(people: Someone[], { max, overbook }: Capacities, now: number) {
   }
 }
 
-function enter(people: Someone[], { max, overbook, wait }: Capacities, wanted: number, mayWait: boolean) {
+function enter(people: Someone[], { max, overbook, wait }: Capacities, requested: number, mayWait: boolean) {
   const total = seated(people, 1, 2, 7);
-  if (wanted !== 3 && total < max) return wanted;
-  if (wanted !== 3 && total < max + overbook) return 2;
-  return (wanted === 3 || mayWait) && seated(people, 3) < wait ? 3 : undefined;
+  if (requested !== 3 && total < max) return requested;
+  if (requested !== 3 && total < max + overbook) return 2;
+  return (requested === 3 || mayWait) && seated(people, 3) < wait ? 3 : undefined;
 }
 
 const step = fc.oneof(
   fc.record({
     do: fc.constant('book' as const),
-    wanted: fc.array(fc.constantFrom(1, 1, 3, 7), { minLength: 1, maxLength: 3 }),
+    requested: fc.array(fc.constantFrom(1, 1, 3, 7), { minLength: 1, maxLength: 3 }),
     mayWait: fc.boolean(),
   }),
   fc.record({ do: fc.constant('leave' as const), nth: fc.nat(20) }),
@@ -240,7 +241,7 @@ const history = fc.record({
 });
 
 test('any history of bookings, deregistrations and changed statuses ends as the queue says', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ price_value: 100 });
   const check = async ({ date, steps }: typeof history extends fc.Arbitrary<infer H> ? H : never) => {
     const capacities = { capacityMax: date.max, capacityOverbook: date.overbook, capacityWait: date.wait };
@@ -250,24 +251,27 @@ test('any history of bookings, deregistrations and changed statuses ends as the 
     for (const [now, one] of steps.entries()) {
       if (one.do === 'book') {
         const after = people.map((other) => ({ ...other }));
-        const given = one.wanted.map((wanted) => {
-          const status = enter(after, date, wanted, one.mayWait);
+        const input = one.requested.map((requested) => {
+          const status = enter(after, date, requested, one.mayWait);
           if (status !== undefined) after.push({ id: Infinity, booking: bookings.length, status, since: now });
           return status;
         });
-        const answer = await me.post('/v2/booking', {
+        const response = await me.post('/v2/booking', {
           ...{ coursedate_id: dateId, payment_method: 'invoice', config: { waiting_list_when_full: one.mayWait } },
-          participants: one.wanted.map((status_id) => person({ status_id })),
+          participants: one.requested.map((status_id) => person({ status_id })),
         });
-        if (given.includes(undefined)) {
-          expect(codesIn(answer)).toEqual(
-            given.filter((status) => status === undefined).map(() => 'no_seats_available'),
+        if (input.includes(undefined)) {
+          expect(errorCodes(response)).toEqual(
+            input.filter((status) => status === undefined).map(() => 'no_seats_available'),
           );
           continue;
         }
-        const { participants, booking_id } = answer.json().summary;
-        expect(participants.map((made: Item) => made['status_id'])).toEqual(given);
-        people = after.map((made) => ({ ...made, id: made.id === Infinity ? participants.shift().id : made.id }));
+        const { participants, booking_id } = response.json().summary;
+        expect(participants.map((created: Item) => created['status_id'])).toEqual(input);
+        people = after.map((created) => ({
+          ...created,
+          id: created.id === Infinity ? participants.shift().id : created.id,
+        }));
         bookings.push(booking_id);
       } else if (one.do === 'leave' && bookings.length > 0) {
         const nth = one.nth % bookings.length;
@@ -277,20 +281,20 @@ test('any history of bookings, deregistrations and changed statuses ends as the 
         if (freed) moveUp(people, date, now);
         expect((await deregister(me, bookings[nth]!)).status).toBe(200);
       } else if (one.do === 'change' && people.length > 0) {
-        const who = people[one.nth % people.length]!;
-        const before = who.status;
+        const actorName = people[one.nth % people.length]!;
+        const before = actorName.status;
         const keeps = [1, 7].includes(before) && [1, 7].includes(one.to);
-        const others = people.filter((other) => other !== who);
+        const others = people.filter((other) => other !== actorName);
         const to = before === one.to || keeps || [4, 8].includes(one.to) ? one.to : enter(others, date, one.to, false);
-        const answer = await me.put(`/v2/participants/${who.id}`, { idStatus: one.to });
-        expect(answer.status).toBe(to === undefined ? 400 : 200);
+        const response = await me.put(`/v2/participants/${actorName.id}`, { idStatus: one.to });
+        expect(response.status).toBe(to === undefined ? 400 : 200);
         if (to !== undefined && to !== before) {
-          Object.assign(who, { status: to, since: now });
+          Object.assign(actorName, { status: to, since: now });
           if ([1, 2, 7].includes(before) && ![1, 2, 7].includes(to)) moveUp(people, date, now);
         }
       }
-      expect(await statusesOn(me, dateId)).toEqual(people.map(({ status }) => status));
-      expect(await countersOf(me, dateId)).toEqual([1, 2, 7, 3].map((status) => seated(people, status)));
+      expect(await statusesOnDate(me, dateId)).toEqual(people.map(({ status }) => status));
+      expect(await seatCounters(me, dateId)).toEqual([1, 2, 7, 3].map((status) => seated(people, status)));
     }
   };
   await fc.assert(fc.asyncProperty(history, check), { numRuns: runs(0.3) });

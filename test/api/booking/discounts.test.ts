@@ -1,10 +1,18 @@
 import { expect, test } from 'vitest';
 import { courseTags } from '../../../src/database/tables/catalog.ts';
-import { bookable, booked, book, codesIn, newVoucher, person, persons } from '../../support/booking.ts';
-import { newCampaign, newCustomer, newProduct, write } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import {
+  createBookableDate,
+  bookOrFail,
+  book,
+  errorCodes,
+  createVoucher,
+  person,
+  persons,
+} from '../../support/booking.ts';
+import { createCampaign, createCustomer, createProduct, write } from '../../support/orders.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 type Item = Record<string, any>;
 const [past, future] = ['2020-01-01 00:00:00+01', '2030-01-01 00:00:00+01'];
@@ -15,10 +23,10 @@ const lineOf = (order: Item) => {
 };
 
 test('a campaign by its code: percent of the line, whatever the case', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const campaign = await newCampaign(me, { campaignCode: 'Sommer-Å', discountValue: '12.5' });
-  const summary = await booked(me, dateId, { campaign_code: 'sommer-å', participants: persons(3) });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const campaign = await createCampaign(me, { campaignCode: 'Sommer-Å', discountValue: '12.5' });
+  const summary = await bookOrFail(me, dateId, { campaign_code: 'sommer-å', participants: persons(3) });
   expect(summary).toMatchObject({ total_excl_vat: 2625, total_incl_vat: 2625 });
   const order = await lastOrder(me);
   expect([order['idCampaign'], lineOf(order)]).toEqual([campaign, [12.5, 0, 375]]);
@@ -29,11 +37,11 @@ test('a campaign by its code: percent of the line, whatever the case', async () 
 });
 
 test('an amount is taken off each item, and a price never falls below 0', async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me);
-  const cheap = await newProduct(me, courseId, { price: '30.00', vatPercentage: '25' });
-  await newCampaign(me, { campaignCode: 'off', discountType: 'Value', discountValue: '100' });
-  const summary = await booked(me, dateId, {
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me);
+  const cheap = await createProduct(me, courseId, { price: '30.00', vatPercentage: '25' });
+  await createCampaign(me, { campaignCode: 'off', discountType: 'Value', discountValue: '100' });
+  const summary = await bookOrFail(me, dateId, {
     campaign_code: 'off',
     participants: [person(), person(), person({ products: [cheap] })],
   });
@@ -48,13 +56,13 @@ test('an amount is taken off each item, and a price never falls below 0', async 
 });
 
 test('the discount comes before VAT', async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me);
-  const product = await newProduct(me, courseId, { price: '99.99', vatPercentage: '25' });
-  await newCampaign(me, { campaignCode: 'third', discountValue: '33.33' });
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me);
+  const product = await createProduct(me, courseId, { price: '99.99', vatPercentage: '25' });
+  await createCampaign(me, { campaignCode: 'third', discountValue: '33.33' });
   // 99.99 x 33.33 % = 33.3267; 25 % of 66.66 = 16.665.
   expect(
-    await booked(me, dateId, { campaign_code: 'third', participants: [person({ products: [product] })] }),
+    await bookOrFail(me, dateId, { campaign_code: 'third', participants: [person({ products: [product] })] }),
   ).toMatchObject({
     total_excl_vat: 66.66,
     total_vat: 16.67,
@@ -63,15 +71,15 @@ test('the discount comes before VAT', async () => {
 });
 
 test('of campaigns with one code the one that is not archived counts', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  await newCampaign(me, { campaignCode: 'again', isArchived: true });
-  const campaign = await newCampaign(me, { campaignCode: 'AGAIN' });
-  await booked(me, dateId, { campaign_code: 'again' });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  await createCampaign(me, { campaignCode: 'again', isArchived: true });
+  const campaign = await createCampaign(me, { campaignCode: 'AGAIN' });
+  await bookOrFail(me, dateId, { campaign_code: 'again' });
   expect((await lastOrder(me))['idCampaign']).toBe(campaign);
 });
 
-test.each<[string, Parameters<typeof newCampaign>[1], string]>([
+test.each<[string, Parameters<typeof createCampaign>[1], string]>([
   ['archived', { isArchived: true }, 'campaign_code_invalid'],
   ['not active', { isActive: false }, 'campaign_code_invalid'],
   ['still to come', { startsAt: future }, 'campaign_code_invalid'],
@@ -79,24 +87,24 @@ test.each<[string, Parameters<typeof newCampaign>[1], string]>([
   ['over, and not active', { endsAt: past, isActive: false }, 'campaign_code_expired'],
   ['an amount of another currency', { discountType: 'Value', currency: 'EUR' }, 'campaign_code_invalid'],
 ])('a campaign that is %s is refused', async (_name, fields, code) => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  await newCampaign(me, { campaignCode: 'code', ...fields });
-  const answer = await book(me, dateId, { campaign_code: 'code' });
-  expect([answer.status, codesIn(answer)]).toEqual([400, [code]]);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  await createCampaign(me, { campaignCode: 'code', ...fields });
+  const response = await book(me, dateId, { campaign_code: 'code' });
+  expect([response.status, errorCodes(response)]).toEqual([400, [code]]);
 });
 
 test("a campaign applies by its courses, its courses' tags and its customers", async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me, { course: { tags: [{ title: 'a' }, { title: 'b' }] } });
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me, { course: { tags: [{ title: 'a' }, { title: 'b' }] } });
   const [a] = (await me.get('/v2/course-tags')).json<{ id: number }[]>();
   const elsewhere = await me.course({ tags: [{ title: 'c' }] });
   const tags = (await me.get('/v2/course-tags')).json<{ id: number }[]>();
-  const [customer, another] = [await newCustomer(me), await newCustomer(me)];
-  let made = 0;
-  const allowed = async (named: Parameters<typeof newCampaign>[2], fields: Item = {}) => {
-    const campaignCode = `code-${(made += 1)}`;
-    await newCampaign(me, { campaignCode }, named);
+  const [customer, another] = [await createCustomer(me), await createCustomer(me)];
+  let created = 0;
+  const allowed = async (named: Parameters<typeof createCampaign>[2], fields: Item = {}) => {
+    const campaignCode = `code-${(created += 1)}`;
+    await createCampaign(me, { campaignCode }, named);
     return (await book(me, dateId, { campaign_code: campaignCode, ...fields })).status === 201;
   };
   expect(await allowed({})).toBe(true);
@@ -113,42 +121,42 @@ test("a campaign applies by its courses, its courses' tags and its customers", a
 });
 
 test("the customer's agreement applies by itself: the best of several, and a code wins over it", async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const [customer, another] = [await newCustomer(me), await newCustomer(me)];
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const [customer, another] = [await createCustomer(me), await createCustomer(me)];
   const agreed = { type: 'Agreement' as const };
-  const small = await newCampaign(me, { ...agreed, discountValue: '5' }, { customers: [customer] });
+  const small = await createCampaign(me, { ...agreed, discountValue: '5' }, { customers: [customer] });
   const campaignOf = async (fields: Item) => {
-    await booked(me, dateId, fields);
+    await bookOrFail(me, dateId, fields);
     return (await lastOrder(me))['idCampaign'] as number | null;
   };
   expect(await campaignOf({ customer_id: customer })).toBe(small);
   expect(await campaignOf({ customer_id: another })).toBe(null);
   expect(await campaignOf({})).toBe(null);
 
-  const big = await newCampaign(
+  const big = await createCampaign(
     me,
     { ...agreed, discountType: 'Value', discountValue: '300' },
     { customers: [customer] },
   );
   const without = [
-    newCampaign(me, { ...agreed, discountValue: '50', isArchived: true }, { customers: [customer] }),
-    newCampaign(me, { ...agreed, discountValue: '50', isActive: false }, { customers: [customer] }),
-    newCampaign(me, { ...agreed, discountValue: '50', endsAt: past }, { customers: [customer] }),
-    newCampaign(me, { ...agreed, discountValue: '50', startsAt: future }, { customers: [customer] }),
-    newCampaign(
+    createCampaign(me, { ...agreed, discountValue: '50', isArchived: true }, { customers: [customer] }),
+    createCampaign(me, { ...agreed, discountValue: '50', isActive: false }, { customers: [customer] }),
+    createCampaign(me, { ...agreed, discountValue: '50', endsAt: past }, { customers: [customer] }),
+    createCampaign(me, { ...agreed, discountValue: '50', startsAt: future }, { customers: [customer] }),
+    createCampaign(
       me,
       { ...agreed, discountType: 'Value', discountValue: '900', currency: 'EUR' },
       { customers: [customer] },
     ),
-    newCampaign(me, { ...agreed, discountValue: '50' }, { customers: [customer], courses: [await me.course()] }),
-    newCampaign(me, { ...agreed, discountValue: '50' }, { customers: [another] }),
-    newCampaign(me, { ...agreed, discountValue: '50' }),
-    newCampaign(me, { discountValue: '50' }, { customers: [customer] }),
+    createCampaign(me, { ...agreed, discountValue: '50' }, { customers: [customer], courses: [await me.course()] }),
+    createCampaign(me, { ...agreed, discountValue: '50' }, { customers: [another] }),
+    createCampaign(me, { ...agreed, discountValue: '50' }),
+    createCampaign(me, { discountValue: '50' }, { customers: [customer] }),
   ];
   await Promise.all(without);
   expect(await campaignOf({ customer_id: customer })).toBe(big);
-  const named = await newCampaign(me, { campaignCode: 'little', discountValue: '1' });
+  const named = await createCampaign(me, { campaignCode: 'little', discountValue: '1' });
   expect(await campaignOf({ customer_id: customer, campaign_code: 'little' })).toBe(named);
 });
 
@@ -164,16 +172,16 @@ const spentOn = async (me: Provider, voucherId: number, orderId: string) =>
   ).rows[0];
 
 test('a voucher pays what it can, and leaves lines and totals as they are', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const { id, code } = await newVoucher(me, { amount: '1500.00' });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const { id, code } = await createVoucher(me, { amount: '1500.00' });
   const summaries = [];
   for (const expected of [
     { balance: '500.00', redeemed: '1000.00', is_paid: true, paid: 1 },
     { balance: '0.00', redeemed: '500.00', is_paid: false, paid: 3 },
     { balance: '0.00', redeemed: '0', is_paid: false, paid: 3 },
   ]) {
-    const summary = await booked(me, dateId, { voucher_code: code.toLowerCase() });
+    const summary = await bookOrFail(me, dateId, { voucher_code: code.toLowerCase() });
     summaries.push([summary.total_excl_vat, summary.total_incl_vat]);
     expect(await spentOn(me, id, summary.order_id)).toEqual(expected);
   }
@@ -184,45 +192,45 @@ test('a voucher pays what it can, and leaves lines and totals as they are', asyn
 });
 
 test('an order tells which voucher paid how much, when one did', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityWait: 1 });
-  const { code } = await newVoucher(me, { amount: '1200.50' });
-  const told = async (fields: object) => {
-    await booked(me, dateId, { voucher_code: code.toLowerCase(), ...fields });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityWait: 1 });
+  const { code } = await createVoucher(me, { amount: '1200.50' });
+  const reported = async (fields: object) => {
+    await bookOrFail(me, dateId, { voucher_code: code.toLowerCase(), ...fields });
     return (await lastOrder(me))['custom_properties'] as unknown;
   };
-  expect(await told({})).toEqual({ voucher_code: code, voucher_amount: '1000.00' });
-  expect(await told({ company: 'Fjord AS', participants: [person({ status_id: 3 })] })).toEqual({
+  expect(await reported({})).toEqual({ voucher_code: code, voucher_amount: '1000.00' });
+  expect(await reported({ company: 'Fjord AS', participants: [person({ status_id: 3 })] })).toEqual({
     company: 'Fjord AS',
     voucher_code: code,
     voucher_amount: '200.50',
   });
-  expect(await told({})).toBeNull();
+  expect(await reported({})).toBeNull();
 });
 
 test('a voucher pays VAT too, after the discount', async () => {
-  const me = await newProvider();
-  const { dateId, courseId } = await bookable(me);
-  const product = await newProduct(me, courseId, { price: '100.00', vatPercentage: '25' });
-  await newCampaign(me, { campaignCode: 'half', discountValue: '50' });
-  const { id, code } = await newVoucher(me, { amount: '100.00' });
+  const me = await createProvider();
+  const { dateId, courseId } = await createBookableDate(me);
+  const product = await createProduct(me, courseId, { price: '100.00', vatPercentage: '25' });
+  await createCampaign(me, { campaignCode: 'half', discountValue: '50' });
+  const { id, code } = await createVoucher(me, { amount: '100.00' });
   const fields = { voucher_code: code, campaign_code: 'half', participants: [person({ products: [product] })] };
-  const { order_id } = await booked(me, dateId, fields);
+  const { order_id } = await bookOrFail(me, dateId, fields);
   expect(await spentOn(me, id, order_id)).toEqual({ balance: '37.50', redeemed: '62.50', is_paid: true, paid: 1 });
 });
 
 test('nothing to pay spends nothing', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { course: { price_value: 0 } });
-  const { id, code } = await newVoucher(me, { amount: '100.00' });
-  const { order_id } = await booked(me, dateId, { voucher_code: code });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { course: { price_value: 0 } });
+  const { id, code } = await createVoucher(me, { amount: '100.00' });
+  const { order_id } = await bookOrFail(me, dateId, { voucher_code: code });
   expect(await spentOn(me, id, order_id)).toEqual({ balance: '100.00', redeemed: '0', is_paid: false, paid: 3 });
 });
 
 test('a refused booking leaves its voucher alone', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 1 });
-  const voucher = await newVoucher(me, { amount: '100.00' });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1 });
+  const voucher = await createVoucher(me, { amount: '100.00' });
   expect((await book(me, dateId, { voucher_code: voucher.code, participants: persons(2) })).status).toBe(400);
   const rows = await write(me, (tx) =>
     tx.execute(`select balance, updated_at::text from vouchers where provider_id = ${me.id}`),

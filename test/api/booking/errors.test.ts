@@ -2,17 +2,33 @@ import { expect, test } from 'vitest';
 import { allGuards } from '../../../src/core/context.ts';
 import { courses, products } from '../../../src/database/tables/courses.ts';
 import { and, eq } from 'drizzle-orm';
-import { bookable, booked, book, bookingOf, codesIn, newVoucher, person, persons } from '../../support/booking.ts';
+import {
+  createBookableDate,
+  bookOrFail,
+  book,
+  bookingBody,
+  errorCodes,
+  createVoucher,
+  person,
+  persons,
+} from '../../support/booking.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
-import { contentTypes } from '../../support/generate.ts';
-import { mainProduct, newCustomer, newProduct, write } from '../../support/orders.ts';
-import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from '../../support/world.ts';
+import { contentTypes } from '../../support/request-bodies.ts';
+import { mainProduct, createCustomer, createProduct, write } from '../../support/orders.ts';
+import {
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  send,
+  sharedTestApp,
+  type Provider,
+} from '../../support/test-app.ts';
 
-const { app, newProvider } = await sharedWorld();
-const me = await newProvider();
-const { courseId, dateId } = await bookable(me);
-const other = await newProvider();
-const theirs = await bookable(other);
+const { app, createProvider } = await sharedTestApp();
+const me = await createProvider();
+const { courseId, dateId } = await createBookableDate(me);
+const other = await createProvider();
+const theirs = await createBookableDate(other);
 
 const past = '2020-01-01 00:00:00+01';
 const archive = (id: number) =>
@@ -25,7 +41,7 @@ const archive = (id: number) =>
 
 /** What is wrong with a booking that names one wrong thing: the body, and the codes that say so. */
 type Case = [string, (me: Provider) => object | Promise<object>, string[]];
-const of = (fields: object) => () => ({ ...bookingOf(dateId), ...fields });
+const of = (fields: object) => () => ({ ...bookingBody(dateId), ...fields });
 const withOne = (fields: object) => of({ participants: [{ ...person(), ...fields }] });
 
 const cases: Case[] = [
@@ -45,32 +61,36 @@ const cases: Case[] = [
   ["another school's date", of({ coursedate_id: theirs.dateId }), ['course_date_identifier_invalid']],
   [
     'a deleted date',
-    async () => bookingOf((await bookable(me, { deletedAt: past })).dateId),
+    async () => bookingBody((await createBookableDate(me, { deletedAt: past })).dateId),
     ['course_date_identifier_invalid'],
   ],
   [
     'an inactive course',
-    async () => bookingOf((await bookable(me, { course: { active: 0 } })).dateId),
+    async () => bookingBody((await createBookableDate(me, { course: { active: 0 } })).dateId),
     ['course_date_identifier_invalid'],
   ],
   [
     'a deleted course',
     async () => {
-      const made = await bookable(me);
+      const created = await createBookableDate(me);
       await write(me, (tx, at) =>
         tx
           .update(courses)
           .set({ deletedAt: at })
-          .where(and(eq(courses.providerId, me.id), eq(courses.id, made.courseId))),
+          .where(and(eq(courses.providerId, me.id), eq(courses.id, created.courseId))),
       );
-      return bookingOf(made.dateId);
+      return bookingBody(created.dateId);
     },
     ['course_date_identifier_invalid'],
   ],
-  ['a canceled date', async () => bookingOf((await bookable(me, { statusId: 3 })).dateId), ['course_date_cancelled']],
+  [
+    'a canceled date',
+    async () => bookingBody((await createBookableDate(me, { statusId: 3 })).dateId),
+    ['course_date_cancelled'],
+  ],
   [
     'a date past its deadline',
-    async () => bookingOf((await bookable(me, { deadlineAt: '2020-01-01' })).dateId),
+    async () => bookingBody((await createBookableDate(me, { deadlineAt: '2020-01-01' })).dateId),
     ['deadline_passed'],
   ],
   ['no payment method', of({ payment_method: '' }), ['payment_method_invalid']],
@@ -105,7 +125,7 @@ const cases: Case[] = [
   [
     'an archived product',
     async () => {
-      const product = await newProduct(me, courseId);
+      const product = await createProduct(me, courseId);
       await archive(product);
       return withOne({ products: [product] })();
     },
@@ -114,64 +134,64 @@ const cases: Case[] = [
   [
     'one product twice',
     async () => {
-      const extra = await newProduct(me, await me.course());
+      const extra = await createProduct(me, await me.course());
       return withOne({ products: [await mainProduct(me, courseId), extra, extra] })();
     },
     ['participant_products_invalid'],
   ],
   [
     'only products of another course',
-    async () => withOne({ products: [await newProduct(me, await me.course())] })(),
+    async () => withOne({ products: [await createProduct(me, await me.course())] })(),
     ['participant_does_not_have_a_course_product'],
   ],
   [
     'two products of the course',
-    async () => withOne({ products: [await mainProduct(me, courseId), await newProduct(me, courseId)] })(),
+    async () => withOne({ products: [await mainProduct(me, courseId), await createProduct(me, courseId)] })(),
     ['participant_have_multiple_course_products'],
   ],
   [
     'a course whose main product is archived',
     async () => {
-      const made = await bookable(me);
-      await archive(await mainProduct(me, made.courseId));
-      return bookingOf(made.dateId, { participants: persons(2) });
+      const created = await createBookableDate(me);
+      await archive(await mainProduct(me, created.courseId));
+      return bookingBody(created.dateId, { participants: persons(2) });
     },
     ['default_course_product_missing'],
   ],
   ['a currency that is none', of({ currency: 'xyz' }), ['field_invalid']],
   ['a currency nothing is sold in', of({ currency: 'eur' }), ['exchange_rate_does_not_exist']],
   ['an unknown customer', of({ customer_id: 999_999_999 }), ['customer_invalid']],
-  ["another school's customer", async () => of({ customer_id: await newCustomer(other) })(), ['customer_invalid']],
+  ["another school's customer", async () => of({ customer_id: await createCustomer(other) })(), ['customer_invalid']],
   [
     'a deactivated customer',
-    async () => of({ customer_id: await newCustomer(me, { status: 2 }) })(),
+    async () => of({ customer_id: await createCustomer(me, { status: 2 }) })(),
     ['customer_invalid'],
   ],
   ['an unknown campaign', of({ campaign_code: 'nothing' }), ['campaign_code_invalid']],
   ['an unknown voucher', of({ voucher_code: 'nothing' }), ['voucher_code_invalid']],
   [
     "another school's voucher",
-    async () => of({ voucher_code: (await newVoucher(other, { amount: '9' })).code })(),
+    async () => of({ voucher_code: (await createVoucher(other, { amount: '9' })).code })(),
     ['voucher_code_invalid'],
   ],
   [
     'an expired voucher',
-    async () => of({ voucher_code: (await newVoucher(me, { amount: '9', expiresAt: past })).code })(),
+    async () => of({ voucher_code: (await createVoucher(me, { amount: '9', expiresAt: past })).code })(),
     ['voucher_code_expired'],
   ],
   [
     'an archived voucher',
-    async () => of({ voucher_code: (await newVoucher(me, { amount: '9', archivedAt: past })).code })(),
+    async () => of({ voucher_code: (await createVoucher(me, { amount: '9', archivedAt: past })).code })(),
     ['voucher_code_invalid'],
   ],
   [
     'a deleted voucher',
-    async () => of({ voucher_code: (await newVoucher(me, { amount: '9', deletedAt: past })).code })(),
+    async () => of({ voucher_code: (await createVoucher(me, { amount: '9', deletedAt: past })).code })(),
     ['voucher_code_invalid'],
   ],
   [
     'a voucher of another currency',
-    async () => of({ voucher_code: (await newVoucher(me, { amount: '9', currency: 'EUR' })).code })(),
+    async () => of({ voucher_code: (await createVoucher(me, { amount: '9', currency: 'EUR' })).code })(),
     ['voucher_code_invalid'],
   ],
   ['a text that is too long', of({ booker_name: 'x'.repeat(256) }), ['field_invalid']],
@@ -181,22 +201,22 @@ const cases: Case[] = [
   [
     'a total that is too large',
     async () => {
-      const product = await newProduct(me, courseId, { price: '9999999999.99' });
+      const product = await createProduct(me, courseId, { price: '9999999999.99' });
       return of({ participants: persons(2, { products: [product] }) })();
     },
     ['order_could_not_be_created'],
   ],
   [
     'no seat',
-    async () => bookingOf((await bookable(me, { capacityMax: 1 })).dateId, { participants: persons(2) }),
+    async () => bookingBody((await createBookableDate(me, { capacityMax: 1 })).dateId, { participants: persons(2) }),
     ['no_seats_available'],
   ],
 ];
 
 test.each(cases)('%s', async (_name, body, codes) => {
-  const answer = await me.post('/v2/booking', await body(me));
-  expect([answer.status, codesIn(answer)], answer.text).toEqual([400, codes]);
-  const { successful, errors, error } = answer.json();
+  const response = await me.post('/v2/booking', await body(me));
+  expect([response.status, errorCodes(response)], response.text).toEqual([400, codes]);
+  const { successful, errors, error } = response.json();
   expect([successful, error]).toEqual([false, errors[0].message]);
   expect(errors[0].message.length).toBeGreaterThan(10);
 });
@@ -211,12 +231,12 @@ test('what is not wrong by itself is booked', async () => {
     { config: '[]' },
     { unknown: 'x' },
   ])
-    expect((await me.post('/v2/booking', bookingOf(dateId, fields))).status).toBe(201);
+    expect((await me.post('/v2/booking', bookingBody(dateId, fields))).status).toBe(201);
 });
 
 test('all faults are told at once, those of the fields first, in order', async () => {
-  const full = await bookable(me, { capacityMax: 1, statusId: 3, deadlineAt: '2020-01-01' });
-  const answer = await me.post('/v2/booking', {
+  const full = await createBookableDate(me, { capacityMax: 1, statusId: 3, deadlineAt: '2020-01-01' });
+  const response = await me.post('/v2/booking', {
     coursedate_id: full.dateId,
     currency: 'nothing',
     campaign_code: 'nothing',
@@ -226,7 +246,7 @@ test('all faults are told at once, those of the fields first, in order', async (
     participants: [{ firstname: 'Kari' }, { ...person(), date_of_birth: 'x', products: [999_999_999] }, 7],
   });
   const names = 'a firstname and a lastname of 255 characters at most are needed';
-  expect([answer.status, answer.json().errors]).toEqual([
+  expect([response.status, response.json().errors]).toEqual([
     400,
     [
       { code: 'payment_method_invalid', message: 'payment_method must be invoice' },
@@ -248,7 +268,7 @@ test('all faults are told at once, those of the fields first, in order', async (
     ],
   ]);
   const nothing = await me.post('/v2/booking');
-  expect(codesIn(nothing)).toEqual([
+  expect(errorCodes(nothing)).toEqual([
     'course_date_identifier_invalid',
     'payment_method_invalid',
     'participant_count_invalid',
@@ -256,22 +276,28 @@ test('all faults are told at once, those of the fields first, in order', async (
 });
 
 test('what depends on a config with a fault is not told', async () => {
-  const full = await bookable(me, { capacityMax: 1, statusId: 3, deadlineAt: '2020-01-01' });
-  const told = async (config: unknown) => {
-    const answer = await book(me, full.dateId, { participants: persons(2), voucher_code: 'nothing', config });
-    return answer.json<{ errors: { message: string }[] }>().errors.map(({ message }) => message);
+  const full = await createBookableDate(me, { capacityMax: 1, statusId: 3, deadlineAt: '2020-01-01' });
+  const reported = async (config: unknown) => {
+    const response = await book(me, full.dateId, { participants: persons(2), voucher_code: 'nothing', config });
+    return response.json<{ errors: { message: string }[] }>().errors.map(({ message }) => message);
   };
   const voucher = 'The voucher code is not valid for this booking';
-  expect(await told({ waiting_list_when_full: 'x' })).toEqual(['config.waiting_list_when_full is not valid', voucher]);
-  expect(await told({ reject_passed_deadline: 2 })).toEqual(['config.reject_passed_deadline is not valid', voucher]);
-  expect(await told('x')).toEqual(['config is not valid', voucher]);
-  expect(await told({})).toHaveLength(4);
+  expect(await reported({ waiting_list_when_full: 'x' })).toEqual([
+    'config.waiting_list_when_full is not valid',
+    voucher,
+  ]);
+  expect(await reported({ reject_passed_deadline: 2 })).toEqual([
+    'config.reject_passed_deadline is not valid',
+    voucher,
+  ]);
+  expect(await reported('x')).toEqual(['config is not valid', voucher]);
+  expect(await reported({})).toHaveLength(4);
 });
 
 test('blanks around an e-mail do not count, whoever it is of', async () => {
   const email = '  kari@x.example ';
   const sent = { booker_email: email, invoice_email: email, participants: [person({ email })] };
-  const { order_id, participants } = await booked(me, dateId, sent);
+  const { order_id, participants } = await bookOrFail(me, dateId, sent);
   expect((await me.get(`/v2/orders/${order_id}`)).json()).toMatchObject({ invoice_email: email.trim() });
   const participant = (await me.get(`/v2/participants/${participants[0]!.id}`)).json();
   expect([participant.booker_email, participant.user.email]).toEqual([email.trim(), email.trim()]);
@@ -283,12 +309,14 @@ test('any name fits beside an e-mail of plain letters, and an e-mail too long fo
     String.fromCodePoint(...Array.from({ length: count }, (_, n) => 0x20000 + ((from + n * n * 7) % 40_000)));
   const name = { firstname: rare(255, 1), lastname: rare(255, 2) };
   const email = `${'x'.repeat(244)}@x.example`;
-  await booked(me, dateId, { participants: [{ ...name, email }] });
-  await booked(me, dateId, { participants: [{ ...name, firstname: rare(255, 3), email }] });
+  await bookOrFail(me, dateId, { participants: [{ ...name, email }] });
+  await bookOrFail(me, dateId, { participants: [{ ...name, firstname: rare(255, 3), email }] });
   const most = { ...name, email: `${rare(136, 5)}@x.example` };
-  await booked(me, dateId, { participants: [{ ...most, firstname: 'Kari' }, most] });
-  const answer = await book(me, dateId, { participants: [person(), { ...name, email: `${rare(244, 4)}@x.example` }] });
-  expect([answer.status, answer.json().errors]).toEqual([
+  await bookOrFail(me, dateId, { participants: [{ ...most, firstname: 'Kari' }, most] });
+  const response = await book(me, dateId, {
+    participants: [person(), { ...name, email: `${rare(244, 4)}@x.example` }],
+  });
+  expect([response.status, response.json().errors]).toEqual([
     400,
     [{ code: 'field_invalid', message: 'Participant 2: email is not valid' }],
   ]);
@@ -306,28 +334,28 @@ test.each<[string, string, string]>([
 ])('an empty participant keeps its place: %s', async (_name, type, participants) => {
   const text =
     type === contentTypes.json
-      ? JSON.stringify(bookingOf(dateId, { participants: '' })).replace(
+      ? JSON.stringify(bookingBody(dateId, { participants: '' })).replace(
           '""',
           participants.replace('%', JSON.stringify(person())),
         )
       : `coursedate_id=${dateId}&payment_method=invoice&${participants}`;
-  const answer = await me.post('/v2/booking', text, { 'content-type': type });
-  expect([answer.status, answer.json().errors]).toEqual([
+  const response = await me.post('/v2/booking', text, { 'content-type': type });
+  expect([response.status, response.json().errors]).toEqual([
     400,
-    ['Participant 1', 'Participant 2'].flatMap((who) => [
+    ['Participant 1', 'Participant 2'].flatMap((actorName) => [
       {
         code: 'participant_name_invalid_empty',
-        message: `${who}: a firstname and a lastname of 255 characters at most are needed`,
+        message: `${actorName}: a firstname and a lastname of 255 characters at most are needed`,
       },
-      { code: 'participant_email_invalid_empty', message: `${who}: an e-mail address is needed` },
+      { code: 'participant_email_invalid_empty', message: `${actorName}: an e-mail address is needed` },
     ]),
   ]);
 });
 
 test('an empty participant is not booked beside one who is somebody', async () => {
   for (const nobody of [null, '', {}]) {
-    const answer = await book(me, dateId, { participants: [nobody, person()] });
-    expect([answer.status, answer.json().error]).toEqual([
+    const response = await book(me, dateId, { participants: [nobody, person()] });
+    expect([response.status, response.json().error]).toEqual([
       400,
       'Participant 1: a firstname and a lastname of 255 characters at most are needed',
     ]);
@@ -336,53 +364,56 @@ test('an empty participant is not booked beside one who is somebody', async () =
 
 test('participants who are all empty are none', async () => {
   for (const participants of [[null], ['', null], { 0: '' }])
-    expect(codesIn(await book(me, dateId, { participants }))).toEqual(['participant_count_invalid']);
+    expect(errorCodes(await book(me, dateId, { participants }))).toEqual(['participant_count_invalid']);
 });
 
 test('the switches let canceled and passed dates be booked', async () => {
-  const { dateId } = await bookable(me, {
+  const { dateId } = await createBookableDate(me, {
     statusId: 3,
     deadlineAt: '2020-01-01',
     startAt: '2020-02-01',
     endAt: '2020-02-01',
   });
   const config = { reject_cancelled_course_date: 0, reject_passed_deadline: 0 };
-  expect(codesIn(await book(me, dateId, { config: { ...config, reject_cancelled_course_date: 1 } }))).toEqual([
+  expect(errorCodes(await book(me, dateId, { config: { ...config, reject_cancelled_course_date: 1 } }))).toEqual([
     'course_date_cancelled',
   ]);
-  expect(codesIn(await book(me, dateId, { config: { ...config, reject_passed_deadline: 1 } }))).toEqual([
+  expect(errorCodes(await book(me, dateId, { config: { ...config, reject_passed_deadline: 1 } }))).toEqual([
     'deadline_passed',
   ]);
-  await booked(me, dateId, { config });
+  await bookOrFail(me, dateId, { config });
 });
 
 test("a child date's own state counts for who is led there", async () => {
-  const { dateId, courseId } = await bookable(me);
+  const { dateId, courseId } = await createBookableDate(me);
   const child = (triggerValue: string, values: object) =>
     addDate(me, courseId, { parentId: dateId, triggerValue, ...values });
   await child('canceled', { statusId: 3 });
   await child('passed', { deadlineAt: '2020-01-01' });
   const participants = ['canceled', undefined, 'passed'].map((trigger_value) => person({ trigger_value }));
-  const answer = await book(me, dateId, { participants });
-  expect(answer.json().errors).toEqual([
+  const response = await book(me, dateId, { participants });
+  expect(response.json().errors).toEqual([
     { code: 'course_date_cancelled', message: 'Participant 1: The course date is canceled' },
     { code: 'deadline_passed', message: 'Participant 3: The deadline of the course date has passed' },
   ]);
-  await booked(me, dateId, { participants, config: { reject_cancelled_course_date: 0, reject_passed_deadline: 0 } });
+  await bookOrFail(me, dateId, {
+    participants,
+    config: { reject_cancelled_course_date: 0, reject_passed_deadline: 0 },
+  });
 });
 
 test.each([
   ['canceled', { statusId: 3 }, 'course_date_cancelled'],
   ['passed', { deadlineAt: '2020-01-01' }, 'deadline_passed'],
 ])('a %s date refuses those too who are all led to an open child', async (_name, values, code) => {
-  const { dateId, courseId } = await bookable(me, values);
+  const { dateId, courseId } = await createBookableDate(me, values);
   await addDate(me, courseId, { parentId: dateId, triggerValue: 'open' });
   const participants = persons(2, { trigger_value: 'open' });
-  expect(codesIn(await book(me, dateId, { participants }))).toEqual([code]);
+  expect(errorCodes(await book(me, dateId, { participants }))).toEqual([code]);
 });
 
 test('the deadline is the end of its day where the date is, and the end of the date is the end', async () => {
-  const { dateId } = await bookable(me);
+  const { dateId } = await createBookableDate(me);
   const dayIn = (zone: string, days = 0) =>
     new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(Date.now() + days * 86_400_000);
   const bookableWith = async (values: object) => {
@@ -406,7 +437,7 @@ test('on its last day a date can be booked until it ends', async () => {
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(Date.now());
   const day = { zone, startAt: today, endAt: today, deadlineAt: today, startTimeAt: '00:00' };
   const ending = async (endTimeAt: string | null) =>
-    codesIn(await book(me, (await bookable(me, { ...day, endTimeAt })).dateId));
+    errorCodes(await book(me, (await createBookableDate(me, { ...day, endTimeAt })).dateId));
   expect([await ending('00:01'), await ending('23:58'), await ending(null)]).toEqual([
     ['deadline_passed'],
     undefined,
@@ -427,7 +458,7 @@ test('every failure of the booking endpoints is worded so', async () => {
     const wrongKey = await send(app, { method, url, headers: { 'x-api-key': 'wrong' } });
     expect([wrongKey.status, wrongKey.json()]).toEqual([401, said('unauthorized', 'Wrong API Key')]);
     const asMain = await me.request(method)(url.replace('?', '/more?') + '/more');
-    expect([asMain.status, codesIn(asMain)]).toEqual([404, ['resource_not_found']]);
+    expect([asMain.status, errorCodes(asMain)]).toEqual([404, ['resource_not_found']]);
     const patched = await me.request('PATCH')(url);
     const allow = method === 'GET' ? 'GET, HEAD' : method;
     expect([patched.status, patched.json()]).toEqual([405, said('method_not_allowed', `This path takes ${allow}`)]);
@@ -436,31 +467,31 @@ test('every failure of the booking endpoints is worded so', async () => {
   const big = await me.post('/v2/booking', { x: 'x'.repeat(1_100_000) });
   expect([big.status, big.json()]).toEqual([413, said('body_too_large', 'The body is too large')]);
   const xml = await me.post('/v2/booking', '<a/>', { 'content-type': 'text/xml' });
-  expect([xml.status, codesIn(xml)]).toEqual([415, ['content_type_not_supported']]);
+  expect([xml.status, errorCodes(xml)]).toEqual([415, ['content_type_not_supported']]);
   const torn = await me.post('/v2/booking', '{', { 'content-type': 'application/json' });
   expect([torn.status, torn.json()]).toEqual([400, said('field_invalid', 'The body is not valid JSON')]);
   for (const id of [999_999_999, 'x', '0', '-1', '1.5']) {
-    const answer = await me.put(`/v2/booking/${id}/deregister`);
-    expect([answer.status, codesIn(answer)]).toEqual([404, ['resource_not_found']]);
+    const response = await me.put(`/v2/booking/${id}/deregister`);
+    expect([response.status, errorCodes(response)]).toEqual([404, ['resource_not_found']]);
   }
   const config = await me.put('/v2/booking/1/deregister', { config: { with_fee: 'perhaps' } });
   expect([config.status, config.json()]).toEqual([400, said('field_invalid', 'Field(s) not valid: config')]);
   const undecodable = await me.get('/v2/vouchers/validate/%ff');
-  expect([undecodable.status, codesIn(undecodable)]).toEqual([400, ['field_invalid']]);
+  expect([undecodable.status, errorCodes(undecodable)]).toEqual([400, ['field_invalid']]);
 });
 
 test('too many wrong keys, and a service that is busy, are worded so too', async () => {
   const database = openTestDatabase(await ownDatabase(), { writeMs: 1_000, poolSize: 2 });
-  const world = await openWorld(database, {
+  const testApp = await openTestApp(database, {
     guards: allGuards,
     limits: { bodyBytes: 1_000_000, headersMs: 1_000, requestMs: 1_000, keepAliveMs: 1_000, wrongKeysPerMinute: 1 },
   });
   try {
-    const guest = await world.newProvider();
-    const wrong = () => send(world.app, { method: 'POST', url: '/v2/booking', headers: { 'x-api-key': 'wrong' } });
+    const guest = await testApp.createProvider();
+    const wrong = () => send(testApp.app, { method: 'POST', url: '/v2/booking', headers: { 'x-api-key': 'wrong' } });
     await wrong();
     const many = await wrong();
-    expect([many.status, codesIn(many), Number(many.headers['retry-after'])]).toEqual([
+    expect([many.status, errorCodes(many), Number(many.headers['retry-after'])]).toEqual([
       429,
       ['too_many_requests'],
       expect.any(Number),
@@ -468,11 +499,11 @@ test('too many wrong keys, and a service that is busy, are worded so too', async
 
     let release: () => void = () => undefined;
     const holding = database.write([guest.id], () => new Promise<void>((done) => (release = done)));
-    const busy = await guest.post('/v2/booking', bookingOf(1));
-    expect([busy.status, codesIn(busy), busy.headers['retry-after']]).toEqual([503, ['service_unavailable'], '1']);
+    const busy = await guest.post('/v2/booking', bookingBody(1));
+    expect([busy.status, errorCodes(busy), busy.headers['retry-after']]).toEqual([503, ['service_unavailable'], '1']);
     release();
     await holding;
   } finally {
-    await world.close();
+    await testApp.close();
   }
 });

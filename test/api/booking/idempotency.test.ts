@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest';
-import { bookable, book, bookingOf, codesIn, deregister, person, persons, summaryOf } from '../../support/booking.ts';
-import { encoded, typed } from '../../support/generate.ts';
+import {
+  createBookableDate,
+  book,
+  bookingBody,
+  errorCodes,
+  deregister,
+  person,
+  persons,
+  getSummary,
+} from '../../support/booking.ts';
+import { encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';
 import { write } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 const key = (name: string) => ({ 'idempotency-key': name });
 const recordsOf = async (me: Provider) =>
   (
@@ -20,21 +29,21 @@ const expire = (me: Provider, expiresAt: string) =>
   );
 
 test('the same key with the same body gives the first answer again, and books nothing', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 3 });
-  const body = bookingOf(dateId, { participants: persons(2) });
-  const answers = [];
-  for (let n = 0; n < 3; n += 1) answers.push(await me.post('/v2/booking', body, key('first')));
-  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 3 });
+  const body = bookingBody(dateId, { participants: persons(2) });
+  const responses = [];
+  for (let n = 0; n < 3; n += 1) responses.push(await me.post('/v2/booking', body, key('first')));
+  expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
   expect(await bookingsOf(me)).toBe(1);
-  const another = await me.post('/v2/booking', bookingOf(dateId), key('second'));
-  expect(summaryOf(another).order_id).not.toBe(summaryOf(answers[0]!).order_id);
+  const another = await me.post('/v2/booking', bookingBody(dateId), key('second'));
+  expect(getSummary(another).order_id).not.toBe(getSummary(responses[0]!).order_id);
 });
 
 test('the body is compared as read: another dialect, order or spelling of the same is the same', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const { firstname, lastname, email } = person();
   const body = {
     ...{ coursedate_id: dateId, payment_method: 'invoice', currency: 'nok' },
@@ -43,9 +52,9 @@ test('the body is compared as read: another dialect, order or spelling of the sa
   };
   const first = await me.post('/v2/booking', body, key('k'));
   for (const dialect of ['form', 'multipart', 'json'] as const)
-    expect((await me.post('/v2/booking', encoded(dialect, body), { ...typed(dialect), ...key('k') })).text).toBe(
-      first.text,
-    );
+    expect(
+      (await me.post('/v2/booking', encodeBody(dialect, body), { ...contentTypeHeader(dialect), ...key('k') })).text,
+    ).toBe(first.text);
   const otherwise = {
     config: { seats_availability_check: 'yes', waiting_list_when_full: 0 },
     participants: [{ email: ` ${email}`, status_id: '1', lastname: `${lastname} `, firstname }],
@@ -56,10 +65,10 @@ test('the body is compared as read: another dialect, order or spelling of the sa
 });
 
 test('a default that is sent is the same as one that is not', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const somebody = person({ trigger_value: 'x' });
-  const body = { ...bookingOf(dateId), participants: [somebody] };
+  const body = { ...bookingBody(dateId), participants: [somebody] };
   const first = await me.post('/v2/booking', body, key('k'));
   const explicit = { ...body, participants: [{ ...somebody, status_id: 1 }] };
   expect([first.status, (await me.post('/v2/booking', explicit, key('k'))).text]).toEqual([201, first.text]);
@@ -67,10 +76,10 @@ test('a default that is sent is the same as one that is not', async () => {
 });
 
 test('with another body, or another path, the key is refused', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const body = bookingOf(dateId);
-  const { booking_id } = summaryOf(await me.post('/v2/booking', body, key('k')));
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const body = bookingBody(dateId);
+  const { booking_id } = getSummary(await me.post('/v2/booking', body, key('k')));
   const message = 'The Idempotency-Key was used with another request';
   const reused = { successful: false, errors: [{ code: 'idempotency_key_reused', message }], error: message };
   for (const change of [
@@ -78,16 +87,16 @@ test('with another body, or another path, the key is refused', async () => {
     { participants: [person()] },
     { config: { waiting_list_when_full: 1 } },
   ]) {
-    const answer = await me.post('/v2/booking', { ...body, ...change }, key('k'));
-    expect([answer.status, answer.json()]).toEqual([400, reused]);
+    const response = await me.post('/v2/booking', { ...body, ...change }, key('k'));
+    expect([response.status, response.json()]).toEqual([400, reused]);
   }
-  const answer = await me.put(`/v2/booking/${booking_id}/deregister`, {}, key('k'));
-  expect([answer.status, answer.json()]).toEqual([400, reused]);
+  const response = await me.put(`/v2/booking/${booking_id}/deregister`, {}, key('k'));
+  expect([response.status, response.json()]).toEqual([400, reused]);
   expect(await bookingsOf(me)).toBe(1);
   expect((await me.put(`/v2/booking/${booking_id}/deregister`, {}, key('unused'))).status).toBe(200);
 });
 
-test.each<[string, (body: ReturnType<typeof bookingOf>) => object]>([
+test.each<[string, (body: ReturnType<typeof bookingBody>) => object]>([
   ['a currency that is none', (body) => ({ ...body, currency: 'x' })],
   ['no payment method', (body) => ({ ...body, payment_method: '' })],
   ['a text too long beside the rest', (body) => ({ ...body, booker_name: 'x'.repeat(256) })],
@@ -104,38 +113,38 @@ test.each<[string, (body: ReturnType<typeof bookingOf>) => object]>([
   ['no participants', (body) => ({ ...body, participants: [] })],
   ['nothing', () => ({})],
 ])('a used key is refused before the faults of another body: %s', async (_name, change) => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const body = bookingOf(dateId);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const body = bookingBody(dateId);
   const first = await me.post('/v2/booking', body, key('k'));
-  const answer = await me.post('/v2/booking', change(body), key('k'));
-  expect([answer.status, codesIn(answer)]).toEqual([400, ['idempotency_key_reused']]);
+  const response = await me.post('/v2/booking', change(body), key('k'));
+  expect([response.status, errorCodes(response)]).toEqual([400, ['idempotency_key_reused']]);
   // Without a key, or with another one, the faults themselves are told.
-  const plain = codesIn(await me.post('/v2/booking', change(body)));
+  const plain = errorCodes(await me.post('/v2/booking', change(body)));
   expect(plain).not.toContain('idempotency_key_reused');
-  expect(codesIn(await me.post('/v2/booking', change(body), key('unused')))).toEqual(plain);
+  expect(errorCodes(await me.post('/v2/booking', change(body), key('unused')))).toEqual(plain);
   expect((await me.post('/v2/booking', body, key('k'))).text).toBe(first.text);
   expect(await bookingsOf(me)).toBe(1);
 });
 
 test('a body that does not parse is told as such, whatever the key', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   await book(me, dateId, {}, key('k'));
   for (const [text, message] of [
     ['{"coursedate_id":', 'The body is not valid JSON'],
     ['[1]', 'The body must hold named fields'],
   ]) {
-    const answer = await me.post('/v2/booking', text, { ...typed('json'), ...key('k') });
-    expect([answer.status, answer.json().errors]).toEqual([400, [{ code: 'field_invalid', message }]]);
+    const response = await me.post('/v2/booking', text, { ...contentTypeHeader('json'), ...key('k') });
+    expect([response.status, response.json().errors]).toEqual([400, [{ code: 'field_invalid', message }]]);
   }
 });
 
 test('a refused booking may be tried again with the same key, even with another body', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 1 });
-  const { booking_id } = summaryOf(await book(me, dateId));
-  const body = bookingOf(dateId);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1 });
+  const { booking_id } = getSummary(await book(me, dateId));
+  const body = bookingBody(dateId);
   expect((await me.post('/v2/booking', body, key('k'))).status).toBe(400);
   expect(await recordsOf(me)).toEqual([]);
   await deregister(me, booking_id);
@@ -143,17 +152,17 @@ test('a refused booking may be tried again with the same key, even with another 
 });
 
 test('a key belongs to its school', async () => {
-  for (const me of [await newProvider(), await newProvider()]) {
-    const { dateId } = await bookable(me);
+  for (const me of [await createProvider(), await createProvider()]) {
+    const { dateId } = await createBookableDate(me);
     expect((await book(me, dateId, {}, key('shared'))).status).toBe(201);
   }
 });
 
 test('a key is kept for 24 hours, hashed, with an answer without names; expired it counts as absent', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
   const somebody = person({ firstname: 'Unmistakable', lastname: 'Unforgettable' });
-  const body = bookingOf(dateId, { participants: [somebody] });
+  const body = bookingBody(dateId, { participants: [somebody] });
   const first = await me.post('/v2/booking', body, key('my-own-key'));
   const [record] = await recordsOf(me);
   expect(Number(record!.hours)).toBeCloseTo(24, 2);
@@ -171,13 +180,13 @@ test('a key is kept for 24 hours, hashed, with an answer without names; expired 
 });
 
 test.each(['', 'x'.repeat(256)])('a key of %j is none', async (name) => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me);
-  const answer = await book(me, dateId, { payment_method: 'card' }, key(name));
-  expect(answer.json().errors).toEqual([
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const response = await book(me, dateId, { payment_method: 'card' }, key(name));
+  expect(response.json().errors).toEqual([
     { code: 'field_invalid', message: 'Idempotency-Key is not valid' },
     { code: 'payment_method_invalid', message: 'payment_method must be invoice' },
   ]);
-  expect(codesIn(await me.put('/v2/booking/1/deregister', {}, key(name)))).toEqual(['field_invalid']);
+  expect(errorCodes(await me.put('/v2/booking/1/deregister', {}, key(name)))).toEqual(['field_invalid']);
   expect((await book(me, dateId, {}, key('x'.repeat(255)))).status).toBe(201);
 });

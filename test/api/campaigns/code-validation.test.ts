@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
-import { bookable, codesIn, newVoucher } from '../../support/booking.ts';
-import { newCampaign } from '../../support/orders.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { createBookableDate, errorCodes, createVoucher } from '../../support/booking.ts';
+import { createCampaign } from '../../support/orders.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
-const me = await newProvider();
-const { courseId, dateId } = await bookable(me);
-const other = await newProvider();
+const { createProvider } = await sharedTestApp();
+const me = await createProvider();
+const { courseId, dateId } = await createBookableDate(me);
+const other = await createProvider();
 const [past, future] = ['2020-01-01 00:00:00+01', '2030-01-01 00:00:00+01'];
 
 test('a voucher is looked up by its code, whatever the case', async () => {
-  const { id } = await newVoucher(me, {
+  const { id } = await createVoucher(me, {
     code: 'Gave-Å',
     amount: '500',
     balance: '120.5',
     currency: 'NOK',
     expiresAt: future,
   });
-  const answer = await me.get(`/v2/vouchers/validate/${encodeURIComponent(' gave-å ')}`);
-  expect([answer.status, answer.json()]).toEqual([
+  const response = await me.get(`/v2/vouchers/validate/${encodeURIComponent(' gave-å ')}`);
+  expect([response.status, response.json()]).toEqual([
     200,
     {
       successful: true,
@@ -29,37 +29,37 @@ test('a voucher is looked up by its code, whatever the case', async () => {
       },
     },
   ]);
-  expect(answer.headers['etag']).toBeUndefined();
+  expect(response.headers['etag']).toBeUndefined();
 });
 
 test('an expired, archived or deleted voucher says so; one that is not deleted comes first', async () => {
-  await newVoucher(me, { code: 'old', amount: '1', expiresAt: past, archivedAt: past });
+  await createVoucher(me, { code: 'old', amount: '1', expiresAt: past, archivedAt: past });
   const old = (await me.get('/v2/vouchers/validate/old')).json();
   expect(old).toMatchObject({
     successful: true,
     voucher: { is_expired: true, archived_at: '2020-01-01 00:00:00' },
   });
-  await newVoucher(me, { code: 'twice', amount: '1', deletedAt: past });
+  await createVoucher(me, { code: 'twice', amount: '1', deletedAt: past });
   expect((await me.get('/v2/vouchers/validate/twice')).json()).toMatchObject({
     voucher: { is_deleted: true, balance: '1.00' },
   });
-  await newVoucher(me, { code: 'TWICE', amount: '2' });
-  await newVoucher(me, { code: 'Twice', amount: '3', deletedAt: past });
+  await createVoucher(me, { code: 'TWICE', amount: '2' });
+  await createVoucher(me, { code: 'Twice', amount: '3', deletedAt: past });
   expect((await me.get('/v2/vouchers/validate/twice')).json()).toMatchObject({
     voucher: { is_deleted: false, code: 'TWICE' },
   });
 });
 
 test.each(['nothing', '%20', '%00', 'x'.repeat(300), "'", '%25'])('an unknown code is not found: %s', async (code) => {
-  await newVoucher(other, { code: `nothing`, amount: '1' }).catch(() => undefined);
+  await createVoucher(other, { code: `nothing`, amount: '1' }).catch(() => undefined);
   for (const url of [`/v2/vouchers/validate/${code}`, `/v2/campaigns/validate/${code}?course_id=${courseId}`]) {
-    const answer = await me.get(url);
-    expect([answer.status, codesIn(answer)], url).toEqual([404, ['resource_not_found']]);
+    const response = await me.get(url);
+    expect([response.status, errorCodes(response)], url).toEqual([404, ['resource_not_found']]);
   }
 });
 
 test('a campaign is looked up by its code for a course or a date of it', async () => {
-  const id = await newCampaign(
+  const id = await createCampaign(
     me,
     { campaignCode: 'Høst', title: 'Autumn', discountValue: '10' },
     { courses: [courseId] },
@@ -79,69 +79,69 @@ test('a campaign is looked up by its code for a course or a date of it', async (
       is_archived: false,
     },
   };
-  for (const asked of [
+  for (const query of [
     `course_id=${courseId}`,
     `coursedate_id=${dateId}`,
     `coursedate_id=${dateId}&course_id=999999999`,
   ]) {
-    const answer = await me.get(`/v2/campaigns/validate/${encodeURIComponent('HØST')}?${asked}`);
-    expect([answer.status, answer.json()]).toEqual([200, expected]);
-    expect(answer.headers['etag']).toBeUndefined();
+    const response = await me.get(`/v2/campaigns/validate/${encodeURIComponent('HØST')}?${query}`);
+    expect([response.status, response.json()]).toEqual([200, expected]);
+    expect(response.headers['etag']).toBeUndefined();
   }
 });
 
 test('a course is needed, one of the own', async () => {
-  await newCampaign(me, { campaignCode: 'any' });
-  const theirs = await bookable(other);
-  const ask = async (query: string) => {
-    const answer = await me.get(`/v2/campaigns/validate/any?${query}`);
-    return [answer.status, codesIn(answer)];
+  await createCampaign(me, { campaignCode: 'any' });
+  const theirs = await createBookableDate(other);
+  const request = async (query: string) => {
+    const response = await me.get(`/v2/campaigns/validate/any?${query}`);
+    return [response.status, errorCodes(response)];
   };
-  for (const query of ['', 'course_id=', 'x=1']) expect(await ask(query)).toEqual([400, ['missing_course_id']]);
-  expect(await ask('course_id=x')).toEqual([400, ['field_invalid']]);
-  const deleted = await bookable(me, { deletedAt: past });
-  expect(await ask(`coursedate_id=${deleted.dateId}`)).toEqual([404, ['resource_not_found']]);
+  for (const query of ['', 'course_id=', 'x=1']) expect(await request(query)).toEqual([400, ['missing_course_id']]);
+  expect(await request('course_id=x')).toEqual([400, ['field_invalid']]);
+  const deleted = await createBookableDate(me, { deletedAt: past });
+  expect(await request(`coursedate_id=${deleted.dateId}`)).toEqual([404, ['resource_not_found']]);
   const gone = await me.course();
-  expect(await ask(`course_id=${gone}`)).toEqual([200, undefined]);
+  expect(await request(`course_id=${gone}`)).toEqual([200, undefined]);
   await me.request('DELETE')(`/v2/courses/${gone}`);
-  expect(await ask(`course_id=${gone}`)).toEqual([404, ['resource_not_found']]);
+  expect(await request(`course_id=${gone}`)).toEqual([404, ['resource_not_found']]);
   for (const query of [`course_id=${theirs.courseId}`, `coursedate_id=${theirs.dateId}`, 'course_id=999999999'])
-    expect(await ask(query)).toEqual([404, ['resource_not_found']]);
-  expect(await ask(`course_id=${courseId}`)).toEqual([200, undefined]);
+    expect(await request(query)).toEqual([404, ['resource_not_found']]);
+  expect(await request(`course_id=${courseId}`)).toEqual([200, undefined]);
 });
 
 test('a campaign for other courses is not valid here', async () => {
-  await newCampaign(me, { campaignCode: 'elsewhere' }, { courses: [await me.course()] });
-  const answer = await me.get(`/v2/campaigns/validate/elsewhere?course_id=${courseId}`);
+  await createCampaign(me, { campaignCode: 'elsewhere' }, { courses: [await me.course()] });
+  const response = await me.get(`/v2/campaigns/validate/elsewhere?course_id=${courseId}`);
   const message = 'The campaign is not for this course';
-  expect([answer.status, answer.json()]).toEqual([
+  expect([response.status, response.json()]).toEqual([
     400,
     { successful: false, errors: [{ code: 'campaign_code_invalid', message }], error: message },
   ]);
 });
 
-test.each<[string, Parameters<typeof newCampaign>[1], object]>([
+test.each<[string, Parameters<typeof createCampaign>[1], object]>([
   ['over', { endsAt: past }, { expired: true, running: false }],
   ['to come', { startsAt: future }, { waiting: true, running: false }],
   ['inactive', { isActive: false }, { active: false, running: false }],
   ['archived', { isArchived: true }, { is_archived: true, running: false }],
 ])('a campaign that is %s says so', async (campaignCode, fields, expected) => {
-  await newCampaign(me, { campaignCode, ...fields });
-  const answer = await me.get(`/v2/campaigns/validate/${campaignCode}?course_id=${courseId}`);
-  expect([answer.status, answer.json()]).toMatchObject([200, { successful: true, campaign: expected }]);
+  await createCampaign(me, { campaignCode, ...fields });
+  const response = await me.get(`/v2/campaigns/validate/${campaignCode}?course_id=${courseId}`);
+  expect([response.status, response.json()]).toMatchObject([200, { successful: true, campaign: expected }]);
 });
 
 test('of campaigns with one code the one that is not archived counts', async () => {
-  await newCampaign(me, { campaignCode: 'again', isArchived: true });
-  const id = await newCampaign(me, { campaignCode: 'again' });
-  await newCampaign(me, { campaignCode: 'AGAIN', isArchived: true });
-  const answer = await me.get(`/v2/campaigns/validate/again?course_id=${courseId}`);
-  expect(answer.json()).toMatchObject({ campaign: { id: String(id), is_archived: false } });
+  await createCampaign(me, { campaignCode: 'again', isArchived: true });
+  const id = await createCampaign(me, { campaignCode: 'again' });
+  await createCampaign(me, { campaignCode: 'AGAIN', isArchived: true });
+  const response = await me.get(`/v2/campaigns/validate/again?course_id=${courseId}`);
+  expect(response.json()).toMatchObject({ campaign: { id: String(id), is_archived: false } });
 });
 
 test('a code may stand in the query, where it is the same code', async () => {
-  await newVoucher(me, { code: 'Paid / 10 %', amount: '10' });
-  await newCampaign(me, { campaignCode: 'Spring / 10 %' });
+  await createVoucher(me, { code: 'Paid / 10 %', amount: '10' });
+  await createCampaign(me, { campaignCode: 'Spring / 10 %' });
   const [voucher, campaign] = ['paid / 10 %', 'spring / 10 %'].map(encodeURIComponent) as [string, string];
   for (const [inQuery, inPath] of [
     [`/v2/vouchers/validate?code=${voucher}`, `/v2/vouchers/validate/${voucher}`],
@@ -150,24 +150,24 @@ test('a code may stand in the query, where it is the same code', async () => {
       `/v2/campaigns/validate/${campaign}?course_id=${courseId}`,
     ],
   ] as const) {
-    const answer = await me.get(inQuery);
-    expect([answer.status, answer.json().successful], inQuery).toEqual([200, true]);
-    expect(answer.text).toBe((await me.get(inPath)).text);
+    const response = await me.get(inQuery);
+    expect([response.status, response.json().successful], inQuery).toEqual([200, true]);
+    expect(response.text).toBe((await me.get(inPath)).text);
   }
   for (const url of ['/v2/vouchers/validate?code=none', `/v2/campaigns/validate?code=none&course_id=${courseId}`]) {
-    const answer = await me.get(url);
-    expect([answer.status, codesIn(answer)], url).toEqual([404, ['resource_not_found']]);
+    const response = await me.get(url);
+    expect([response.status, errorCodes(response)], url).toEqual([404, ['resource_not_found']]);
   }
   const withoutCourse = await me.get(`/v2/campaigns/validate?code=${campaign}`);
-  expect([withoutCourse.status, codesIn(withoutCourse)]).toEqual([400, ['missing_course_id']]);
+  expect([withoutCourse.status, errorCodes(withoutCourse)]).toEqual([400, ['missing_course_id']]);
   for (const url of ['/v2/vouchers/validate', '/v2/vouchers/validate?code=', '/v2/campaigns/validate?course_id=1']) {
-    const answer = await me.get(url);
-    expect([answer.status, answer.json().error, codesIn(answer)], url).toEqual([
+    const response = await me.get(url);
+    expect([response.status, response.json().error, errorCodes(response)], url).toEqual([
       400,
       'Missing field(s): code',
       ['field_invalid'],
     ]);
   }
   const twice = await me.get('/v2/vouchers/validate?code=a&code=b');
-  expect([twice.status, codesIn(twice)]).toEqual([400, ['field_invalid']]);
+  expect([twice.status, errorCodes(twice)]).toEqual([400, ['field_invalid']]);
 });

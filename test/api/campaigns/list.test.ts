@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { newCampaign, newCustomer } from '../../support/orders.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { createCampaign, createCustomer } from '../../support/orders.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000).toISOString();
 
 test('a campaign reads whole, a plain array by id and without an ETag', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course({ tags: [{ title: 'red' }] });
   const other = await me.course();
-  const [customer, second] = [await newCustomer(me), await newCustomer(me)];
+  const [customer, second] = [await createCustomer(me), await createCustomer(me)];
   const [tag] = (await me.get('/v2/course-tags')).json<{ id: number }[]>();
-  const campaign = await newCampaign(
+  const campaign = await createCampaign(
     me,
     {
       title: 'Summer',
@@ -26,11 +26,11 @@ test('a campaign reads whole, a plain array by id and without an ETag', async ()
     },
     { courses: [other, course], customers: [second, customer], tags: [tag!.id] },
   );
-  const bare = await newCampaign(me, {});
+  const bare = await createCampaign(me, {});
 
-  const answer = await me.get('/v2/campaigns');
-  expect([answer.status, answer.headers['etag'], answer.headers['link']]).toEqual([200, undefined, undefined]);
-  expect(answer.json()).toEqual([
+  const response = await me.get('/v2/campaigns');
+  expect([response.status, response.headers['etag'], response.headers['link']]).toEqual([200, undefined, undefined]);
+  expect(response.json()).toEqual([
     {
       id: campaign,
       title: 'Summer',
@@ -68,7 +68,7 @@ test('a campaign reads whole, a plain array by id and without an ETag', async ()
       discount_value: 10,
     },
   ]);
-  expect((await (await newProvider()).get('/v2/campaigns')).json()).toEqual([]);
+  expect((await (await createProvider()).get('/v2/campaigns')).json()).toEqual([]);
 });
 
 const [past, earlier, soon, later] = [hours(-1), hours(-2), hours(1), hours(2)];
@@ -84,8 +84,8 @@ test.each<[string, Window, string]>([
   ['between, but archived', { startsAt: past, endsAt: soon, isArchived: true }, 'none'],
   ['after its end, and archived', { endsAt: past, isArchived: true }, 'expired'],
 ])('a campaign %s', async (_name, fields, state) => {
-  const me = await newProvider();
-  await newCampaign(me, fields);
+  const me = await createProvider();
+  await createCampaign(me, fields);
   const [campaign] = (await me.get('/v2/campaigns')).json();
   expect(campaign).toMatchObject({
     waiting: state === 'waiting',

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { addDate } from '../../support/dates.ts';
-import { bookable, bookingOf } from '../../support/booking.ts';
-import { limits, openTestDatabase, openWorld, ownDatabase, send, sharedWorld } from '../../support/world.ts';
+import { createBookableDate, bookingBody } from '../../support/booking.ts';
+import { limits, openTestDatabase, openTestApp, ownDatabase, send, sharedTestApp } from '../../support/test-app.ts';
 
 type Content = Record<string, { schema?: object; examples?: Record<string, { value: object }> }>;
 type Operation = { responses: Record<string, { content?: Content }> };
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-const world = await sharedWorld();
-const me = await world.newProvider();
+const testApp = await sharedTestApp();
+const me = await testApp.createProvider();
 const course = await me.course();
 const date = await addDate(me, course);
-const full = await bookable(me, { capacityMax: 1 });
-await me.post('/v2/booking', bookingOf(full.dateId));
+const full = await createBookableDate(me, { capacityMax: 1 });
+await me.post('/v2/booking', bookingBody(full.dateId));
 
 const { paths } = (await me.get('/openapi.json')).json<{ paths: Record<string, Record<string, Operation>> }>();
 const samples = Object.entries(paths).flatMap(([path, methods]) =>
@@ -50,7 +50,7 @@ function requestOf({ path, method, name }: Sample) {
   ];
   const bodies: Record<string, object> = {
     not_found: path.endsWith('/coursedates') ? { start_at: '2030-01-01', end_at: '2030-01-01' } : {},
-    no_seats_available: bookingOf(full.dateId),
+    no_seats_available: bookingBody(full.dateId),
   };
   const hasBody = method === 'POST' || method === 'PUT';
   return { method, url: `${url}?${query.join('&')}`, ...(hasBody ? { payload: bodies[name] ?? {} } : {}) };
@@ -76,33 +76,33 @@ test('every endpoint with a key has error samples, and each of its responses for
 });
 
 test.each(of('wrong_key'))('%s answers its sample: %s', async (_operation, _name, sample) => {
-  const answer = await send(world.app, { ...requestOf(sample), headers: { 'x-api-key': 'wrong' } });
-  expect([answer.status, answer.json()]).toEqual([401, sample.value]);
+  const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': 'wrong' } });
+  expect([response.status, response.json()]).toEqual([401, sample.value]);
 });
 
 test.each(of('missing', 'not_valid', 'not_found', 'no_seats_available'))(
   '%s answers its sample: %s',
   async (_operation, name, sample) => {
-    const answer = await send(world.app, { ...requestOf(sample), headers: { 'x-api-key': me.apiKey } });
-    expect([answer.status, answer.json()]).toEqual([name === 'not_found' ? 404 : 400, sample.value]);
+    const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': me.apiKey } });
+    expect([response.status, response.json()]).toEqual([name === 'not_found' ? 404 : 400, sample.value]);
   },
 );
 
 test('the samples of a 5xx and of a 429 are answered by every endpoint', async () => {
   const rate = { perSecond: 0.001, burst: 1 };
-  const limited = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, rate } });
-  const { apiKey } = await limited.newProvider();
-  const ask = (sample: Sample) =>
+  const limited = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, rate } });
+  const { apiKey } = await limited.createProvider();
+  const request = (sample: Sample) =>
     send(limited.app, { ...requestOf(sample), headers: { 'x-api-key': apiKey, 'x-request-id': 'req-1' } });
   await send(limited.app, { method: 'GET', url: '/v2/schools', headers: { 'x-api-key': apiKey } });
   for (const [, , sample] of of('too_many_requests')) {
-    const answer = await ask(sample);
-    expect([answer.status, answer.json()]).toEqual([429, sample.value]);
+    const response = await request(sample);
+    expect([response.status, response.json()]).toEqual([429, sample.value]);
   }
   await limited.database.close();
   for (const [, , sample] of of('unavailable')) {
-    const answer = await ask(sample);
-    expect([answer.status, answer.json()]).toEqual([503, sample.value]);
+    const response = await request(sample);
+    expect([response.status, response.json()]).toEqual([503, sample.value]);
   }
   await limited.app.close();
 });

@@ -1,21 +1,28 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { allGuards } from '../../../src/core/context.ts';
 import * as support from '../../support/isolation.ts';
-import { openTestDatabase, openWorld, ownDatabase, send, sharedWorld, type Provider } from '../../support/world.ts';
+import {
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  send,
+  sharedTestApp,
+  type Provider,
+} from '../../support/test-app.ts';
 
-const { marker, markedPaths, readsOf, shows } = support;
+const { marker, markedPaths, readRequests: readsOf, containsText: shows } = support;
 type Ids = support.Owner['ids'];
 
-const world = await sharedWorld();
-const { app, newProvider } = world;
-const owner = await support.buildOwner(world);
+const testApp = await sharedTestApp();
+const { app, createProvider } = testApp;
+const owner = await support.createOwner(testApp);
 const { me, ids } = owner;
-const endpoints = support.endpointsOf(world);
+const endpoints = support.listEndpoints(testApp);
 const reads = endpoints.filter(({ method }) => method === 'GET');
 const writes = endpoints.filter(({ method }) => method !== 'GET');
 
-const actors = await support.buildActors(world, me);
-const badKeys = await support.buildBadKeys(world, me);
+const actors = await support.createActors(testApp, me);
+const badKeys = await support.createInvalidKeys(testApp, me);
 
 let cells = 0;
 afterAll(() => expect(cells).toBeGreaterThanOrEqual(300));
@@ -160,7 +167,7 @@ const bodies: Record<string, (ids: Ids) => object[]> = {
 const toldOfPersons: Record<string, string[]> = { 'POST /v2/admin-users': ['email'] };
 
 const leaksIn = (text: string) =>
-  [marker, support.hash, String(support.secretNumber)].filter((secret) => shows(text, secret));
+  [marker, support.passwordHash, String(support.secretNumber)].filter((secret) => shows(text, secret));
 
 test('there is an entry for every endpoint', () => {
   expect(Object.keys(lists).sort()).toEqual(reads.map(({ name }) => name).sort());
@@ -173,27 +180,28 @@ describe.each(reads)('$name', (endpoint) => {
   test('shows the school its own', async () => {
     for (const { url, include } of requests.filter((request) => request.include !== undefined)) {
       cells += 1;
-      const answer = await me.get(url);
-      expect(answer.status, url).toBe(200);
-      const paths = markedPaths(answer.text);
+      const response = await me.get(url);
+      expect(response.status, url).toBe(200);
+      const paths = markedPaths(response.text);
       expect(paths.length > 0, url).toBe(lists[endpoint.name] === marks);
       if (include)
         expect(
           paths.some((path) => `${path}.`.startsWith(`${include}.`)),
           url,
         ).toBe(!(include in textless || `${endpoint.name} ${include}` in textless));
-      expect(shows(answer.text, support.hash)).toBe(false);
+      expect(shows(response.text, support.passwordHash)).toBe(false);
     }
   });
 
   test('shows nothing of it to others', async () => {
     const found: string[] = [];
-    for (const [who, actor] of Object.entries(actors)) {
+    for (const [actorName, actor] of Object.entries(actors)) {
       for (const { url, reach } of requests) {
-        if (who === 'partner' && reach !== '') continue;
+        if (actorName === 'partner' && reach !== '') continue;
         cells += 1;
-        const answer = await actor.get(url);
-        if (leaksIn(answer.text).length > 0 || answer.status >= 500) found.push(`${who} ${url} ${answer.status}`);
+        const response = await actor.get(url);
+        if (leaksIn(response.text).length > 0 || response.status >= 500)
+          found.push(`${actorName} ${url} ${response.status}`);
       }
     }
     expect(found).toEqual([]);
@@ -204,9 +212,9 @@ describe.each(reads)('$name', (endpoint) => {
     for (const { url } of requests.filter(({ reach }) => reach !== '')) {
       cells += 1;
       const { status, text } = await actors.partner.get(url);
-      expect([status, shows(text, support.unlisted), leaksIn(text).filter((one) => one !== marker)], url).toEqual([
-        ...[200, false, []],
-      ]);
+      expect([status, shows(text, support.unlistedMarker), leaksIn(text).filter((one) => one !== marker)], url).toEqual(
+        [...[200, false, []]],
+      );
       for (const path of markedPaths(text)) seen.add(path);
     }
     expect([...seen].sort()).toEqual([...(forPartners[endpoint.name] ?? [])].sort());
@@ -217,16 +225,21 @@ test.each(badKeys)('%s opens nothing', async (_, headers) => {
   for (const { name, method, path } of endpoints) {
     for (const payload of bodies[name]?.(ids) ?? [undefined]) {
       cells += 1;
-      const answer = await send(app, { method, url: support.pathTo(path, ids), headers, ...(payload && { payload }) });
-      expect([answer.status, leaksIn(answer.text)], name).toEqual([401, []]);
+      const response = await send(app, {
+        method,
+        url: support.fillPath(path, ids),
+        headers,
+        ...(payload && { payload }),
+      });
+      expect([response.status, leaksIn(response.text)], name).toEqual([401, []]);
     }
   }
 });
 
 /** For each parameter that names a row: what names the owner's, and for a body, the whole of it. Or why it names none. */
 type Naming = [keyof Ids, ((id: number) => object)?] | string;
-let made = 0;
-const fresh = () => `Named ${(made += 1)}`;
+let created = 0;
+const fresh = () => `Named ${(created += 1)}`;
 const namesOfDates = (method: string, path: string, more: Record<string, Naming>): Record<string, Naming> => {
   const names: Record<string, Naming> = {
     'query since_id': ['date'],
@@ -333,7 +346,7 @@ const idParameters: Record<string, Naming> = {
   'POST /v2/admin-users body role_ids': ['role', (id) => ({ email: 'x@x.example', role_ids: [id], ...named })],
 };
 const parameters = endpoints.flatMap((endpoint) =>
-  support.idParametersOf(endpoint).map((one) => ({ endpoint, parameter: one, key: `${endpoint.name} ${one}` })),
+  support.idParameters(endpoint).map((one) => ({ endpoint, parameter: one, key: `${endpoint.name} ${one}` })),
 );
 
 test('there is an entry for every parameter that names a row', () => {
@@ -345,7 +358,7 @@ test.each(parameters.filter(({ key }) => typeof idParameters[key] !== 'string'))
   async ({ endpoint: { name, method, path, operation }, parameter, key }) => {
     const [id, body] = idParameters[key] as Exclude<Naming, string>;
     const [where, field] = parameter.split(' ') as [string, string];
-    const ask = async (actor: Provider, value: number, rest = '') => {
+    const request = async (actor: Provider, value: number, rest = '') => {
       cells += 1;
       const own = await ownPath(actor, path, where === 'path' ? { [field]: value } : {});
       const search = needed[name] && !field.startsWith('course_ids') ? `&${needed[name]}` : '';
@@ -356,15 +369,15 @@ test.each(parameters.filter(({ key }) => typeof idParameters[key] !== 'string'))
     const missing = 999_999_999;
     const partners = operation.parameters?.some((one) => one.name === 'include_partners') ? '&include_partners=1' : '';
     // What comes after an id depends on one's own rows, too; a school without any has none after either.
-    const askers = field === 'since_id' ? { empty: await newProvider() } : actors;
-    for (const [who, actor] of Object.entries(askers)) {
-      const isPartner = who === 'partner';
+    const askers = field === 'since_id' ? { empty: await createProvider() } : actors;
+    for (const [actorName, actor] of Object.entries(askers)) {
+      const isPartner = actorName === 'partner';
       if (isPartner && field === 'partner_id') continue;
       for (const rest of new Set(isPartner && !field.startsWith('tag_') ? [''] : ['', partners]))
-        expect(await ask(actor, ids[id], rest), who).toEqual(await ask(actor, missing, rest));
+        expect(await request(actor, ids[id], rest), actorName).toEqual(await request(actor, missing, rest));
     }
     // To its owner it makes a difference, so that the question is a real one.
-    if (field !== 'since_id') expect(await ask(me, ids[id])).not.toEqual(await ask(me, missing));
+    if (field !== 'since_id') expect(await request(me, ids[id])).not.toEqual(await request(me, missing));
   },
 );
 
@@ -376,10 +389,10 @@ const needed: Record<string, string> = {
 };
 
 /** A path that names the actor's own, but for what is told, so that only that or the body names the owner's. */
-async function ownPath(actor: Provider, path: string, told: Record<string, number>) {
+async function ownPath(actor: Provider, path: string, reported: Record<string, number>) {
   let url = path.replace('{code}', marker);
-  for (const [parameter, kind] of Object.entries(support.namedBy(path))) {
-    const value = told[parameter] ?? (actor === me ? ids[kind] : await rowOf(actor, kind));
+  for (const [parameter, kind] of Object.entries(support.idsInPath(path))) {
+    const value = reported[parameter] ?? (actor === me ? ids[kind] : await rowOf(actor, kind));
     url = url.replace(`{${parameter}}`, String(value));
   }
   return url;
@@ -393,8 +406,8 @@ const makers: Partial<Record<keyof Ids, (actor: Provider) => Promise<number>>> =
   customer: async (actor) =>
     (await actor.post('/v2/customers', { title: 'Own' })).json<{ customer_id: number }>().customer_id,
   date: async (actor) => {
-    const made = await actor.post(`/v2/courses/${await rowOf(actor, 'course')}/coursedates`, days);
-    return made.json<{ coursedate_id: number }>().coursedate_id;
+    const created = await actor.post(`/v2/courses/${await rowOf(actor, 'course')}/coursedates`, days);
+    return created.json<{ coursedate_id: number }>().coursedate_id;
   },
 };
 const rows = new Map<string, number>();
@@ -404,26 +417,26 @@ async function rowOf(actor: Provider, kind: keyof Ids): Promise<number> {
   return rows.get(key)!;
 }
 /** What the owner's school looks like to itself, and in the database. */
-async function everythingOf({ me, ids }: support.Owner, where: typeof world) {
+async function everythingOf({ me, ids }: support.Owner, where: typeof testApp) {
   const requests = reads.flatMap((endpoint) => readsOf(endpoint, ids)).filter(({ reach }) => reach === '');
-  const answers = await Promise.all(requests.map(async ({ url }) => [url, (await me.get(url)).text]));
-  return { answers, rows: await support.rowsOf(where, me.id) };
+  const responses = await Promise.all(requests.map(async ({ url }) => [url, (await me.get(url)).text]));
+  return { answers: responses, rows: await support.dumpRows(where, me.id) };
 }
 
 test('the writes of others change nothing, and tell nothing', async () => {
-  const before = await everythingOf(owner, world);
-  for (const [who, actor] of Object.entries(actors)) {
+  const before = await everythingOf(owner, testApp);
+  for (const [actorName, actor] of Object.entries(actors)) {
     for (const { name, method, path } of writes) {
       for (const body of bodies[name]!(ids)) {
         cells += 1;
-        const answer = await actor.request(method)(support.pathTo(path, ids), body);
-        const told = markedPaths(answer.text).filter((one) => !toldOfPersons[name]?.includes(one));
-        expect([told, answer.status < 500], `${who} ${name}`).toEqual([[], true]);
+        const response = await actor.request(method)(support.fillPath(path, ids), body);
+        const reported = markedPaths(response.text).filter((one) => !toldOfPersons[name]?.includes(one));
+        expect([reported, response.status < 500], `${actorName} ${name}`).toEqual([[], true]);
       }
     }
     const attached = markedPaths((await actor.get('/v2/admin-users')).text);
-    expect(attached, who).toEqual(toldOfPersons['POST /v2/admin-users']);
-    expect(await everythingOf(owner, world), who).toEqual(before);
+    expect(attached, actorName).toEqual(toldOfPersons['POST /v2/admin-users']);
+    expect(await everythingOf(owner, testApp), actorName).toEqual(before);
   }
 });
 
@@ -442,10 +455,10 @@ const hiddenAnyway: Record<string, string> = {
 };
 
 test('without the scope all of this would fail', async () => {
-  const open = await openWorld(openTestDatabase(await ownDatabase()), { guards: { ...allGuards, scope: false } });
+  const open = await openTestApp(openTestDatabase(await ownDatabase()), { guards: { ...allGuards, scope: false } });
   try {
-    const theirs = await support.buildOwner(open);
-    const stranger = await open.newProvider();
+    const theirs = await support.createOwner(open);
+    const stranger = await open.createProvider();
     for (const endpoint of reads) {
       const plain = readsOf(endpoint, theirs.ids).filter(({ include, reach }) => include !== undefined && reach === '');
       for (const { url, include } of plain) {
@@ -458,17 +471,17 @@ test('without the scope all of this would fail', async () => {
     // The tests' database refuses a write outside its provider's lock, which would come first here.
     for (const table of ['instructors', 'orders', 'order_lines', 'participants'])
       await open.database.pool.query(`alter table ${table} disable trigger user`);
-    const asked = [
+    const query = [
       () => stranger.put(`/v2/instructors/${theirs.ids.instructor}`, { phone: 'changed' }),
       () => stranger.post(`/v2/orders/${theirs.ids.toExport}/export`),
       () => stranger.put(`/v2/participants/${theirs.ids.participant}`, { idPaid: 1 }),
       () => stranger.put(`/v2/booking/${theirs.ids.booking}/deregister`),
     ];
-    for (const ask of asked) {
-      const before = await support.rowsOf(open, theirs.me.id);
-      const answer = await ask();
-      expect(answer.status, answer.text).toBe(200);
-      expect(await support.rowsOf(open, theirs.me.id)).not.toEqual(before);
+    for (const request of query) {
+      const before = await support.dumpRows(open, theirs.me.id);
+      const response = await request();
+      expect(response.status, response.text).toBe(200);
+      expect(await support.dumpRows(open, theirs.me.id)).not.toEqual(before);
     }
   } finally {
     await open.close();

@@ -2,15 +2,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { addDate } from '../../support/dates.ts';
-import { bookable, booked, bookingOf, newVoucher } from '../../support/booking.ts';
+import { createBookableDate, bookOrFail, bookingBody, createVoucher } from '../../support/booking.ts';
 import * as documented from '../../support/document.ts';
 import * as booking from '../../support/documents/booking.ts';
 import * as dates from '../../support/documents/dates.ts';
 import * as people from '../../support/documents/people.ts';
-import { newCampaign, newOrder } from '../../support/orders.ts';
-import { send, sharedWorld, type Provider } from '../../support/world.ts';
+import { createCampaign, createOrder } from '../../support/orders.ts';
+import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { app, newProvider } = await sharedWorld();
+const { app, createProvider } = await sharedTestApp();
 
 type Schema = {
   type?: string | string[];
@@ -247,22 +247,22 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
   test('asks for a key, in the words of its interface', async () => {
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
       const url = path.replaceAll(/\{\w+\}/g, '1');
-      const answer = await send(app, { method: method, url, headers });
-      expect([answer.status, answer.json()]).toEqual([401, wrongKey]);
-      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      const response = await send(app, { method: method, url, headers });
+      expect([response.status, response.json()]).toEqual([401, wrongKey]);
+      expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     }
   });
 
   test('answers what its schema says', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
-    const url = lookUp[path] ? await lookUp[path](me) : (await pathFor(me, path)) + (asked[path] ?? '');
+    const url = lookUp[path] ? await lookUp[path](me) : (await pathFor(me, path)) + (query[path] ?? '');
     const body = method === 'GET' ? undefined : ((await toBook[path]?.(me)) ?? complete[path]);
-    const answer = await me.request(method)(url, body);
-    expect(answer.status).toBeLessThan(300);
-    const schema = operation.responses[String(answer.status)]!.content['application/json']!.schema;
+    const response = await me.request(method)(url, body);
+    expect(response.status).toBeLessThan(300);
+    const schema = operation.responses[String(response.status)]!.content['application/json']!.schema;
     const ajv = formats.default(new Ajv2020({ strict: false }));
-    expect(ajv.validate(schema, answer.json()), JSON.stringify(ajv.errors)).toBe(true);
+    expect(ajv.validate(schema, response.json()), JSON.stringify(ajv.errors)).toBe(true);
   });
 });
 
@@ -276,7 +276,7 @@ const school = {
   post_city: 'c',
 };
 /** What a list answers nothing without. */
-const asked: Record<string, string> = {
+const query: Record<string, string> = {
   '/v2/search-users': '?lastname=Nordmann',
   '/v2/batch/coursedates': '?course_ids=1',
 };
@@ -284,21 +284,21 @@ const asked: Record<string, string> = {
 /** What looks up a code of the provider's own. */
 const lookUp: Record<string, (me: Provider) => Promise<string>> = {
   '/v2/campaigns/validate/{code}': async (me) => {
-    await newCampaign(me, { campaignCode: 'code' });
+    await createCampaign(me, { campaignCode: 'code' });
     return `/v2/campaigns/validate/code?course_id=${await me.course()}`;
   },
   '/v2/campaigns/validate': async (me) => {
-    await newCampaign(me, { campaignCode: 'code' });
+    await createCampaign(me, { campaignCode: 'code' });
     return `/v2/campaigns/validate?code=code&course_id=${await me.course()}`;
   },
   '/v2/vouchers/validate/{code}': async (me) =>
-    `/v2/vouchers/validate/${(await newVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+    `/v2/vouchers/validate/${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
   '/v2/vouchers/validate': async (me) =>
-    `/v2/vouchers/validate?code=${(await newVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+    `/v2/vouchers/validate?code=${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
 };
 /** A body that names something of the provider's own. */
 const toBook: Record<string, (me: Provider) => Promise<object>> = {
-  '/v2/booking': async (me) => bookingOf((await bookable(me)).dateId),
+  '/v2/booking': async (me) => bookingBody((await createBookableDate(me)).dateId),
 };
 
 const complete: Record<string, object> = {
@@ -332,10 +332,10 @@ async function pathFor(me: Provider, path: string) {
 /** The id of something of the provider's own for a path that names one. */
 async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
-  if (path.startsWith('/v2/orders/')) return (await newOrder(me, { courseId: await me.course() })).orderId;
+  if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
   if (path === '/v2/courses/{id}') return me.course();
   if (['/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
-    const { booking_id, participants } = await booked(me, (await bookable(me)).dateId);
+    const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId);
     return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;
   }
   const insert: Record<string, (at: string) => string> = {

@@ -3,18 +3,18 @@ import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import * as documented from '../../support/documents/orders.ts';
 import {
-  newAttendance,
-  newCampaign,
-  newCourseDate,
-  newCustomer,
-  newGathering,
-  newLocation,
-  newOrder,
-  newUser,
+  createAttendance,
+  createCampaign,
+  createCourseDate,
+  createCustomer,
+  createGathering,
+  createLocation,
+  createOrder,
+  createUser,
 } from '../../support/orders.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { app, newProvider } = await sharedWorld();
+const { app, createProvider } = await sharedTestApp();
 
 type Schema = { type?: string | string[]; properties?: Record<string, Schema>; required?: string[]; items?: Schema };
 type Operation = { responses: Record<string, { content: Record<string, { schema: Schema }> }> };
@@ -89,15 +89,15 @@ test('every field is required, but for what is asked for by include', () => {
 });
 
 test('answers with everything embedded are what the schemas say', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ tags: [{ title: 'a' }] });
-  const dateId = await newCourseDate(me, courseId, { locationId: await newLocation(me), startTimeAt: '09:00' });
-  const customerId = await newCustomer(me);
-  const users = [await newUser(me, { customerId, dateOfBirth: '1990-05-17' })];
-  const order = { customerId, campaignId: await newCampaign(me), exportedAt: '2026-05-01 00:00:00+02' };
+  const dateId = await createCourseDate(me, courseId, { locationId: await createLocation(me), startTimeAt: '09:00' });
+  const customerId = await createCustomer(me);
+  const users = [await createUser(me, { customerId, dateOfBirth: '1990-05-17' })];
+  const order = { customerId, campaignId: await createCampaign(me), exportedAt: '2026-05-01 00:00:00+02' };
   const participant = { certificateIssuedAt: '2026-07-03', customProperties: { a: 'b' } };
-  const { participantIds } = await newOrder(me, { courseId, dateId, users, order, participant });
-  await newAttendance(me, participantIds[0]!, await newGathering(me, dateId), { attended: true });
+  const { participantIds } = await createOrder(me, { courseId, dateId, users, order, participant });
+  await createAttendance(me, participantIds[0]!, await createGathering(me, dateId), { attended: true });
 
   const ajv = formats.default(new Ajv2020({ strict: false }));
   const include = 'include=lines.database_relations.course,lines.database_relations.participants,campaign';

@@ -4,26 +4,26 @@ import { describe, expect, test } from 'vitest';
 import { courseDates, gatherings } from '../../../src/database/tables/coursedates.ts';
 import { CourseDateBody } from '../../../src/resources/coursedates/body-schema.ts';
 import { GatheringField } from '../../../src/resources/coursedates/gathering-schema.ts';
-import { addInstructor, addLocation, changeDate, placeOf } from '../../support/dates.ts';
-import { dialects, encoded, typed } from '../../support/generate.ts';
-import { newPlace } from '../../support/orders.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import { addInstructor, addLocation, changeDate, findMunicipality } from '../../support/dates.ts';
+import { dialects, encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';
+import { createPlace } from '../../support/orders.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 const include = ['place', 'gatherings', 'instructors', 'location'].join(',');
 
-const told = (answer: Answer) => [answer.status, answer.json().error];
+const reported = (response: TestResponse) => [response.status, response.json().error];
 const refusing = (...names: string[]) => [400, `Field(s) not valid: ${names.join(',')}`];
 const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
 const create = (me: Provider, courseId: number, fields: object = {}) =>
   me.post(`/v2/courses/${courseId}/coursedates`, { ...days, ...fields });
 
 /** A date made through the interface, as it then reads. */
-async function made(me: Provider, courseId: number, fields: object = {}) {
-  const answer = await create(me, courseId, fields);
-  expect(answer.status, answer.text).toBe(201);
-  const { coursedate_id, ...rest } = answer.json();
+async function created(me: Provider, courseId: number, fields: object = {}) {
+  const response = await create(me, courseId, fields);
+  expect(response.status, response.text).toBe(201);
+  const { coursedate_id, ...rest } = response.json();
   expect(rest).toEqual({ course_id: courseId });
   return (await me.get(`/v2/courses/${courseId}/coursedates/${coursedate_id}?include=${include}`)).json();
 }
@@ -31,9 +31,9 @@ async function made(me: Provider, courseId: number, fields: object = {}) {
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00$/) as string;
 
 test('a date needs its days alone; the rest has defaults', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ title: 'Knots', teaching_language: 'sv-SE' });
-  expect(await made(me, courseId)).toEqual({
+  expect(await created(me, courseId)).toEqual({
     coursedate_id: expect.any(Number) as number,
     title: 'Knots',
     start_at: '2030-06-10',
@@ -75,10 +75,10 @@ test('a date needs its days alone; the rest has defaults', async () => {
 });
 
 test.each(dialects)('every field is stored and read back: %s', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
-  const parent = await made(me, courseId);
-  const { id: place_id } = await placeOf(me, 'Bergen');
+  const parent = await created(me, courseId);
+  const { id: place_id } = await findMunicipality(me, 'Bergen');
   const location_id = await addLocation(me);
   const [first, second] = [await addInstructor(me), await addInstructor(me)];
   const sent = {
@@ -97,9 +97,13 @@ test.each(dialects)('every field is stored and read back: %s', async (dialect) =
       },
     ],
   };
-  const answer = await me.post(`/v2/courses/${courseId}/coursedates`, encoded(dialect, sent), typed(dialect));
-  expect(answer.status, answer.text).toBe(201);
-  const { coursedate_id } = answer.json();
+  const response = await me.post(
+    `/v2/courses/${courseId}/coursedates`,
+    encodeBody(dialect, sent),
+    contentTypeHeader(dialect),
+  );
+  expect(response.status, response.text).toBe(201);
+  const { coursedate_id } = response.json();
   const read = (await me.get(`/v2/courses/${courseId}/coursedates/${coursedate_id}?include=${include}`)).json();
   expect(read).toMatchObject({
     ...{ start_at: '2030-06-10', end_at: '2030-06-12', deadline_at: '2030-06-01' },
@@ -121,7 +125,7 @@ test.each(dialects)('every field is stored and read back: %s', async (dialect) =
     },
   ]);
   const stored = 'select zone, starts_at::text, ends_at::text, capacity_min from course_dates where id = $1';
-  expect((await world.database.pool.query(stored, [coursedate_id])).rows).toEqual([
+  expect((await testApp.database.pool.query(stored, [coursedate_id])).rows).toEqual([
     {
       ...{ zone: 'Europe/London', capacity_min: 1 },
       ...{ starts_at: '2030-06-10 10:00:00+02', ends_at: '2030-06-12 16:30:10+02' },
@@ -130,7 +134,7 @@ test.each(dialects)('every field is stored and read back: %s', async (dialect) =
 });
 
 test('what is sent empty has its default', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ teaching_language: 'da' });
   const names = [
     'deadline_at',
@@ -144,11 +148,11 @@ test('what is sent empty has its default', async () => {
   names.push('reference', 'instructors', 'is_visible', 'is_virtual', 'event_url', 'external_booking_url', 'parent_id');
   names.push('trigger_value', 'title', 'capacity_max', 'capacity_min', 'capacity_overbook', 'capacity_wait');
   const volatile = { coursedate_id: 0, created_at: '', updated_at: '' };
-  const plain = { ...(await made(me, courseId)), ...volatile };
+  const plain = { ...(await created(me, courseId)), ...volatile };
   const empty = Object.fromEntries([...names, 'custom_properties'].map((name) => [name, '']));
-  expect({ ...(await made(me, courseId, empty)), ...volatile }).toEqual(plain);
+  expect({ ...(await created(me, courseId, empty)), ...volatile }).toEqual(plain);
   const nothing = Object.fromEntries([...names, 'custom_properties'].map((name) => [name, null]));
-  expect({ ...(await made(me, courseId, nothing)), ...volatile }).toEqual(plain);
+  expect({ ...(await created(me, courseId, nothing)), ...volatile }).toEqual(plain);
 });
 
 test.each([
@@ -156,8 +160,8 @@ test.each([
   ['both days', { start_at: '', end_at: null }, 'Missing field(s): start_at,end_at'],
   ['a day and a code', { end_at: '', status_id: 5 }, 'Missing field(s): end_at. Field(s) not valid: status_id'],
 ])('%s must be there', async (_name, fields, error) => {
-  const me = await newProvider();
-  expect(told(await create(me, await me.course(), fields))).toEqual([400, error]);
+  const me = await createProvider();
+  expect(reported(await create(me, await me.course(), fields))).toEqual([400, error]);
 });
 
 test.each([
@@ -204,20 +208,20 @@ test.each([
   ['trigger_value', ['x'.repeat(5_001), 'a\0']],
   ['place_additional_info', ['x'.repeat(5_001)]],
 ] as const)('%s takes no %j', async (name, values) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   for (const value of values) {
-    const answer = await create(me, courseId, { [name]: value });
-    expect(told(answer), value).toEqual(refusing(name));
+    const response = await create(me, courseId, { [name]: value });
+    expect(reported(response), value).toEqual(refusing(name));
   }
   expect((await me.get('/v2/coursedates')).json().items).toEqual([]);
 });
 
 test('the zones that IANA names are taken, in winter and summer', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const zones = ['Asia/Kathmandu', 'America/Argentina/Ushuaia', 'UTC', 'Etc/GMT+5', 'Asia/Calcutta', 'Pacific/Apia'];
-  for (const timezone of zones) expect(await made(me, courseId, { timezone })).toMatchObject({ timezone });
+  for (const timezone of zones) expect(await created(me, courseId, { timezone })).toMatchObject({ timezone });
 });
 
 describe('a date ends after it starts', () => {
@@ -229,8 +233,8 @@ describe('a date ends after it starts', () => {
     ['midnight of the day itself', { end_at: '2030-06-10', end_time_at: '00:00' }, 'end_time_at'],
     ['the last second', { end_at: '2030-06-10', start_time_at: '23:59:59' }, 'end_time_at'],
   ])('%s is refused', async (_name, fields, name) => {
-    const me = await newProvider();
-    expect(told(await create(me, await me.course(), fields))).toEqual(refusing(name));
+    const me = await createProvider();
+    expect(reported(await create(me, await me.course(), fields))).toEqual(refusing(name));
   });
 
   const gap = { start_at: '2030-03-31', end_at: '2030-03-31', start_time_at: '02:30', end_time_at: '03:15' };
@@ -243,10 +247,10 @@ describe('a date ends after it starts', () => {
     ['past that hour', { ...gap, end_time_at: '03:31' }, 201],
     ['in the hour that comes twice', fold, 201],
   ])('%s', async (_name, fields, status) => {
-    const me = await newProvider();
-    const answer = await create(me, await me.course(), fields);
-    expect(answer.status, answer.text).toBe(status);
-    if (status === 400) expect(told(answer)).toEqual(refusing('end_time_at'));
+    const me = await createProvider();
+    const response = await create(me, await me.course(), fields);
+    expect(response.status, response.text).toBe(status);
+    if (status === 400) expect(reported(response)).toEqual(refusing('end_time_at'));
   });
 
   test.each([
@@ -255,10 +259,10 @@ describe('a date ends after it starts', () => {
     ['on the last day', '2030-06-12', 201],
     ['after the end', '2030-06-13', 400],
   ])('a deadline %s', async (_name, deadline_at, status) => {
-    const me = await newProvider();
-    const answer = await create(me, await me.course(), { deadline_at });
-    expect(answer.status).toBe(status);
-    if (status === 400) expect(told(answer)).toEqual(refusing('deadline_at'));
+    const me = await createProvider();
+    const response = await create(me, await me.course(), { deadline_at });
+    expect(response.status).toBe(status);
+    if (status === 400) expect(reported(response)).toEqual(refusing('deadline_at'));
   });
 });
 
@@ -266,30 +270,30 @@ describe('capacities', () => {
   const own = { capacityMax: 10, capacityMin: 3, capacityOverbook: 2, capacityWait: 5 };
   const stored = async (id: number) => {
     const text = 'select capacity_max, capacity_min, capacity_overbook, capacity_wait from course_dates where id = $1';
-    return Object.values((await world.database.pool.query<object>(text, [id])).rows[0]!);
+    return Object.values((await testApp.database.pool.query<object>(text, [id])).rows[0]!);
   };
 
   test('are copied from the location, but for those that are sent, 0 included', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     const location_id = await addLocation(me, own);
-    const copied = await made(me, courseId, { location_id });
+    const copied = await created(me, courseId, { location_id });
     expect(await stored(copied.coursedate_id)).toEqual([10, 3, 2, 5]);
-    const some = await made(me, courseId, { location_id, capacity_max: 7, capacity_wait: 0 });
+    const some = await created(me, courseId, { location_id, capacity_max: 7, capacity_wait: 0 });
     expect(await stored(some.coursedate_id)).toEqual([7, 3, 2, 0]);
-    const unlimited = await made(me, courseId, { location_id, capacity_max: 0 });
+    const unlimited = await created(me, courseId, { location_id, capacity_max: 0 });
     expect(await stored(unlimited.coursedate_id)).toEqual([0, 3, 2, 5]);
-    const empty = await made(me, courseId, { location_id, capacity_max: '' });
+    const empty = await created(me, courseId, { location_id, capacity_max: '' });
     expect(await stored(empty.coursedate_id)).toEqual([10, 3, 2, 5]);
   });
 
   test('stay when the location changes, or the date moves to another', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
-    const { coursedate_id } = await made(me, courseId, { location_id: await addLocation(me, own) });
+    const { coursedate_id } = await created(me, courseId, { location_id: await addLocation(me, own) });
     const other = await addLocation(me, { ...own, capacityMax: 99 });
-    const answer = await me.put(`/v2/courses/${courseId}/coursedates/${coursedate_id}`, { location_id: other });
-    expect(answer.status).toBe(200);
+    const response = await me.put(`/v2/courses/${courseId}/coursedates/${coursedate_id}`, { location_id: other });
+    expect(response.status).toBe(200);
     expect(await stored(coursedate_id)).toEqual([10, 3, 2, 5]);
   });
 });
@@ -297,30 +301,30 @@ describe('capacities', () => {
 describe('place_by_search', () => {
   const places = new Map<string, number>();
   const titled = async (title: string) => {
-    if (!places.has(title)) places.set(title, await newPlace(world, title));
+    if (!places.has(title)) places.set(title, await createPlace(testApp, title));
     return places.get(title)!;
   };
   const mark = `Zz${process.pid}`;
 
   test('finds the municipality of that title, however it is written', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
-    const { id: bergen } = await placeOf(me, 'Bergen');
-    const { id: oslo } = await placeOf(me, 'Oslo');
-    const { id: alesund } = await placeOf(me, 'Ålesund');
+    const { id: bergen } = await findMunicipality(me, 'Bergen');
+    const { id: oslo } = await findMunicipality(me, 'Oslo');
+    const { id: alesund } = await findMunicipality(me, 'Ålesund');
     for (const text of ['Bergen', ' bERGEN ', 'bergen, vestland', 'Berge'])
-      expect(await made(me, courseId, { place_by_search: text }), text).toMatchObject({
+      expect(await created(me, courseId, { place_by_search: text }), text).toMatchObject({
         place_id: bergen,
         place: { title: 'Bergen', title_additional_info: null },
       });
-    expect((await made(me, courseId, { place_by_search: 'Oslo' })).place_id).toBe(oslo);
-    expect((await made(me, courseId, { place_by_search: 'A\u030alesund' })).place_id).toBe(alesund);
+    expect((await created(me, courseId, { place_by_search: 'Oslo' })).place_id).toBe(oslo);
+    expect((await created(me, courseId, { place_by_search: 'A\u030alesund' })).place_id).toBe(alesund);
   });
 
   test('takes an equal title before one that begins so, and the shortest of those', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
-    const found = async (text: string) => (await made(me, courseId, { place_by_search: text })).place_id;
+    const found = async (text: string) => (await created(me, courseId, { place_by_search: text })).place_id;
     const [longest, longer] = [await titled(`${mark} berg sentrum`), await titled(`${mark} bergen`)];
     expect(await found(`${mark} berg`)).toBe(longer);
     expect(await found(`${mark} BERG S`)).toBe(longest);
@@ -329,24 +333,24 @@ describe('place_by_search', () => {
   });
 
   test('without a match the text stands beside no place, and nothing is an error', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     for (const text of ['The old boathouse', 'Os%', '%', '_____', "'", 'Be', 'x'.repeat(5_000)]) {
-      const date = await made(me, courseId, { place_by_search: ` ${text} `.trim() });
+      const date = await created(me, courseId, { place_by_search: ` ${text} `.trim() });
       expect([date.place_id, date.place], text).toEqual([null, { title_additional_info: text }]);
     }
     for (const text of ['   ', '', null])
-      expect((await made(me, courseId, { place_by_search: text })).place).toEqual({ title_additional_info: null });
+      expect((await created(me, courseId, { place_by_search: text })).place).toEqual({ title_additional_info: null });
   });
 
   test('place_additional_info stays beside either, and place_id wins over a search', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
-    const { id: bergen } = await placeOf(me, 'Bergen');
-    const { id: voss } = await placeOf(me, 'Voss');
+    const { id: bergen } = await findMunicipality(me, 'Bergen');
+    const { id: voss } = await findMunicipality(me, 'Voss');
     const more = { place_additional_info: 'Door 2' };
     const place = async (fields: object) => {
-      const date = await made(me, courseId, fields);
+      const date = await created(me, courseId, fields);
       return [date.place_id, date.place.title_additional_info];
     };
     expect(await place({ place_by_search: 'Bergen', ...more })).toEqual([bergen, 'Door 2']);
@@ -360,16 +364,16 @@ describe('place_by_search', () => {
 
 describe('parent_id', () => {
   test('is another date of the same course that is no child and not deleted', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const [courseId, otherCourse] = [await me.course(), await me.course()];
-    const { coursedate_id: parent } = await made(me, courseId);
-    const child = await made(me, courseId, { parent_id: parent, trigger_value: 'a' });
+    const { coursedate_id: parent } = await created(me, courseId);
+    const child = await created(me, courseId, { parent_id: parent, trigger_value: 'a' });
     expect(child).toMatchObject({ parent_id: parent, trigger_value: 'a' });
-    const { coursedate_id: elsewhere } = await made(me, otherCourse);
-    const { coursedate_id: gone } = await made(me, courseId);
+    const { coursedate_id: elsewhere } = await created(me, otherCourse);
+    const { coursedate_id: gone } = await created(me, courseId);
     await changeDate(me, gone, { deletedAt: '2026-01-01 00:00+00' });
     for (const parent_id of [child.coursedate_id, elsewhere, gone])
-      expect(told(await create(me, courseId, { parent_id }))).toEqual(refusing('parent_id'));
+      expect(reported(await create(me, courseId, { parent_id }))).toEqual(refusing('parent_id'));
     const listed = (await me.get(`/v2/coursedates?coursedate_id=${parent}&include=subinstances`)).json().items[0];
     expect(listed.subinstances.map((one: { coursedate_id: number }) => one.coursedate_id)).toEqual([
       child.coursedate_id,
@@ -391,12 +395,16 @@ describe('gatherings', () => {
     ],
     ['a moment and a time', { gathering_at: '2030-06-10 09:00', time_end: '11:30' }],
   ])('are %s', async (_name, sent) => {
-    const me = await newProvider();
+    const me = await createProvider();
     for (const dialect of dialects) {
       const courseId = await me.course();
       const fields = { ...days, gatherings: [sent] };
-      const answer = await me.post(`/v2/courses/${courseId}/coursedates`, encoded(dialect, fields), typed(dialect));
-      expect(answer.status, answer.text).toBe(201);
+      const response = await me.post(
+        `/v2/courses/${courseId}/coursedates`,
+        encodeBody(dialect, fields),
+        contentTypeHeader(dialect),
+      );
+      expect(response.status, response.text).toBe(201);
       const [date] = (await me.get(`/v2/courses/${courseId}/coursedates`)).json();
       expect(date.gatherings).toMatchObject([
         { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' },
@@ -414,10 +422,10 @@ describe('gatherings', () => {
     ['an unknown instructor', { gathering_at: '2030-06-10 09:00', ...end('11:30'), instructors: [999999999] }],
     ['a join link that is none', { gathering_at: '2030-06-10 09:00', ...end('11:30'), event_url: 'x' }],
   ])('with %s are not valid', async (_name, sent) => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     const good = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
-    expect(told(await create(me, courseId, { gatherings: [good, sent] }))).toEqual(refusing('gatherings'));
+    expect(reported(await create(me, courseId, { gatherings: [good, sent] }))).toEqual(refusing('gatherings'));
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).json()).toEqual([]);
   });
 
@@ -429,21 +437,24 @@ describe('gatherings', () => {
     ['times without a date', { time_start: '09:00', time_end: '11:30' }, 'gathering_at'],
     ['no end time', { date: '2030-06-10', time_start: '09:00' }, 'time_end'],
   ])('with %s lack a member', async (_name, sent, ...members) => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     const good = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
     const names = members.map((member) => `gatherings[1].${member}`).join(',');
-    expect(told(await create(me, courseId, { gatherings: [good, sent] }))).toEqual([400, `Missing field(s): ${names}`]);
+    expect(reported(await create(me, courseId, { gatherings: [good, sent] }))).toEqual([
+      400,
+      `Missing field(s): ${names}`,
+    ]);
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).json()).toEqual([]);
   });
 
   test.each(['x', '[', [1], ['2030-06-10']])('%j are none', async (gatherings) => {
-    const me = await newProvider();
-    expect(told(await create(me, await me.course(), { gatherings }))).toEqual(refusing('gatherings'));
+    const me = await createProvider();
+    expect(reported(await create(me, await me.course(), { gatherings }))).toEqual(refusing('gatherings'));
   });
 
   test('are taken as JSON in a form, in the order of time, each with its own instructors', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     const [a, b] = [await addInstructor(me), await addInstructor(me)];
     const sent = [
@@ -451,7 +462,7 @@ describe('gatherings', () => {
       { date: '2030-06-11', time_start: '09:00', time_end: '10:00' },
       { date: '2030-06-10', time_start: '09:00', time_end: '10:00', instructors: [b] },
     ];
-    const date = await made(me, courseId, { gatherings: JSON.stringify(sent) });
+    const date = await created(me, courseId, { gatherings: JSON.stringify(sent) });
     const read = date.gatherings.map((one: { gathering_at: string; instructors: { id: number }[] }) => [
       one.gathering_at.slice(0, 10),
       one.instructors.map(({ id }) => id),
@@ -464,30 +475,30 @@ describe('gatherings', () => {
   });
 
   test('200 gatherings with 50 instructors each are created at once', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const taught = await Promise.all(Array.from({ length: 50 }, () => addInstructor(me)));
     const one = { date: '2030-06-10', time_start: '09:00', time_end: '10:00', instructors: taught };
-    const date = await made(me, await me.course(), { gatherings: Array.from({ length: 200 }, () => one) });
+    const date = await created(me, await me.course(), { gatherings: Array.from({ length: 200 }, () => one) });
     expect(date.gatherings).toHaveLength(200);
     expect(date.gatherings.every(({ instructors }: { instructors: object[] }) => instructors.length === 50)).toBe(true);
   });
 
   test('stand in the zone of their date', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const gatherings = [{ gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' }];
-    const { coursedate_id } = await made(me, await me.course(), { timezone: 'America/New_York', gatherings });
+    const { coursedate_id } = await created(me, await me.course(), { timezone: 'America/New_York', gatherings });
     const text = 'select zone, starts_at::text from gatherings where course_date_id = $1';
-    expect((await world.database.pool.query(text, [coursedate_id])).rows).toEqual([
+    expect((await testApp.database.pool.query(text, [coursedate_id])).rows).toEqual([
       { zone: 'America/New_York', starts_at: '2030-06-10 15:00:00+02' },
     ]);
   });
 });
 
 test('what belongs to another provider is as unknown as what does not exist', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [courseId, theirCourse] = [await me.course(), await other.course()];
   const [location, instructor] = [await addLocation(other), await addInstructor(other)];
-  const { coursedate_id: date } = await made(other, theirCourse);
+  const { coursedate_id: date } = await created(other, theirCourse);
   const when = { date: '2030-06-10', time_start: '09:00', time_end: '10:00' };
   const fields: [string, object][] = [
     ['location_id', { location_id: location }],
@@ -496,17 +507,17 @@ test('what belongs to another provider is as unknown as what does not exist', as
     ['gatherings', { gatherings: [{ ...when, idLocation: location }] }],
     ['gatherings', { gatherings: [{ ...when, instructors: [instructor] }] }],
   ];
-  for (const [name, sent] of fields) expect(told(await create(me, courseId, sent))).toEqual(refusing(name));
+  for (const [name, sent] of fields) expect(reported(await create(me, courseId, sent))).toEqual(refusing(name));
   const many = { location_id: location, instructors: [instructor], parent_id: date, place_id: 999999999 };
-  expect(told(await create(me, courseId, many))).toEqual(
+  expect(reported(await create(me, courseId, many))).toEqual(
     refusing('place_id', 'location_id', 'instructors', 'parent_id'),
   );
-  for (const id of [theirCourse, 999999999]) expect(told(await create(me, id))).toEqual([404, 'Course not found']);
+  for (const id of [theirCourse, 999999999]) expect(reported(await create(me, id))).toEqual([404, 'Course not found']);
   expect((await me.get('/v2/coursedates')).json().items).toEqual([]);
 });
 
 test('a deleted course takes no date, an inactive one does', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
   await (await me.ctx()).write((tx, at) => tx.execute(`update courses set deleted_at = '${at}' where id = ${gone}`));
   expect((await create(me, gone)).status).toBe(404);
@@ -514,7 +525,7 @@ test('a deleted course takes no date, an inactive one does', async () => {
 });
 
 test('columns that no field names cannot be written', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const odd = (table: PgTable, fields: object) => {
@@ -526,13 +537,13 @@ test('columns that no field names cannot be written', async () => {
     ...odd(courseDates, CourseDateBody.properties),
     gatherings: [{ ...odd(gatherings, GatheringField.properties), ...meeting }],
   };
-  await made(me, courseId, { gatherings: [meeting] });
-  const { coursedate_id } = await made(me, courseId, sent);
+  await created(me, courseId, { gatherings: [meeting] });
+  const { coursedate_id } = await created(me, courseId, sent);
   expect((await me.put(`/v2/courses/${courseId}/coursedates/${coursedate_id}`, sent)).status).toBe(200);
   const same = { id: 0, course_date_id: 0, created_at: 0, updated_at: 0 };
   for (const table of ['course_dates', 'gatherings']) {
     const text = `select * from ${table} where provider_id = $1 order by id`;
-    const [plain, written] = (await world.database.pool.query<object>(text, [me.id])).rows;
+    const [plain, written] = (await testApp.database.pool.query<object>(text, [me.id])).rows;
     expect({ ...written, ...same }).toEqual({ ...plain, ...same });
   }
 });

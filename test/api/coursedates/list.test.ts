@@ -10,29 +10,29 @@ import {
   addLocation,
   addParticipants,
   changeDate,
-  placeOf,
-  teaches,
+  findMunicipality,
+  assignInstructor,
 } from '../../support/dates.ts';
-import { openWorld, settings, sharedWorld, type Provider } from '../../support/world.ts';
+import { openTestApp, settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00$/) as string;
 const first = async (me: Provider, query = '') => (await me.get(`/v2/coursedates?${query}`)).json().items[0];
 
 test('a course date shows all its fields, in the envelope', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ title: 'Knots' });
   const slug = `ropes-${process.pid}`;
-  const made = await world.database.writeShared(async (tx, createdAt) => {
+  const created = await testApp.database.writeShared(async (tx, createdAt) => {
     const stamps = { createdAt, updatedAt: createdAt };
     const values = [slug, `sailing-${process.pid}`].map((one) => ({ title: 'Ropes', slug: one, ...stamps }));
     return tx.insert(categories).values(values).returning();
   });
   // The first is in its address, whichever it was put into first.
-  for (const category of made.reverse()) await categorizeCourse(await me.ctx(), courseId, category.id);
-  const { id: placeId } = await placeOf(me, 'Bergen');
+  for (const category of created.reverse()) await categorizeCourse(await me.ctx(), courseId, category.id);
+  const { id: placeId } = await findMunicipality(me, 'Bergen');
   const locationId = await addLocation(me);
   const parentId = await addDate(me, courseId);
   const id = await addDate(me, courseId, {
@@ -43,10 +43,10 @@ test('a course date shows all its fields, in the envelope', async () => {
     ...{ internalNote: 'NOTE', statusId: 2, capacityMax: 5, capacityMin: 1, capacityOverbook: 2, capacityWait: 4 },
     customProperties: { a: 'b' },
   });
-  const answer = await me.get(`/v2/coursedates?coursedate_id=${id}`);
-  expect(answer.status).toBe(200);
+  const response = await me.get(`/v2/coursedates?coursedate_id=${id}`);
+  expect(response.status).toBe(200);
   const page = { total_items: 1, per_page: 75, current_page: 1, total_pages: 1 };
-  expect(answer.json()).toEqual({
+  expect(response.json()).toEqual({
     pagination: { ...page, previous_page: null, next_page: null },
     items: [
       {
@@ -102,7 +102,7 @@ test('a course date shows all its fields, in the envelope', async () => {
 });
 
 test('stamps have the offset of their season', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   await addDate(me, courseId, { createdAt: '2026-01-15 12:00+00', updatedAt: '2026-07-15 12:00+00' });
   expect(await first(me)).toMatchObject({
@@ -112,7 +112,7 @@ test('stamps have the offset of their season', async () => {
 });
 
 test('seats are counted by the database and shown in three states', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const capacities = { capacityMax: 4, capacityOverbook: 1, capacityWait: 2 };
   const [open, waiting, full, unlimited, over] = [
@@ -176,12 +176,12 @@ test('seats are counted by the database and shown in three states', async () => 
 /** A date with everything that can be embedded in it. */
 async function richDate(me: Provider, title = 'Rich') {
   const courseId = await me.course({ title, price_value: 900 });
-  const { id: placeId, parentId } = await placeOf(me, 'Bergen');
+  const { id: placeId, parentId } = await findMunicipality(me, 'Bergen');
   const instructorId = await addInstructor(me, { phone: '1', email: 'k@x.example' });
   const locationId = await addLocation(me, { title: 'Hall', placeId, instructorId });
   const bundleId = await addBundle(me, 'Both');
   const id = await addDate(me, courseId, { locationId, placeId, placeAdditionalInfo: 'Door 2', bundleId, statusId: 2 });
-  await teaches(me, id, instructorId);
+  await assignInstructor(me, id, instructorId);
   const times = { gatheringAt: '2030-01-11 18:00', gatheringEndAt: '2030-01-11 20:00' };
   const late = await addGathering(
     me,
@@ -199,8 +199,8 @@ async function richDate(me: Provider, title = 'Rich') {
 }
 
 test('include[] embeds each thing, and nothing that was not asked for', async () => {
-  const me = await newProvider();
-  const made = await richDate(me);
+  const me = await createProvider();
+  const created = await richDate(me);
   const plain = await first(me);
   const including = async (...names: string[]) => {
     const item = await first(me, names.map((name) => `include[]=${name}`).join('&'));
@@ -208,7 +208,7 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
     return Object.fromEntries(added.map((name) => [name, item[name]]));
   };
   const instructor = {
-    id: made.instructorId,
+    id: created.instructorId,
     title: 'Kari Nordmann',
     name: 'Kari Nordmann',
     fullname: 'Kari Nordmann',
@@ -223,27 +223,27 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
   expect(await including('instructors')).toEqual({ instructors: [instructor] });
   expect(await including('place')).toEqual({
     place: {
-      id: made.placeId,
+      id: created.placeId,
       title: 'Bergen',
       title_additional_info: 'Door 2',
-      parent_id: made.parentId,
+      parent_id: created.parentId,
       parent_title: 'Vestland',
     },
   });
   const [location] = (await me.get('/v2/locations')).json();
   expect(await including('location')).toEqual({ location });
   const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
-  const gathering = { idInstance: made.id, created_at: moment, updated_at: moment };
+  const gathering = { idInstance: created.id, created_at: moment, updated_at: moment };
   expect(await including('gatherings')).toEqual({
     gatherings: [
       {
-        ...{ ...gathering, id: made.early, gathering_at: '2020-01-10 18:00', gathering_end_at: '2020-01-10 20:00' },
+        ...{ ...gathering, id: created.early, gathering_at: '2020-01-10 18:00', gathering_end_at: '2020-01-10 20:00' },
         ...{ idLocation: null, description: null, theme: null, event_url: null, is_future: false },
         ...{ instructors: [], location: null },
       },
       {
-        ...{ ...gathering, id: made.late, gathering_at: '2030-01-11 18:00', gathering_end_at: '2030-01-11 20:00' },
-        ...{ idLocation: made.locationId, description: 'D', theme: 'T', event_url: 'https://g.example' },
+        ...{ ...gathering, id: created.late, gathering_at: '2030-01-11 18:00', gathering_end_at: '2030-01-11 20:00' },
+        ...{ idLocation: created.locationId, description: 'D', theme: 'T', event_url: 'https://g.example' },
         ...{ is_future: true, instructors: [instructor], location },
       },
     ],
@@ -251,9 +251,15 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
   expect(await including('provider')).toEqual({
     provider: { id: me.id, title: me.title, web_address: '', catalog_url: expect.any(String) as string },
   });
-  expect(await including('subinstances')).toEqual({ subinstances: [await first(me, `coursedate_id=${made.child}`)] });
+  expect(await including('subinstances')).toEqual({
+    subinstances: [await first(me, `coursedate_id=${created.child}`)],
+  });
   expect(await including('bundle')).toEqual({
-    bundle: { id: made.bundleId, title: 'Both', items: [plain, await first(me, `coursedate_id=${made.sibling}`)] },
+    bundle: {
+      id: created.bundleId,
+      title: 'Both',
+      items: [plain, await first(me, `coursedate_id=${created.sibling}`)],
+    },
   });
   const { course } = await including('course');
   const [whole] = (await me.get('/v2/courses')).json<Record<string, unknown>[]>();
@@ -271,7 +277,7 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
     course: { ...listed, products: [expect.objectContaining({ title: 'Rich', price: 900 })] },
   });
   expect(
-    await first(me, `coursedate_id=${made.sibling}&include=place,location,instructors,subinstances`),
+    await first(me, `coursedate_id=${created.sibling}&include=place,location,instructors,subinstances`),
   ).toMatchObject({
     place: { title_additional_info: null },
     location: null,
@@ -286,7 +292,7 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
 });
 
 test('course.customer is the customer that a corporate course belongs to', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const customer = (await me.ctx()).write(async (tx, at) => {
     const values = { providerId: me.id, title: 'Fjord AS', createdAt: at, updatedAt: at };
     return (await tx.insert(customers).values(values).returning())[0]!.id;
@@ -299,20 +305,20 @@ test('course.customer is the customer that a corporate course belongs to', async
 });
 
 test('an unknown include is refused with the ones there are', async () => {
-  const answer = await (await newProvider()).get('/v2/coursedates?include[]=participants');
-  expect(answer.status).toBe(400);
-  expect(answer.json().error).toMatch(
+  const response = await (await createProvider()).get('/v2/coursedates?include[]=participants');
+  expect(response.status).toBe(400);
+  expect(response.json().error).toMatch(
     /^Field\(s\) not valid: include\. Supported values of include: course, course\.customer, course\.products, .*subinstances, bundle, provider$/,
   );
 });
 
 test('a page costs the same statements whatever its length, and each relation one more', async () => {
-  const me = await newProvider();
-  const statements = async (query: string, app = world.app) => {
-    const spy = vi.spyOn(world.database.pool, 'query');
+  const me = await createProvider();
+  const statements = async (query: string, app = testApp.app) => {
+    const spy = vi.spyOn(testApp.database.pool, 'query');
     try {
-      const answer = await app.inject({ url: `/v2/${query}`, headers: { 'x-api-key': me.apiKey } });
-      expect(answer.statusCode).toBe(200);
+      const response = await app.inject({ url: `/v2/${query}`, headers: { 'x-api-key': me.apiKey } });
+      expect(response.statusCode).toBe(200);
       return spy.mock.calls.length;
     } finally {
       spy.mockRestore();
@@ -330,7 +336,7 @@ test('a page costs the same statements whatever its length, and each relation on
   const one = await cost();
   for (let n = 0; n < 3; n += 1) await richDate(me, `Rich ${n}`);
   const courseId = await me.course();
-  for (let n = 0; n < 5; n += 1) await teaches(me, await addDate(me, courseId), await addInstructor(me));
+  for (let n = 0; n < 5; n += 1) await assignInstructor(me, await addDate(me, courseId), await addInstructor(me));
   expect(await cost()).toEqual(one);
   // The key; the rows of the page, with the titles of its courses; their categories. The last page tells how many there are.
   expect(one).toMatchObject({ '': 3, status: 3, teaching_language: 3, place: 4, instructors: 4, provider: 4 });
@@ -339,7 +345,7 @@ test('a page costs the same statements whatever its length, and each relation on
   // Gatherings with instructors and their locations, those with place and instructor.
   expect(one).toMatchObject({ gatherings: 8 });
 
-  const bare = await openWorld(world.database, { settings: { ...settings, catalogUrl: null } });
+  const bare = await openTestApp(testApp.database, { settings: { ...settings, catalogUrl: null } });
   onTestFinished(() => bare.app.close());
   // Without a catalog no category is looked for.
   expect(await statements('coursedates', bare.app)).toBe(2);
@@ -348,14 +354,14 @@ test('a page costs the same statements whatever its length, and each relation on
 });
 
 test('deleted dates show only when asked for', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
-  const [kept, gone] = [await addDate(me, courseId), await addDate(me, courseId)];
+  const [remaining, gone] = [await addDate(me, courseId), await addDate(me, courseId)];
   await changeDate(me, gone, { deletedAt: '2026-01-15 12:00+00' });
   const ids = async (query: string) =>
     (await me.get(`/v2/coursedates?${query}`)).json().items.map((one: { coursedate_id: number }) => one.coursedate_id);
-  expect(await ids('')).toEqual([kept]);
-  expect(await ids('include_deleted=1')).toEqual([kept, gone]);
+  expect(await ids('')).toEqual([remaining]);
+  expect(await ids('include_deleted=1')).toEqual([remaining, gone]);
   expect(await first(me, `include_deleted=1&coursedate_id=${gone}`)).toMatchObject({
     deleted_at: '2026-01-15T13:00:00+01:00',
   });

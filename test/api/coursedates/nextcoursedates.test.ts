@@ -2,12 +2,21 @@ import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
-import { addBundle, addDate, addGathering, addInstructor, addLocation, placeOf, teaches } from '../../support/dates.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import {
+  addBundle,
+  addDate,
+  addGathering,
+  addInstructor,
+  addLocation,
+  findMunicipality,
+  assignInstructor,
+} from '../../support/dates.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const { newProvider, database } = await sharedWorld();
+const { createProvider, database } = await sharedTestApp();
 
-const idsOf = (answer: Answer) => answer.json<{ coursedate_id: number }[]>().map(({ coursedate_id }) => coursedate_id);
+const idsOf = (response: TestResponse) =>
+  response.json<{ coursedate_id: number }[]>().map(({ coursedate_id }) => coursedate_id);
 const asking = (me: Provider) => async (query: string) => idsOf(await me.get(`/v2/nextcoursedates?${query}`));
 
 /** The day in a time zone, so many days from now. */
@@ -15,7 +24,7 @@ const day = (timeZone: string, days = 0) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + days * 86_400_000);
 
 test('only what is still to come, visible, not canceled, of an active course, and no child', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [course, inactive] = [await me.course({ type: 'internal' }), await me.course({ active: 0 })];
   const later = await addDate(me, course, { startAt: '2031-01-01' });
   const sooner = await addDate(me, course, { startAt: '2030-12-01' });
@@ -27,10 +36,10 @@ test('only what is still to come, visible, not canceled, of an active course, an
   await addDate(me, course, { deletedAt: '2026-01-01 00:00+00' });
   await addDate(me, inactive);
   await addDate(other, await other.course());
-  const asked = asking(me);
-  expect(await asked('')).toEqual([sooner, same, later]);
-  expect(await asked('limit=2')).toEqual([sooner, same]);
-  expect(await asked('limit=2&page=2')).toEqual([later]);
+  const query = asking(me);
+  expect(await query('')).toEqual([sooner, same, later]);
+  expect(await query('limit=2')).toEqual([sooner, same]);
+  expect(await query('limit=2&page=2')).toEqual([later]);
   expect((await me.get('/v2/nextcoursedates?limit=2')).headers['link']).toContain('page=2');
   const ignored = await me.get(`/v2/nextcoursedates?since_id=${later}&include_deleted=1`);
   expect(idsOf(ignored)).toEqual([sooner, same, later]);
@@ -39,7 +48,7 @@ test('only what is still to come, visible, not canceled, of an active course, an
 });
 
 test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])('today is the day in %s', async (timezone) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   const today = await addDate(me, course, { startAt: day(timezone), timezone, startTimeAt: '00:00' });
   await addDate(me, course, { startAt: day(timezone, -1), timezone, startTimeAt: '23:59', endTimeAt: '23:59:30' });
@@ -49,7 +58,7 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])('today is 
 test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
   'a date that is hidden after its deadline leaves the calendar and the lists of partners, not its own list: %s',
   async (timezone) => {
-    const [me, partner] = [await newProvider(), await newProvider()];
+    const [me, partner] = [await createProvider(), await createProvider()];
     await approvePartner(database, partner.id, me.id);
     const course = await me.course();
     const add = (deadline: number, visibleWhenPassedDeadline: boolean) =>
@@ -69,7 +78,7 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
 );
 
 test('answers up to 250, unasked', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   await (
     await me.ctx()
@@ -85,8 +94,8 @@ test('answers up to 250, unasked', async () => {
 });
 
 test('embeds course, place and time unasked, the rest on request', async () => {
-  const me = await newProvider();
-  const { id: placeId } = await placeOf(me, 'Bergen');
+  const me = await createProvider();
+  const { id: placeId } = await findMunicipality(me, 'Bergen');
   const locationId = await addLocation(me, { title: 'Hall' });
   const instructorId = await addInstructor(me);
   const bundleId = await addBundle(me, 'Both');
@@ -96,14 +105,14 @@ test('embeds course, place and time unasked, the rest on request', async () => {
   ).write((tx) => tx.update(courses).set({ referenceInternal: 'Own' }).where(eq(courses.id, course)));
   const id = await addDate(me, course, { locationId, placeId, bundleId });
   await addGathering(me, id, {}, [instructorId]);
-  await teaches(me, id, instructorId);
+  await assignInstructor(me, id, instructorId);
   const child = await addDate(me, course, { parentId: id, triggerValue: 'x' });
   const item = async (query = '') => (await me.get(`/v2/nextcoursedates?${query}`)).json()[0];
 
   const names = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'];
   const plain = await item();
-  const asked = (await me.get(`/v2/coursedates?coursedate_id=${id}&include=${names.join(',')}`)).json().items[0];
-  expect(plain).toEqual(asked);
+  const query = (await me.get(`/v2/coursedates?coursedate_id=${id}&include=${names.join(',')}`)).json().items[0];
+  expect(plain).toEqual(query);
   expect(plain).toMatchObject({ course: { title: 'Rich' }, gatherings: [{ instructors: [{ id: instructorId }] }] });
   for (const name of names) expect(await item(`include[]=${name}`)).toEqual(plain);
   expect(plain.course).not.toHaveProperty('products');
@@ -134,7 +143,7 @@ test('embeds course, place and time unasked, the rest on request', async () => {
 });
 
 test('by tags of the course', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const tagged = await addDate(me, await me.course({ tags: [{ title: 'red' }, { title: 'blue' }] }));
   const red = await addDate(me, await me.course({ tags: [{ title: 'red' }] }));
   await addDate(me, await me.course());
@@ -144,24 +153,24 @@ test('by tags of the course', async () => {
 });
 
 test("partners' public dates stand among the own ones, each with its provider", async () => {
-  const [me, partner, stranger] = [await newProvider(), await newProvider(), await newProvider()];
+  const [me, partner, stranger] = [await createProvider(), await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   const own = await addDate(me, await me.course(), { startAt: '2031-01-01' });
   const theirs = await addDate(partner, await partner.course(), { startAt: '2030-01-01' });
   await addDate(partner, await partner.course({ type: 'internal' }));
   await addDate(stranger, await stranger.course());
-  const asked = asking(me);
-  expect(await asked('')).toEqual([own]);
-  expect(await asked('include_partners=1')).toEqual([theirs, own]);
-  expect(await asked(`partner_id=${partner.id}`)).toEqual([theirs]);
+  const query = asking(me);
+  expect(await query('')).toEqual([own]);
+  expect(await query('include_partners=1')).toEqual([theirs, own]);
+  expect(await query(`partner_id=${partner.id}`)).toEqual([theirs]);
   const [first] = (await me.get('/v2/nextcoursedates?include_partners=1')).json();
   expect(first.provider).toMatchObject({ id: partner.id });
   expect((await me.get(`/v2/nextcoursedates?partner_id=${stranger.id}`)).status).toBe(403);
 });
 
 test('costs the same statements whatever its length', async () => {
-  const me = await newProvider();
-  const { id: placeId } = await placeOf(me, 'Bergen');
+  const me = await createProvider();
+  const { id: placeId } = await findMunicipality(me, 'Bergen');
   const course = await me.course();
   const add = async () => {
     const instructorId = await addInstructor(me);

@@ -1,28 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
 import { addDate, addGathering, addInstructor, addLocation, addParticipants, changeDate } from '../../support/dates.ts';
-import { fileWorld, type Answer, type Provider } from '../../support/world.ts';
+import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const world = await fileWorld();
-const { newProvider } = world;
+const testApp = await openTestAppForFile();
+const { createProvider } = testApp;
 
-const idsOf = (answer: Answer): number[] => answer.json().map((one: { coursedate_id: number }) => one.coursedate_id);
-const told = (answer: Answer) => [answer.status, answer.json().error];
+const idsOf = (response: TestResponse): number[] =>
+  response.json().map((one: { coursedate_id: number }) => one.coursedate_id);
+const reported = (response: TestResponse) => [response.status, response.json().error];
 const deleteCourse = async (me: Provider, id: number) =>
   (await me.ctx()).write((tx, at) => tx.execute(`update courses set deleted_at = '${at}' where id = ${id}`));
 
 describe('GET /v2/courses/:id/coursedates', () => {
   test('is an array of the dates of this course, with what is embedded unasked', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const [courseId, otherCourse] = [await me.course({ title: 'Knots' }), await me.course()];
     const locationId = await addLocation(me, { title: 'Hall' });
     const date = await addDate(me, courseId, { locationId, placeAdditionalInfo: 'Door 2', statusId: 2 });
     const gathering = await addGathering(me, date, {}, [await addInstructor(me)]);
     const later = await addDate(me, courseId);
     await addDate(me, otherCourse);
-    const answer = await me.get(`/v2/courses/${courseId}/coursedates`);
-    expect(idsOf(answer)).toEqual([date, later]);
-    const [first, second] = answer.json();
+    const response = await me.get(`/v2/courses/${courseId}/coursedates`);
+    expect(idsOf(response)).toEqual([date, later]);
+    const [first, second] = response.json();
     expect(first).toMatchObject({
       place: { title_additional_info: 'Door 2' },
       location: { id: locationId, title: 'Hall' },
@@ -34,14 +35,14 @@ describe('GET /v2/courses/:id/coursedates', () => {
     expect(second).toMatchObject({ location: null, gatherings: [], place: { title_additional_info: null } });
     const names = 'place,location,teaching_language,gatherings,course,status';
     const listed = await me.get(`/v2/coursedates?course_id=${courseId}&include=${names}`);
-    expect(answer.json()).toEqual(listed.json().items);
+    expect(response.json()).toEqual(listed.json().items);
     // Whether a gathering is still to come depends on the clock.
-    expect(answer.headers).not.toHaveProperty('etag');
-    expect((await me.get(`/v2/courses/${courseId}/coursedates?include=${names}`)).json()).toEqual(answer.json());
+    expect(response.headers).not.toHaveProperty('etag');
+    expect((await me.get(`/v2/courses/${courseId}/coursedates?include=${names}`)).json()).toEqual(response.json());
   });
 
   test('takes the parameters of GET /v2/coursedates, and embeds more on request', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course({ tags: [{ title: 'a' }] });
     const [tag] = (await me.get('/v2/course-tags')).json();
     const a = await addDate(me, courseId, { startAt: '2030-06-10', statusId: 2 });
@@ -72,32 +73,32 @@ describe('GET /v2/courses/:id/coursedates', () => {
     const bad = await me.get(`/v2/courses/${courseId}/coursedates?include=participants&status_id=9`);
     expect(bad.status).toBe(400);
     expect(bad.json().error).toContain('Field(s) not valid: status_id,include. Supported values of include: course,');
-    expect(told(await me.get(`/v2/courses/${courseId}/coursedates?tag_ids=999999999`))).toEqual([
+    expect(reported(await me.get(`/v2/courses/${courseId}/coursedates?tag_ids=999999999`))).toEqual([
       400,
       'Field(s) not valid: tag_ids',
     ]);
   });
 
   test('is paged, with Link and where a sync goes on from', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     const ids = [await addDate(me, courseId), await addDate(me, courseId), await addDate(me, courseId)];
-    const answer = await me.get(`/v2/courses/${courseId}/coursedates?limit=2&updated_at_min=2020-01-01`);
-    expect(idsOf(answer)).toEqual(ids.slice(0, 2));
-    expect(answer.headers['link']).toBe(
+    const response = await me.get(`/v2/courses/${courseId}/coursedates?limit=2&updated_at_min=2020-01-01`);
+    expect(idsOf(response)).toEqual(ids.slice(0, 2));
+    expect(response.headers['link']).toBe(
       `<http://localhost:3000/v2/courses/${courseId}/coursedates?limit=2&updated_at_min=2020-01-01&since_id=${ids[1]!}>; rel="next"`,
     );
-    expect(answer.headers).toHaveProperty('x-updated-through');
+    expect(response.headers).toHaveProperty('x-updated-through');
     const past = await me.get(`/v2/courses/${courseId}/coursedates?limit=2&page=3`);
     expect([past.status, past.json()]).toEqual([200, []]);
   });
 
   test('of a course that is not there is 404; of a deleted one only when deleted ones are asked for', async () => {
-    const [me, other] = [await newProvider(), await newProvider()];
+    const [me, other] = [await createProvider(), await createProvider()];
     const [courseId, theirs] = [await me.course(), await other.course()];
     const date = await addDate(me, courseId);
     for (const id of [theirs, 999999999])
-      expect(told(await me.get(`/v2/courses/${id}/coursedates`))).toEqual([404, 'Course not found']);
+      expect(reported(await me.get(`/v2/courses/${id}/coursedates`))).toEqual([404, 'Course not found']);
     for (const id of ['x', '0', '-1', '1.5']) expect((await me.get(`/v2/courses/${id}/coursedates`)).status).toBe(404);
     await deleteCourse(me, courseId);
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).status).toBe(404);
@@ -105,8 +106,8 @@ describe('GET /v2/courses/:id/coursedates', () => {
   });
 
   test("shows a partner's public course, and nothing else of others", async () => {
-    const [me, partner] = [await newProvider(), await newProvider()];
-    await approvePartner(world.database, me.id, partner.id);
+    const [me, partner] = [await createProvider(), await createProvider()];
+    await approvePartner(testApp.database, me.id, partner.id);
     const [open, internal, mine] = [
       await partner.course(),
       await partner.course({ type: 'internal' }),
@@ -117,9 +118,9 @@ describe('GET /v2/courses/:id/coursedates', () => {
     await addDate(partner, internal);
     const dates = async (id: number, query: string) => me.get(`/v2/courses/${id}/coursedates?${query}`);
     for (const query of ['include_partners=1', `partner_id=${partner.id}`]) {
-      const answer = await dates(open, query);
-      expect(idsOf(answer)).toEqual([shown]);
-      expect(answer.json()[0]).toMatchObject({ reference: null, provider: { id: partner.id }, course: { id: open } });
+      const response = await dates(open, query);
+      expect(idsOf(response)).toEqual([shown]);
+      expect(response.json()[0]).toMatchObject({ reference: null, provider: { id: partner.id }, course: { id: open } });
       expect((await dates(internal, query)).status).toBe(404);
     }
     expect((await dates(open, '')).status).toBe(404);
@@ -134,42 +135,42 @@ describe('GET /v2/courses/:id/coursedates', () => {
 
 describe('GET /v2/courses/:id/coursedates/:id', () => {
   test('is one course date, with what is asked for', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     const id = await addDate(me, courseId);
     const [item] = (await me.get(`/v2/coursedates?coursedate_id=${id}`)).json().items;
-    const answer = await me.get(`/v2/courses/${courseId}/coursedates/${id}`);
-    expect([answer.status, answer.json()]).toEqual([200, item]);
+    const response = await me.get(`/v2/courses/${courseId}/coursedates/${id}`);
+    expect([response.status, response.json()]).toEqual([200, item]);
     const rich = (await me.get(`/v2/courses/${courseId}/coursedates/${id}?include[]=course&include[]=status`)).json();
     expect(rich).toEqual({ ...item, course: expect.anything(), status: { id: 1, idType: 1, title: 'To be defined' } });
     expect((await me.get(`/v2/courses/${courseId}/coursedates/${id}?include=x`)).status).toBe(400);
   });
 
   test('is 404 unless it is a date of that course', async () => {
-    const [me, other] = [await newProvider(), await newProvider()];
+    const [me, other] = [await createProvider(), await createProvider()];
     const [courseId, otherCourse, theirs] = [await me.course(), await me.course(), await other.course()];
     const [mine, elsewhere, foreign] = [
       await addDate(me, courseId),
       await addDate(me, otherCourse),
       await addDate(other, theirs),
     ];
-    const ask = async (course: number, date: number, query = '') =>
-      told(await me.get(`/v2/courses/${course}/coursedates/${date}${query}`));
+    const request = async (course: number, date: number, query = '') =>
+      reported(await me.get(`/v2/courses/${course}/coursedates/${date}${query}`));
     for (const id of [elsewhere, foreign, 999999999])
-      expect(await ask(courseId, id)).toEqual([404, 'Course date not found']);
-    for (const id of [theirs, 999999999]) expect(await ask(id, foreign)).toEqual([404, 'Course not found']);
+      expect(await request(courseId, id)).toEqual([404, 'Course date not found']);
+    for (const id of [theirs, 999999999]) expect(await request(id, foreign)).toEqual([404, 'Course not found']);
     await changeDate(me, mine, { deletedAt: '2026-01-01 00:00+00' });
-    expect(await ask(courseId, mine)).toEqual([404, 'Course date not found']);
-    expect(await ask(courseId, mine, '?include_deleted=1')).toEqual([200, undefined]);
+    expect(await request(courseId, mine)).toEqual([404, 'Course date not found']);
+    expect(await request(courseId, mine, '?include_deleted=1')).toEqual([200, undefined]);
     await deleteCourse(me, otherCourse);
-    expect(await ask(otherCourse, elsewhere)).toEqual([404, 'Course not found']);
-    expect(await ask(otherCourse, elsewhere, '?include_deleted=1')).toEqual([200, undefined]);
+    expect(await request(otherCourse, elsewhere)).toEqual([404, 'Course not found']);
+    expect(await request(otherCourse, elsewhere, '?include_deleted=1')).toEqual([200, undefined]);
   });
 });
 
 describe('GET /v2/batch/coursedates', () => {
   test('is an array of the dates of the courses named', async () => {
-    const [me, other] = [await newProvider(), await newProvider()];
+    const [me, other] = [await createProvider(), await createProvider()];
     const [a, b, c, theirs] = [await me.course(), await me.course(), await me.course(), await other.course()];
     const dates = [await addDate(me, a), await addDate(me, b), await addDate(me, a)];
     await addDate(me, c);
@@ -183,31 +184,31 @@ describe('GET /v2/batch/coursedates', () => {
     expect(await ids(`course_ids=${a},${b}&course_id=${b}`)).toEqual([dates[1]]);
     expect(await ids(`course_ids=${a},${b}&order_direction=desc`)).toEqual(dates.toReversed());
     const [item] = (await me.get(`/v2/coursedates?coursedate_id=${dates[0]!}&include=course,gatherings`)).json().items;
-    const answer = await me.get(`/v2/batch/coursedates?course_ids=${a}&include=course,gatherings&limit=1`);
-    expect(answer.json()).toEqual([item]);
+    const response = await me.get(`/v2/batch/coursedates?course_ids=${a}&include=course,gatherings&limit=1`);
+    expect(response.json()).toEqual([item]);
   });
 
   test('has 25 on a page unless asked otherwise, and Link names the next', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
-    for (let made = 0; made < 26; made += 1) await addDate(me, courseId);
-    const answer = await me.get(`/v2/batch/coursedates?course_ids=${courseId}`);
-    expect(answer.json()).toHaveLength(25);
-    const next = /<http:\/\/localhost:3000([^>]*)>; rel="next"/.exec(String(answer.headers['link']))![1]!;
+    for (let created = 0; created < 26; created += 1) await addDate(me, courseId);
+    const response = await me.get(`/v2/batch/coursedates?course_ids=${courseId}`);
+    expect(response.json()).toHaveLength(25);
+    const next = /<http:\/\/localhost:3000([^>]*)>; rel="next"/.exec(String(response.headers['link']))![1]!;
     expect((await me.get(next)).json()).toHaveLength(1);
     expect((await me.get(`/v2/batch/coursedates?course_ids=${courseId}&limit=250`)).json()).toHaveLength(26);
   });
 
   test('needs course_ids', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     for (const query of ['', 'course_ids=', 'course_ids[]=', 'course_id=1'])
-      expect(told(await me.get(`/v2/batch/coursedates?${query}`))).toEqual([400, 'Missing field(s): course_ids']);
+      expect(reported(await me.get(`/v2/batch/coursedates?${query}`))).toEqual([400, 'Missing field(s): course_ids']);
     for (const query of ['course_ids=x', 'course_ids=0', 'course_ids[]=1&course_ids[]=x'])
-      expect(told(await me.get(`/v2/batch/coursedates?${query}`))).toEqual([400, 'Field(s) not valid: course_ids']);
+      expect(reported(await me.get(`/v2/batch/coursedates?${query}`))).toEqual([400, 'Field(s) not valid: course_ids']);
   });
 
   test('has an ETag unless the clock or partners matter', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const url = `/v2/batch/coursedates?course_ids=${await me.course()}`;
     const { etag } = (await me.get(url)).headers;
     expect(etag).toMatch(/^W\//);
@@ -217,8 +218,8 @@ describe('GET /v2/batch/coursedates', () => {
   });
 
   test("shows partners' public dates", async () => {
-    const [me, partner] = [await newProvider(), await newProvider()];
-    await approvePartner(world.database, me.id, partner.id);
+    const [me, partner] = [await createProvider(), await createProvider()];
+    await approvePartner(testApp.database, me.id, partner.id);
     const [open, mine] = [await partner.course(), await me.course()];
     const [shown, own] = [await addDate(partner, open), await addDate(me, mine)];
     await addDate(partner, open, { isVisible: false });

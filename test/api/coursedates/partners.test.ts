@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
-import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from '../../support/dates.ts';
-import { sharedWorld, type Answer } from '../../support/world.ts';
+import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from '../../support/dates.ts';
+import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
-const { newProvider, database } = await sharedWorld();
+const { createProvider, database } = await sharedTestApp();
 
 type Item = { coursedate_id: number; provider: { id: number } };
-const itemsOf = (answer: Answer) => answer.json<{ items: Item[] }>().items;
-const idsOf = (answer: Answer) => itemsOf(answer).map(({ coursedate_id }) => coursedate_id);
+const itemsOf = (response: TestResponse) => response.json<{ items: Item[] }>().items;
+const idsOf = (response: TestResponse) => itemsOf(response).map(({ coursedate_id }) => coursedate_id);
 
 async function connected() {
-  const [me, partner] = [await newProvider(), await newProvider()];
+  const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   return { me, partner };
 }
@@ -85,7 +85,7 @@ test("a partner's private material never shows", async () => {
     custom_properties: { a: 'SECRET' },
   });
   const id = await addDate(partner, course, { ...secret, locationId, bundleId });
-  await teaches(partner, id, instructorId);
+  await assignInstructor(partner, id, instructorId);
   await addGathering(partner, id, { eventUrl: 'https://SECRET.example', locationId, theme: 'Knots' }, [instructorId]);
   await addDate(partner, course, { ...secret, parentId: id });
 
@@ -94,10 +94,10 @@ test("a partner's private material never shows", async () => {
     const include = path.startsWith('next')
       ? 'include=course.products,course.reference_internal,instructors,subinstances,bundle'
       : everything;
-    const answer = await me.get(`/v2/${path}${include}`);
-    expect(answer.status).toBe(200);
-    expect(answer.text).not.toMatch(/SECRET|\+99|987/);
-    const [item] = path.startsWith('next') ? answer.json() : answer.json().items;
+    const response = await me.get(`/v2/${path}${include}`);
+    expect(response.status).toBe(200);
+    expect(response.text).not.toMatch(/SECRET|\+99|987/);
+    const [item] = path.startsWith('next') ? response.json() : response.json().items;
     expect(item).toMatchObject({
       coursedate_id: id,
       ...{ event_url: null, reference: null, trigger_value: null, custom_properties: null, deleted_at: null },
@@ -119,8 +119,8 @@ test('children and bundles obey the rule item by item', async () => {
   const child = await addDate(partner, course, { parentId: parent, bundleId });
   const hidden = await addDate(partner, course, { parentId: parent, bundleId, isVisible: false });
   const inner = await addDate(partner, internal, { parentId: parent, bundleId });
-  const seen = async (answer: Answer) => {
-    const item = answer.json().items[0];
+  const seen = async (response: TestResponse) => {
+    const item = response.json().items[0];
     const ids = (items: Item[]) => items.map(({ coursedate_id }) => coursedate_id);
     return [ids(item.subinstances), ids(item.bundle.items)];
   };
@@ -140,10 +140,10 @@ test("a partner's archived instructors and those hidden from the web show nowher
     const archived = await addInstructor(school, { showOnWeb: true, archivedAt: '2026-01-01 00:00+00' });
     const locationId = await addLocation(school, { instructorId: hidden });
     const dateId = await addDate(school, await school.course(), { locationId });
-    for (const one of [shown, hidden, archived]) await teaches(school, dateId, one);
+    for (const one of [shown, hidden, archived]) await assignInstructor(school, dateId, one);
     await addGathering(school, dateId, { locationId }, [shown, hidden, archived]);
-    const answer = await me.get(`/v2/coursedates?include_partners=1&coursedate_id=${dateId}&${everything}`);
-    const [date] = answer.json<{ items: Taught[] }>().items;
+    const response = await me.get(`/v2/coursedates?include_partners=1&coursedate_id=${dateId}&${everything}`);
+    const [date] = response.json<{ items: Taught[] }>().items;
     const seen = school === me ? [shown, hidden, archived] : [shown];
     expect(date!.instructors.map(({ id }) => id)).toEqual(seen);
     expect(date!.gatherings[0]!.instructors.map(({ id }) => id)).toEqual(seen);

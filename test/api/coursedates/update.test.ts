@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addsSeats } from '../../../src/resources/coursedates/service.ts';
-import { statusesOn } from '../../support/booking.ts';
+import { statusesOnDate } from '../../support/booking.ts';
 import {
   addDate,
   addGathering,
@@ -9,36 +9,39 @@ import {
   addLocation,
   addParticipants,
   changeDate,
-  placeOf,
+  findMunicipality,
 } from '../../support/dates.ts';
-import { dialects, encoded, poison, typed } from '../../support/generate.ts';
-import { newAttendance, newOrder, newUser, write } from '../../support/orders.ts';
+import { dialects, encodeBody, hostileValue, contentTypeHeader } from '../../support/request-bodies.ts';
+import { createAttendance, createOrder, createUser, write } from '../../support/orders.ts';
 import { runs } from '../../support/property-runs.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 const include = ['place', 'gatherings', 'instructors'].join(',');
 
-const told = (answer: Answer) => [answer.status, answer.json().error];
+const reported = (response: TestResponse) => [response.status, response.json().error];
 const refusing = (name: string) => [400, `Field(s) not valid: ${name}`];
 const at = (courseId: number, id: number) => `/v2/courses/${courseId}/coursedates/${id}`;
 
 /** A course with one date, and what can be done to it. */
 async function ownDate(fields: object = {}, me?: Provider) {
-  const owner = me ?? (await newProvider());
+  const owner = me ?? (await createProvider());
   const courseId = await owner.course();
   const sent = { start_at: '2030-06-10', end_at: '2030-06-12', ...fields };
-  const made = await owner.post(`/v2/courses/${courseId}/coursedates`, sent);
-  expect(made.status, made.text).toBe(201);
-  const id: number = made.json().coursedate_id;
+  const created = await owner.post(`/v2/courses/${courseId}/coursedates`, sent);
+  expect(created.status, created.text).toBe(201);
+  const id: number = created.json().coursedate_id;
   const url = at(courseId, id);
   const put = (change: object) => owner.put(url, change);
   const read = async () => (await owner.get(`${url}?include=${include}`)).json();
   /** A change that is taken, and the date as it then reads. */
   const changed = async (change: object) => {
-    const answer = await put(change);
-    expect([answer.status, answer.json()], answer.text).toEqual([200, { coursedate_id: id, course_id: courseId }]);
+    const response = await put(change);
+    expect([response.status, response.json()], response.text).toEqual([
+      200,
+      { coursedate_id: id, course_id: courseId },
+    ]);
     return read();
   };
   return { me: owner, courseId, id, url, put, read, changed };
@@ -55,8 +58,8 @@ const everything = {
 
 /** A date with every field set. */
 async function fullDate() {
-  const me = await newProvider();
-  const { id: place_id } = await placeOf(me, 'Bergen');
+  const me = await createProvider();
+  const { id: place_id } = await findMunicipality(me, 'Bergen');
   const [location_id, instructor] = [await addLocation(me), await addInstructor(me)];
   const one = await ownDate({ ...everything, place_id, location_id, instructors: [instructor] }, me);
   const parent_id = await addDate(me, one.courseId);
@@ -73,7 +76,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
 
   test('changes each field alone', async () => {
     const { me, courseId, read, changed, place_id } = await fullDate();
-    const { id: voss } = await placeOf(me, 'Voss');
+    const { id: voss } = await findMunicipality(me, 'Voss');
     expect(voss).not.toBe(place_id);
     const [location, instructor, parent] = [
       await addLocation(me),
@@ -126,8 +129,8 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     cleared.push('capacity_overbook', 'capacity_wait', 'custom_properties', 'gatherings', 'place_by_search');
     const flags = ['visible_when_passed_deadline', 'is_visible', 'is_virtual'];
     const change = Object.fromEntries([...cleared, ...flags].map((name) => [name, '']));
-    const answer = await me.put(url, encoded(dialect, change), typed(dialect));
-    expect(answer.status, answer.text).toBe(200);
+    const response = await me.put(url, encodeBody(dialect, change), contentTypeHeader(dialect));
+    expect(response.status, response.text).toBe(200);
     const date = (await me.get(`${url}?include=${include},course`)).json();
     expect(date).toMatchObject({
       ...{ deadline_at: '2030-06-10', start_time_at: null, end_time_at: null, timezone: null, place_id: null },
@@ -147,8 +150,8 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
 
   test('cannot take away the days', async () => {
     const { put } = await ownDate();
-    expect(told(await put({ start_at: '' }))).toEqual([400, 'Missing field(s): start_at']);
-    expect(told(await put({ start_at: null, end_at: '' }))).toEqual([400, 'Missing field(s): start_at,end_at']);
+    expect(reported(await put({ start_at: '' }))).toEqual([400, 'Missing field(s): start_at']);
+    expect(reported(await put({ start_at: null, end_at: '' }))).toEqual([400, 'Missing field(s): start_at,end_at']);
   });
 
   test('keeps the days in order, with what is stored', async () => {
@@ -161,7 +164,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
       [{ end_at: '2030-06-10', deadline_at: '' }, 'end_time_at'],
       [{ start_at: '2030-06-12' }, 'end_time_at'],
     ] as const)
-      expect(told(await put(sent)), JSON.stringify(sent)).toEqual(refusing(name));
+      expect(reported(await put(sent)), JSON.stringify(sent)).toEqual(refusing(name));
     expect(await changed({ start_at: '2031-01-01', end_at: '2031-01-01', end_time_at: '' })).toMatchObject({
       deadline_at: '2030-06-11',
     });
@@ -179,15 +182,15 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await days({ end_at: '2030-06-22' })).toEqual(['06-20', '06-22', '06-20']);
     expect(await days({ start_at: '2030-06-19', deadline_at: '2030-06-20' })).toEqual(['06-19', '06-22', '06-20']);
     expect(await days({ start_at: '2030-06-18' })).toEqual(['06-18', '06-22', '06-20']);
-    expect(told(await put({ start_at: '2030-06-01', end_at: '2030-06-02' }))).toEqual(refusing('deadline_at'));
+    expect(reported(await put({ start_at: '2030-06-01', end_at: '2030-06-02' }))).toEqual(refusing('deadline_at'));
   });
 
   test('lets the zone decide whether a date still ends after it starts', async () => {
     const times = { start_time_at: '02:30', end_time_at: '03:15', timezone: 'UTC' };
     const { put, changed } = await ownDate({ start_at: '2030-03-31', end_at: '2030-03-31', ...times });
-    expect(told(await put({ timezone: 'Europe/Oslo' }))).toEqual(refusing('end_time_at'));
-    expect(told(await put({ timezone: '' }))).toEqual(refusing('end_time_at'));
-    expect(told(await put({ timezone: 'Europe/Nowhere' }))).toEqual(refusing('timezone'));
+    expect(reported(await put({ timezone: 'Europe/Oslo' }))).toEqual(refusing('end_time_at'));
+    expect(reported(await put({ timezone: '' }))).toEqual(refusing('end_time_at'));
+    expect(reported(await put({ timezone: 'Europe/Nowhere' }))).toEqual(refusing('timezone'));
     expect(await changed({ timezone: 'Europe/Helsinki' })).toMatchObject({ timezone: 'Europe/Helsinki' });
   });
 
@@ -205,21 +208,21 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     const many = (prefix: string, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'x']));
     await changed({ custom_properties: many('a', 200) });
-    expect(told(await put({ custom_properties: { more: 'x' } }))).toEqual(refusing('custom_properties'));
+    expect(reported(await put({ custom_properties: { more: 'x' } }))).toEqual(refusing('custom_properties'));
     expect(await changed({ custom_properties: '' })).toMatchObject({ custom_properties: null });
   });
 
   test('merges what many send at once', async () => {
     const { put, read } = await ownDate();
     const keys = Array.from({ length: 12 }, (_, n) => `key${n}`);
-    const answers = await Promise.all(keys.map((key) => put({ custom_properties: { [key]: 'x' } })));
-    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+    const responses = await Promise.all(keys.map((key) => put({ custom_properties: { [key]: 'x' } })));
+    expect(responses.map(({ status }) => status)).toEqual(keys.map(() => 200));
     expect((await read()).custom_properties).toEqual(Object.fromEntries(keys.map((key) => [key, 'x'])));
   });
 
   test('searches a place anew, or keeps it', async () => {
     const { me, changed } = await ownDate({ place_by_search: 'Nowhere' });
-    const { id: bergen } = await placeOf(me, 'Bergen');
+    const { id: bergen } = await findMunicipality(me, 'Bergen');
     const place = (date: { place_id: number | null; place: { title_additional_info: string | null } }) => [
       date.place_id,
       date.place.title_additional_info,
@@ -241,7 +244,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
 
   test('forgets the text of a search once there is a place, but no text that was sent', async () => {
     const { me, changed } = await ownDate({ place_by_search: 'Nowhereville' });
-    const { id: bergen } = await placeOf(me, 'Bergen');
+    const { id: bergen } = await findMunicipality(me, 'Bergen');
     const place = async (change: object) => {
       const { place_id, place: shown } = await changed(change);
       return [place_id, shown.title_additional_info];
@@ -259,21 +262,21 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
 
   test('takes as parent no child, no parent of its own, and not itself', async () => {
     const { me, courseId, id, put, changed } = await ownDate();
-    expect(told(await put({ parent_id: id }))).toEqual(refusing('parent_id'));
+    expect(reported(await put({ parent_id: id }))).toEqual(refusing('parent_id'));
     const [parent, child] = [await addDate(me, courseId), await addDate(me, courseId, { parentId: id })];
-    expect(told(await put({ parent_id: child }))).toEqual(refusing('parent_id'));
+    expect(reported(await put({ parent_id: child }))).toEqual(refusing('parent_id'));
     // It has a child: with a parent that would be a chain.
-    expect(told(await put({ parent_id: parent }))).toEqual(refusing('parent_id'));
+    expect(reported(await put({ parent_id: parent }))).toEqual(refusing('parent_id'));
     await changeDate(me, child, { deletedAt: '2026-01-01 00:00+00' });
     expect(await changed({ parent_id: parent })).toMatchObject({ parent_id: parent });
     const grandchild = await me.put(at(courseId, await addDate(me, courseId)), { parent_id: id });
-    expect(told(grandchild)).toEqual(refusing('parent_id'));
+    expect(reported(grandchild)).toEqual(refusing('parent_id'));
     expect(await changed({ parent_id: '' })).toMatchObject({ parent_id: null });
   });
 
   test('refuses what is not its own', async () => {
     const { me, put, read } = await fullDate();
-    const other = await newProvider();
+    const other = await createProvider();
     const [location, instructor, course] = [await addLocation(other), await addInstructor(other), await other.course()];
     const before = await read();
     const when = { date: '2030-06-10', time_start: '09:00', time_end: '10:00' };
@@ -285,12 +288,12 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
       ['gatherings', { gatherings: [{ ...when, idLocation: location }] }],
       ['gatherings', { gatherings: [{ ...when, instructors: [instructor] }] }],
     ] as const)
-      expect(told(await put({ title: 'Changed', ...change }))).toEqual(refusing(name));
+      expect(reported(await put({ title: 'Changed', ...change }))).toEqual(refusing(name));
     expect(await read()).toEqual(before);
   });
 
   test('is 404 unless it is a date of that course that is not deleted', async () => {
-    const [me, other] = [await newProvider(), await newProvider()];
+    const [me, other] = [await createProvider(), await createProvider()];
     const [courseId, otherCourse, theirs] = [await me.course(), await me.course(), await other.course()];
     const [date, elsewhere, foreign] = [
       await addDate(me, courseId),
@@ -299,9 +302,9 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     ];
     for (const request of [me.put, me.request('DELETE')]) {
       for (const id of [elsewhere, foreign, 999999999])
-        expect(told(await request(at(courseId, id), {}))).toEqual([404, 'Course date not found']);
+        expect(reported(await request(at(courseId, id), {}))).toEqual([404, 'Course date not found']);
       for (const id of [theirs, 999999999])
-        expect(told(await request(at(id, foreign), {}))).toEqual([404, 'Course not found']);
+        expect(reported(await request(at(id, foreign), {}))).toEqual([404, 'Course not found']);
       for (const id of ['x', '0', '-1'])
         expect((await request(`/v2/courses/${courseId}/coursedates/${id}`, {})).status).toBe(404);
     }
@@ -317,7 +320,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     const stamps = async () => {
       const text = `select d.updated_at::text as date, c.updated_at::text as course, c.related_items_updated_at::text as related
         from course_dates d join courses c on c.id = d.course_id where d.id = $1`;
-      return (await world.database.pool.query<Record<string, string>>(text, [id])).rows[0]!;
+      return (await testApp.database.pool.query<Record<string, string>>(text, [id])).rows[0]!;
     };
     const all = (version: string) => ({ date: version, course: version, related: version });
     expect(await stamps()).toEqual(all((await me.ctx()).version));
@@ -342,7 +345,7 @@ describe('gatherings that are sent', () => {
     const text = `select id, left(gathering_at::text, 10) as day, deleted_at is not null as deleted,
       (select count(*)::int from gathering_instructors i where i.gathering_id = g.id) as taught
       from gatherings g where course_date_id = $1 order by id`;
-    return (await world.database.pool.query<object>(text, [id])).rows;
+    return (await testApp.database.pool.query<object>(text, [id])).rows;
   };
 
   test('replace the ones there were, which are gone but for those with attendance', async () => {
@@ -351,20 +354,20 @@ describe('gatherings that are sent', () => {
     const times = { gatheringAt: '2030-06-11 09:00', gatheringEndAt: '2030-06-11 10:00' };
     const attended = await addGathering(me, id, times, [instructor]);
     await addGathering(me, id, { gatheringAt: '2030-06-12 09:00', gatheringEndAt: '2030-06-12 10:00' }, [instructor]);
-    const users = [await newUser(me)];
-    const { participantIds } = await newOrder(me, { courseId, dateId: id, users });
-    await newAttendance(me, participantIds[0]!, attended, { attended: true });
+    const users = [await createUser(me)];
+    const { participantIds } = await createOrder(me, { courseId, dateId: id, users });
+    await createAttendance(me, participantIds[0]!, attended, { attended: true });
     const elsewhere = await addDate(me, courseId);
-    const kept = await addGathering(me, elsewhere, {}, [instructor]);
+    const remaining = await addGathering(me, elsewhere, {}, [instructor]);
 
     const date = await changed({ gatherings: [{ ...one('2030-06-10'), instructors: [instructor] }] });
     expect(date.gatherings).toHaveLength(1);
-    const made: number = date.gatherings[0].id;
+    const created: number = date.gatherings[0].id;
     expect(await rows(id)).toEqual([
       { id: attended, day: '2030-06-11', deleted: true, taught: 1 },
-      { id: made, day: '2030-06-10', deleted: false, taught: 1 },
+      { id: created, day: '2030-06-10', deleted: false, taught: 1 },
     ]);
-    expect(await rows(elsewhere)).toEqual([{ id: kept, day: '2030-06-10', deleted: false, taught: 1 }]);
+    expect(await rows(elsewhere)).toEqual([{ id: remaining, day: '2030-06-10', deleted: false, taught: 1 }]);
     expect((await me.get('/v2/participants?include=attendance')).json()[0].attendance).toMatchObject([
       { gathering_id: attended, attended: true },
     ]);
@@ -384,11 +387,11 @@ describe('gatherings that are sent', () => {
     const { id, put, read } = await ownDate({ gatherings: [one('2030-06-10')] });
     const [before, stored] = [await read(), await rows(id)];
     const faulty = { ...one('2030-06-11'), idLocation: 999999999 };
-    expect(told(await put({ title: 'Changed', gatherings: [one('2030-06-12'), faulty] }))).toEqual(
+    expect(reported(await put({ title: 'Changed', gatherings: [one('2030-06-12'), faulty] }))).toEqual(
       refusing('gatherings'),
     );
     for (const gatherings of [[{}], [null, one('2030-06-12')]])
-      expect(told(await put({ title: 'Changed', gatherings }))).toEqual([
+      expect(reported(await put({ title: 'Changed', gatherings }))).toEqual([
         400,
         'Missing field(s): gatherings[0].gathering_at,gatherings[0].gathering_end_at',
       ]);
@@ -400,7 +403,7 @@ describe('gatherings that are sent', () => {
     const zones = async () => {
       const text =
         'select zone, starts_at::text, deleted_at is null as there from gatherings where course_date_id = $1 order by id';
-      return (await world.database.pool.query<object>(text, [id])).rows.map((row) => Object.values(row));
+      return (await testApp.database.pool.query<object>(text, [id])).rows.map((row) => Object.values(row));
     };
     expect(await zones()).toEqual([['Europe/London', '2030-06-10 10:00:00+02', true]]);
     const { gatherings } = await changed({ timezone: 'Asia/Tokyo' });
@@ -409,7 +412,7 @@ describe('gatherings that are sent', () => {
     await changed({ timezone: '', gatherings: [one('2030-06-11')] });
     expect(await zones()).toEqual([['Europe/Oslo', '2030-06-11 09:00:00+02', true]]);
     const stored = 'select zone, timezone from course_dates where id = $1';
-    expect((await world.database.pool.query(stored, [id])).rows).toEqual([{ zone: 'Europe/Oslo', timezone: null }]);
+    expect((await testApp.database.pool.query(stored, [id])).rows).toEqual([{ zone: 'Europe/Oslo', timezone: null }]);
   });
 });
 
@@ -461,13 +464,13 @@ describe('the waiting list', () => {
     ['was canceled', { statusId: 3 }, { status_id: 1 }, [1, 1, 3]],
     ['was still to come', {}, days, [1, 3, 3]],
   ])('moves up on a date that %s: %j, %j gives %j', async (_name, before, change, after) => {
-    const me = await newProvider();
+    const me = await createProvider();
     const courseId = await me.course();
     const id = await addDate(me, courseId, { capacityMax: 2, capacityWait: 2, ...before });
     await addParticipants(me, courseId, id, [1, 3, 3]);
-    const answer = await me.put(at(courseId, id), change);
-    expect(answer.status, answer.text).toBe(200);
-    expect(await statusesOn(me, id)).toEqual(after);
+    const response = await me.put(at(courseId, id), change);
+    expect(response.status, response.text).toBe(200);
+    expect(await statusesOnDate(me, id)).toEqual(after);
   });
 });
 
@@ -475,12 +478,12 @@ describe('DELETE /v2/courses/:id/coursedates/:id', () => {
   test('marks the date as deleted, once', async () => {
     const { me, courseId, id, url } = await ownDate();
     const other = await addDate(me, courseId);
-    const answer = await me.request('DELETE')(url);
-    expect([answer.status, answer.json()]).toEqual([200, { coursedate_id: id, course_id: courseId }]);
+    const response = await me.request('DELETE')(url);
+    expect([response.status, response.json()]).toEqual([200, { coursedate_id: id, course_id: courseId }]);
     expect((await me.get(url)).status).toBe(404);
-    const [gone, kept] = (await me.get(`/v2/courses/${courseId}/coursedates?include_deleted=1`)).json();
+    const [gone, remaining] = (await me.get(`/v2/courses/${courseId}/coursedates?include_deleted=1`)).json();
     expect([gone.coursedate_id, gone.deleted_at]).toEqual([id, gone.updated_at]);
-    expect([kept.coursedate_id, kept.deleted_at]).toEqual([other, null]);
+    expect([remaining.coursedate_id, remaining.deleted_at]).toEqual([other, null]);
     expect((await me.request('DELETE')(url)).status).toBe(404);
   });
 
@@ -494,9 +497,9 @@ describe('DELETE /v2/courses/:id/coursedates/:id', () => {
   ])('with a participant that is %s', async (_name, status, expected) => {
     const { me, courseId, id, url } = await ownDate();
     await addParticipants(me, courseId, id, [status]);
-    const answer = await me.request('DELETE')(url);
-    expect(answer.status).toBe(expected);
-    if (expected === 400) expect(told(answer)).toEqual([400, 'Participants hold seats on this course date']);
+    const response = await me.request('DELETE')(url);
+    expect(response.status).toBe(expected);
+    if (expected === 400) expect(reported(response)).toEqual([400, 'Participants hold seats on this course date']);
     expect((await me.get(url)).status).toBe(expected === 400 ? 200 : 404);
   });
 
@@ -507,7 +510,7 @@ describe('DELETE /v2/courses/:id/coursedates/:id', () => {
       await addDate(me, courseId, { parentId: id }),
     ];
     await addParticipants(me, courseId, booked, [1]);
-    expect(told(await me.request('DELETE')(url))).toEqual([400, 'Participants hold seats on this course date']);
+    expect(reported(await me.request('DELETE')(url))).toEqual([400, 'Participants hold seats on this course date']);
     const there = async () =>
       (await me.get(`/v2/courses/${courseId}/coursedates`))
         .json()
@@ -526,20 +529,20 @@ test('any field in any dialect is borne', async () => {
   names.push('place_id', 'place_by_search', 'location_id', 'parent_id', 'gatherings[0]', '__proto__', 'constructor');
   const nested = fc.dictionary(
     fc.constantFrom('gathering_at', 'gathering_end_at', 'date', 'time_start', 'time_end', 'instructors', 'idLocation'),
-    fc.oneof(poison, fc.constantFrom('2030-06-10 09:00', '2030-06-10', '10:00')),
+    fc.oneof(hostileValue, fc.constantFrom('2030-06-10 09:00', '2030-06-10', '10:00')),
   );
-  const value = fc.oneof(poison, nested, fc.array(nested, { maxLength: 2 }));
+  const value = fc.oneof(hostileValue, nested, fc.array(nested, { maxLength: 2 }));
   const fields = fc.array(fc.tuple(fc.constantFrom(...names), value), { minLength: 1, maxLength: 3 });
   const send = async (sent: [string, unknown][], dialect: (typeof dialects)[number], create: boolean) => {
     const days = create ? { start_at: '2030-06-10', end_at: '2030-06-12' } : {};
-    const body = encoded(dialect, { ...days, ...Object.fromEntries(sent) });
-    const answer = await (create ? me.post : me.put)(
+    const body = encodeBody(dialect, { ...days, ...Object.fromEntries(sent) });
+    const response = await (create ? me.post : me.put)(
       create ? `/v2/courses/${courseId}/coursedates` : url,
       body,
-      typed(dialect),
+      contentTypeHeader(dialect),
     );
-    expect(answer.status, answer.text).toBeLessThan(500);
-    if (answer.status >= 400) expect(answer.json()).toEqual({ error: expect.any(String) as string });
+    expect(response.status, response.text).toBeLessThan(500);
+    if (response.status >= 400) expect(response.json()).toEqual({ error: expect.any(String) as string });
   };
   await fc.assert(fc.asyncProperty(fields, fc.constantFrom(...dialects), fc.boolean(), send), { numRuns: runs(2) });
 });

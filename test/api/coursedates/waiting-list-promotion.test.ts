@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { addParticipants } from '../../support/dates.ts';
-import { sharedWorld } from '../../support/world.ts';
-const { newProvider } = await sharedWorld();
+import { sharedTestApp } from '../../support/test-app.ts';
+const { createProvider } = await sharedTestApp();
 test('a raised capacity and an un-canceled date promote at once', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const make = async (f: object) =>
     (

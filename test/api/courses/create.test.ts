@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
 
@@ -58,12 +58,12 @@ const unset = {
 };
 
 test('a title is enough; everything else gets its default', async () => {
-  const me = await newProvider();
-  const answer = await me.post('/v2/courses', { title: 'Bare' });
-  expect([answer.status, answer.json()]).toEqual([201, { course_id: expect.any(Number) as number }]);
+  const me = await createProvider();
+  const response = await me.post('/v2/courses', { title: 'Bare' });
+  expect([response.status, response.json()]).toEqual([201, { course_id: expect.any(Number) as number }]);
   const course = await onlyCourse(me);
   expect(course).toEqual(unset);
-  expect(course['id']).toBe(answer.json().course_id);
+  expect(course['id']).toBe(response.json().course_id);
 });
 
 const everything = {
@@ -145,15 +145,15 @@ const everythingRead = {
 };
 
 test('every parameter reads back', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course(everything);
   expect(await onlyCourse(me)).toEqual(everythingRead);
 });
 
 test('the older interface creates the same course, but ignores tags, labels and the external addresses', async () => {
-  const me = await newProvider();
-  const answer = await me.post('/courses', everything);
-  expect([answer.status, answer.json()]).toEqual([
+  const me = await createProvider();
+  const response = await me.post('/courses', everything);
+  expect([response.status, response.json()]).toEqual([
     200,
     { status: 'success', course_id: expect.stringMatching(/^\d+$/) as string },
   ]);
@@ -176,7 +176,7 @@ test('the older interface creates the same course, but ignores tags, labels and 
 });
 
 test('labels are Norwegian when Norwegian is preferred', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course({ title: 'Bare', duration_value: 2, duration_unit: 3, time_of_day: 3 });
   const inLanguage = async (accept: string) =>
     (await me.get('/v2/courses', { 'accept-language': accept })).json<Record<string, unknown>[]>()[0];
@@ -214,30 +214,30 @@ test.each([
   ['translations[xx][lead]=x', 'Field(s) not valid: translations'],
   ['custom_properties[' + 'k'.repeat(41) + ']=x', 'Field(s) not valid: custom_properties'],
 ])('%s is refused and nothing is written', async (fields, error) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const answer = await me.post(
+  const response = await me.post(
     '/v2/courses',
     `title=Refused&tags[0][title]=kept-out&${fields}`.replace(/&tags\[0.*?&(?=tags|)/, '&'),
     form,
   );
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  expect([response.status, response.json()]).toEqual([400, { error }]);
   expect((await me.get('/v2/courses')).json()).toEqual([]);
   expect((await me.get('/v2/course-tags')).json()).toEqual([]);
 });
 
 test('a tag or label of another provider is unknown', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   await other.course({ tags: [{ title: 'theirs' }] });
   const [tag] = (await other.get('/v2/course-tags')).json<{ id: number }[]>();
   for (const tags of [[tag!.id], [{ id: tag!.id }]]) {
-    const answer = await me.post('/v2/courses', { title: 'Mine', tags });
-    expect([answer.status, answer.json().error]).toEqual([400, 'Field(s) not valid: tags']);
+    const response = await me.post('/v2/courses', { title: 'Mine', tags });
+    expect([response.status, response.json().error]).toEqual([400, 'Field(s) not valid: tags']);
   }
 });
 
 test('tags by title are found without regard to case, or made once', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course({ tags: [{ title: 'Ålesund' }, { title: 'ålesund' }] });
   await me.course({ tags: '[{"title":" ÅLESUND "}]' });
   const tags = (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
@@ -246,12 +246,12 @@ test('tags by title are found without regard to case, or made once', async () =>
 });
 
 test('an active course with an equal title is an error, trimmed and without regard to case', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   await me.course({ title: 'Ærlig Kurs' });
   const refused = { error: 'An active course with an equal title exists already' };
   for (const title of ['Ærlig Kurs', ' ærlig kurs ', 'ÆRLIG KURS']) {
-    const answer = await me.post('/v2/courses', { title });
-    expect([answer.status, answer.json()]).toEqual([400, refused]);
+    const response = await me.post('/v2/courses', { title });
+    expect([response.status, response.json()]).toEqual([400, refused]);
     const older = await me.post('/courses', { title });
     expect([older.status, older.json()]).toEqual([400, { status: 'failure', ...refused }]);
   }
@@ -261,11 +261,13 @@ test('an active course with an equal title is an error, trimmed and without rega
 });
 
 test('of many made at once, some of them refused, each course has the product of its own title', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const titles = Array.from({ length: 30 }, (_, n) => `Course ${n % 20}`);
-  const answers = await Promise.all(titles.map((title, n) => me.post('/v2/courses', { title, price_value: 100 + n })));
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
-  expect(answers.filter(({ status }) => status === 400)).toHaveLength(10);
+  const responses = await Promise.all(
+    titles.map((title, n) => me.post('/v2/courses', { title, price_value: 100 + n })),
+  );
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(20);
+  expect(responses.filter(({ status }) => status === 400)).toHaveLength(10);
   const courses = (await me.get('/v2/courses?include[]=products')).json<
     {
       title: string;

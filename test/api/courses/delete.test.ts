@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { addDate, addParticipants } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 const remove = (me: Provider, id: number | string) => me.request('DELETE')(`/v2/courses/${id}`);
 const past = { startAt: '2020-06-10', endAt: '2020-06-11', deadlineAt: '2020-06-01' };
@@ -20,11 +20,11 @@ async function datesOf(me: Provider, courseId: number) {
 }
 
 test('a deleted course is gone, but for who asks for deleted ones', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [id, other] = [await me.course({ title: 'Gone' }), await me.course()];
   const before = (await me.get(`/v2/courses/${id}`)).json();
-  const answer = await remove(me, id);
-  expect([answer.status, answer.json()]).toEqual([200, { course_id: id }]);
+  const response = await remove(me, id);
+  expect([response.status, response.json()]).toEqual([200, { course_id: id }]);
 
   const missing = await me.get(`/v2/courses/${id}`);
   expect([missing.status, missing.json()]).toEqual([404, { error: 'Course not found' }]);
@@ -37,7 +37,7 @@ test('a deleted course is gone, but for who asks for deleted ones', async () => 
 });
 
 test.each(['foreign', 'deleted', '999999999', '0', 'x'])('an unknown course is not found: %s', async (which) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [foreign, deleted] = [await other.course(), await me.course()];
   await remove(me, deleted);
   expect((await remove(me, { foreign, deleted }[which] ?? which)).status).toBe(404);
@@ -45,7 +45,7 @@ test.each(['foreign', 'deleted', '999999999', '0', 'x'])('an unknown course is n
 });
 
 test('its title is free again', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ title: 'Again' });
   expect((await me.post('/v2/courses', { title: 'Again' })).status).toBe(400);
   await remove(me, id);
@@ -53,7 +53,7 @@ test('its title is free again', async () => {
 });
 
 test('its dates without participants are deleted too, past or coming; those of other courses stay', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [course, beside] = [await me.course(), await me.course()];
   const [coming, gone, taken, left, other] = [
     await addDate(me, course),
@@ -83,7 +83,7 @@ test('its dates without participants are deleted too, past or coming; those of o
 });
 
 test('a date whose child is kept is kept, and the child goes on naming it', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   const parents = [await addDate(me, course, past), await addDate(me, course, past)] as const;
   const children = [
@@ -108,18 +108,18 @@ test.each([
   ['waiting', 3],
   ['unconfirmed', 7],
 ])('while a participant is to come it is refused and nothing changes: %s', async (_status, status) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   const [taken, empty] = [await addDate(me, course), await addDate(me, course)];
   await addParticipants(me, course, taken, [status]);
-  const answer = await remove(me, course);
-  expect([answer.status, answer.json()]).toEqual([400, refused]);
+  const response = await remove(me, course);
+  expect([response.status, response.json()]).toEqual([400, refused]);
   expect((await me.get(`/v2/courses/${course}`)).json().deleted_at).toBe(null);
   expect(await datesOf(me, course)).toEqual({ [taken]: 'kept', [empty]: 'kept' });
 });
 
 test('who takes part now is still to come; who was to come to a canceled date is not', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [begun, canceled] = [await me.course(), await me.course()];
   const dates = [
     await addDate(me, begun, { ...past, endAt: '2099-01-01' }),
@@ -133,7 +133,7 @@ test('who takes part now is still to come; who was to come to a canceled date is
 });
 
 test('without a date that goes with it, its related items did not change', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course();
   const related = async () =>
     (
@@ -150,7 +150,7 @@ test('without a date that goes with it, its related items did not change', async
 });
 
 test('a sync by updated_at_min sees the deletion, of its dates too', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   const date = await addDate(me, course);
   const first = await me.get('/v2/courses?updated_at_min=2020-01-01');

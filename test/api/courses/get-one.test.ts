@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 const listed = async (me: Provider, id: number, query = '') =>
   (await me.get(`/v2/courses?limit=1&since_id=${id - 1}${query}`)).json<object[]>()[0];
 const notFound = { error: 'Course not found' };
 
 test('a course by its id is what the list shows', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ tags: [{ title: 'One' }], custom_properties: { room: 'A' }, price_value: 100 });
-  const answer = await me.get(`/v2/courses/${id}`);
-  expect([answer.status, answer.json()]).toEqual([200, await listed(me, id)]);
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  const response = await me.get(`/v2/courses/${id}`);
+  expect([response.status, response.json()]).toEqual([200, await listed(me, id)]);
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
 test('it embeds products, labels and its provider on request alone', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ labels: [{ title: 'Red' }, { title: 'Blue' }], price_value: 100 });
   const plain = (await me.get(`/v2/courses/${id}`)).json();
   for (const name of ['products', 'labels', 'provider']) expect(plain).not.toHaveProperty(name);
@@ -42,7 +42,7 @@ test('it embeds products, labels and its provider on request alone', async () =>
 });
 
 test('it answers in the language that was asked for', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ text_lead: 'Egen', translations: { en: { lead: 'Own' } } });
   const lead = async (query: string) => (await me.get(`/v2/courses/${id}${query}`)).json().descriptions.lead;
   expect([await lead(''), await lead('?description_language=en'), await lead('?description_language=fi')]).toEqual([
@@ -52,13 +52,13 @@ test('it answers in the language that was asked for', async () => {
 });
 
 test('unknown parameters are named', async () => {
-  const me = await newProvider();
-  const answer = await me.get(`/v2/courses/${await me.course()}?limit=1&tag_ids=1`);
-  expect([answer.status, answer.headers['x-ignored-parameters']]).toEqual([200, 'limit, tag_ids']);
+  const me = await createProvider();
+  const response = await me.get(`/v2/courses/${await me.course()}?limit=1&tag_ids=1`);
+  expect([response.status, response.headers['x-ignored-parameters']]).toEqual([200, 'limit, tag_ids']);
 });
 
 test.each(['foreign', '999999999', '0', 'x', '1.0', '-1'])('an unknown id is not found: %s', async (id) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const foreign = await other.course();
   const asked = id === 'foreign' ? String(foreign) : id;
   for (const query of ['', '?include_deleted=1', '?include_partners=1', `?partner_id=${me.id}`]) {
@@ -67,15 +67,15 @@ test.each(['foreign', '999999999', '0', 'x', '1.0', '-1'])('an unknown id is not
 });
 
 test("a partner's public course is found where the question reaches it", async () => {
-  const [me, partner] = [await newProvider(), await newProvider()];
+  const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   const id = await partner.course({ reference: 'R', tags: [{ title: 'T' }], labels: [{ title: 'L' }] });
   const own = await me.course();
   expect((await me.get(`/v2/courses/${id}`)).json()).toEqual(notFound);
   for (const query of ['include_partners=1', `partner_id=${partner.id}`]) {
-    const answer = await me.get(`/v2/courses/${id}?${query}&include=labels`);
-    expect(answer.json()).toMatchObject({ id, reference: null, tags: [], labels: [], provider: { id: partner.id } });
-    expect(answer.headers).not.toHaveProperty('etag');
+    const response = await me.get(`/v2/courses/${id}?${query}&include=labels`);
+    expect(response.json()).toMatchObject({ id, reference: null, tags: [], labels: [], provider: { id: partner.id } });
+    expect(response.headers).not.toHaveProperty('etag');
   }
   expect((await me.get(`/v2/courses/${own}?include_partners=1`)).json()).toMatchObject({ provider: { id: me.id } });
   expect((await me.get(`/v2/courses/${own}?partner_id=${partner.id}`)).status).toBe(404);

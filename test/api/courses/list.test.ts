@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 
 type Listed = { id: number; title: string; description_languages: string[]; descriptions: Record<string, string> };
-const items = (answer: Answer) => answer.json<Listed[]>();
-const idsOf = (answer: Answer) => items(answer).map(({ id }) => id);
+const items = (response: TestResponse) => response.json<Listed[]>();
+const idsOf = (response: TestResponse) => items(response).map(({ id }) => id);
 const tagsOf = async (me: Provider) =>
   new Map((await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>().map((tag) => [tag.title, tag.id]));
 
@@ -21,30 +21,30 @@ async function stamp(me: Provider, courseId: number, column: 'created_at' | 'upd
 }
 
 test('lists only the own courses, by id', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [a, b] = [await me.course(), await me.course()];
   await other.course();
 
-  const answer = await me.get('/v2/courses');
-  expect(answer.status).toBe(200);
-  expect(idsOf(answer)).toEqual([a, b]);
+  const response = await me.get('/v2/courses');
+  expect(response.status).toBe(200);
+  expect(idsOf(response)).toEqual([a, b]);
 });
 
 test('limit, page and since_id cut the list; a page past the end is empty', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ids = [await me.course(), await me.course(), await me.course()];
-  const asked = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
+  const query = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
 
-  expect(await asked('limit=2')).toEqual(ids.slice(0, 2));
-  expect(await asked('limit=2&page=2')).toEqual(ids.slice(2));
-  expect(await asked('limit=2&page=3')).toEqual([]);
-  expect(await asked(`since_id=${ids[0]}`)).toEqual(ids.slice(1));
-  expect(await asked(`since_id=${ids[0]}&limit=1`)).toEqual(ids.slice(1, 2));
-  expect(await asked(`since_id=${ids[0]}&limit=1&page=2`)).toEqual(ids.slice(2));
+  expect(await query('limit=2')).toEqual(ids.slice(0, 2));
+  expect(await query('limit=2&page=2')).toEqual(ids.slice(2));
+  expect(await query('limit=2&page=3')).toEqual([]);
+  expect(await query(`since_id=${ids[0]}`)).toEqual(ids.slice(1));
+  expect(await query(`since_id=${ids[0]}&limit=1`)).toEqual(ids.slice(1, 2));
+  expect(await query(`since_id=${ids[0]}&limit=1&page=2`)).toEqual(ids.slice(2));
 });
 
 test('a limit above 250 is served as 250, and the default is 75', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await (
     await me.ctx()
   ).write(async (tx, at) => {
@@ -72,13 +72,13 @@ test.each([
   'since_id=-1',
   'since_id=9007199254740993',
 ])('?%s is refused by name', async (query) => {
-  const answer = await (await newProvider()).get(`/v2/courses?${query}`);
+  const response = await (await createProvider()).get(`/v2/courses?${query}`);
   const [name] = query.split(/[[=]/);
-  expect([answer.status, answer.json()]).toEqual([400, { error: `Field(s) not valid: ${name}` }]);
+  expect([response.status, response.json()]).toEqual([400, { error: `Field(s) not valid: ${name}` }]);
 });
 
 test('paginate=true wraps the list in the envelope', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (let n = 0; n < 5; n += 1) await me.course();
   const page = async (query: string) => (await me.get(`/v2/courses?paginate=true&limit=2&${query}`)).json();
 
@@ -94,12 +94,12 @@ test('paginate=true wraps the list in the envelope', async () => {
     pagination: { total_items: 5, per_page: 2, current_page: 9, total_pages: 3, previous_page: 3, next_page: null },
     items: [],
   });
-  const empty = (await (await newProvider()).get('/v2/courses?paginate=1&page=2')).json();
+  const empty = (await (await createProvider()).get('/v2/courses?paginate=1&page=2')).json();
   expect(empty.pagination).toMatchObject({ total_items: 0, total_pages: 0, previous_page: null, next_page: null });
 });
 
 test('Link names the next page by since_id and keeps the rest of the question', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ids = [await me.course({ active: true }), await me.course(), await me.course()];
   const first = await me.get('/v2/courses?limit=2&page=1&updated_at_min=2020-01-01&include[]=products');
   const next = new URL(/^<([^>]+)>; rel="next"$/.exec(String(first.headers['link']))![1]!);
@@ -115,45 +115,45 @@ test('Link names the next page by since_id and keeps the rest of the question', 
 });
 
 test('Link is on the public address, whatever host the client names', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course();
   await me.course();
-  const answer = await me.get('http://elsewhere.example/v2/courses?limit=1');
-  expect(String(answer.headers['link'])).toMatch(
+  const response = await me.get('http://elsewhere.example/v2/courses?limit=1');
+  expect(String(response.headers['link'])).toMatch(
     /^<http:\/\/localhost:3000\/v2\/courses\?limit=1&since_id=\d+>; rel="next"$/,
   );
 });
 
 test('created_at and updated_at windows are half-open and combine', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [a, b, c] = [await me.course(), await me.course(), await me.course()];
   await stamp(me, a, 'created_at', '2026-03-01 00:00:00+01');
   await stamp(me, b, 'created_at', '2026-03-02 00:00:00+01');
   await stamp(me, c, 'created_at', '2026-03-03 00:00:00+01');
   await stamp(me, b, 'updated_at', '2026-04-01 12:00:00.5+02');
-  const asked = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
+  const query = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
 
-  expect(await asked('created_at_min=2026-03-02')).toEqual([b, c]);
-  expect(await asked('created_at_max=2026-03-02')).toEqual([a]);
-  expect(await asked('created_at_min=2026-03-02&created_at_max=2026-03-03')).toEqual([b]);
-  expect(await asked('created_at_min=2026-03-02&updated_at_max=2026-05-01')).toEqual([b]);
-  expect(await asked('updated_at_min=2026-04-01%2012:00:00&updated_at_max=2026-04-01%2012:00:01')).toEqual([b]);
-  expect(await asked('updated_at_max=2026-04-01T10:00:00.5Z')).toEqual([]);
-  expect(await asked('updated_at_max=2026-04-01T10:00:00.500001Z')).toEqual([b]);
+  expect(await query('created_at_min=2026-03-02')).toEqual([b, c]);
+  expect(await query('created_at_max=2026-03-02')).toEqual([a]);
+  expect(await query('created_at_min=2026-03-02&created_at_max=2026-03-03')).toEqual([b]);
+  expect(await query('created_at_min=2026-03-02&updated_at_max=2026-05-01')).toEqual([b]);
+  expect(await query('updated_at_min=2026-04-01%2012:00:00&updated_at_max=2026-04-01%2012:00:01')).toEqual([b]);
+  expect(await query('updated_at_max=2026-04-01T10:00:00.5Z')).toEqual([]);
+  expect(await query('updated_at_max=2026-04-01T10:00:00.500001Z')).toEqual([b]);
   // An unescaped plus arrives as a blank.
-  expect(await asked('updated_at_max=2026-04-01T12:00:01+02:00')).toEqual([b]);
+  expect(await query('updated_at_max=2026-04-01T12:00:01+02:00')).toEqual([b]);
 });
 
 test.each(['2026-02-30', 'yesterday', 'now', '2026-13-01', '0000-01-01', '2026-01-01 25:00:00', 'infinity'])(
   'created_at_min=%s is no date',
   async (value) => {
-    const answer = await (await newProvider()).get(`/v2/courses?created_at_min=${encodeURIComponent(value)}`);
-    expect([answer.status, answer.json().error]).toEqual([400, 'Field(s) not valid: created_at_min']);
+    const response = await (await createProvider()).get(`/v2/courses?created_at_min=${encodeURIComponent(value)}`);
+    expect([response.status, response.json().error]).toEqual([400, 'Field(s) not valid: created_at_min']);
   },
 );
 
 test('X-Updated-Through resumes a sync without a gap', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const a = await me.course();
   const first = await me.get('/v2/courses?updated_at_min=2020-01-01');
   const through = String(first.headers['x-updated-through']);
@@ -165,7 +165,7 @@ test('X-Updated-Through resumes a sync without a gap', async () => {
 });
 
 test('description_language answers in that language where a course has it', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const translated = {
     text_lead: 'Norsk',
     translations: { en: { lead: 'English', hotelInfo: '<p>Inn</p>' }, 'de-DE': { lead: 'Deutsch' } },
@@ -191,7 +191,7 @@ test('description_language answers in that language where a course has it', asyn
 });
 
 test('tag_ids finds any or all of the own tags, in every spelling; a foreign id is refused', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const a = await me.course({ tags: [{ title: 'red' }] });
   const b = await me.course({ tags: [{ title: 'RED' }, { title: 'blue' }] });
   await me.course();
@@ -199,7 +199,7 @@ test('tag_ids finds any or all of the own tags, in every spelling; a foreign id 
   const [mine, theirs] = [await tagsOf(me), await tagsOf(other)];
   const [red, blue] = [mine.get('red')!, mine.get('blue')!];
   expect([...mine.keys()]).toEqual(['red', 'blue']);
-  const asked = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
+  const query = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
 
   for (const spelling of [
     `tag_ids[]=${red}&tag_ids[]=${blue}`,
@@ -207,23 +207,23 @@ test('tag_ids finds any or all of the own tags, in every spelling; a foreign id 
     `tag_ids[0]=${red}&tag_ids[1]=${blue}`,
     `tag_ids%5B%5D=${blue}&tag_ids%5B%5D=${red}`,
   ]) {
-    expect(await asked(spelling)).toEqual([a, b]);
-    expect(await asked(`${spelling}&tag_match=all`)).toEqual([b]);
+    expect(await query(spelling)).toEqual([a, b]);
+    expect(await query(`${spelling}&tag_match=all`)).toEqual([b]);
   }
-  expect(await asked(`tag_ids=${blue}`)).toEqual([b]);
-  expect(await asked(`tag_ids=${red}&since_id=${a}`)).toEqual([b]);
-  expect(await asked('tag_ids=')).toHaveLength(3);
+  expect(await query(`tag_ids=${blue}`)).toEqual([b]);
+  expect(await query(`tag_ids=${red}&since_id=${a}`)).toEqual([b]);
+  expect(await query('tag_ids=')).toHaveLength(3);
   for (const foreign of [theirs.get('red')!, 999_999_999]) {
     for (const query of [`tag_ids=${foreign}`, `tag_ids=${red},${foreign}`, `tag_ids=${foreign}&include_partners=1`]) {
-      const answer = await me.get(`/v2/courses?${query}`);
-      expect([answer.status, answer.json().error]).toEqual([400, 'Field(s) not valid: tag_ids']);
+      const response = await me.get(`/v2/courses?${query}`);
+      expect([response.status, response.json().error]).toEqual([400, 'Field(s) not valid: tag_ids']);
     }
   }
   expect((await me.get('/v2/courses?tag_match=some')).status).toBe(400);
 });
 
 test('include[] embeds what was asked for and nothing else', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course({ price_value: 900, price_currency: 'eur' });
   await me.course();
   const plain = items(await me.get('/v2/courses'))[0]!;
@@ -256,9 +256,9 @@ test('include[] embeds what was asked for and nothing else', async () => {
 });
 
 test('a page costs the same statements whatever its length, and an include one more', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const statements = async (query: string) => {
-    const spy = vi.spyOn(world.database.pool, 'query');
+    const spy = vi.spyOn(testApp.database.pool, 'query');
     try {
       await me.get(`/v2/courses?${query}`);
       return spy.mock.calls.length;
@@ -281,7 +281,7 @@ test('a page costs the same statements whatever its length, and an include one m
 });
 
 test('customer_id finds the corporate courses of an own customer', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const customer = await newCustomer(me);
   await me.course();
   const corporate = await me.course({ type: 'corporate', customer_id: customer });
@@ -290,7 +290,7 @@ test('customer_id finds the corporate courses of an own customer', async () => {
 });
 
 test('deleted courses are left out unless asked for; inactive ones are listed', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
   await (
     await me.ctx()
@@ -304,8 +304,8 @@ test('deleted courses are left out unless asked for; inactive ones are listed', 
 });
 
 test('deleted partner courses never show, whatever is asked', async () => {
-  const [me, partner] = [await newProvider(), await newProvider()];
-  await approvePartner(world.database, me.id, partner.id);
+  const [me, partner] = [await createProvider(), await createProvider()];
+  await approvePartner(testApp.database, me.id, partner.id);
   const gone = await partner.course();
   await (
     await partner.ctx()

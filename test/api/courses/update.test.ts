@@ -3,11 +3,11 @@ import { CourseBody, CourseChange } from '../../../src/resources/courses/body-sc
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
 import { addDate } from '../../support/dates.ts';
-import { newCustomer, newProduct, write } from '../../support/orders.ts';
-import { dialects, encoded, fullCourse, typed, type Fields } from '../../support/generate.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { createCustomer, createProduct, write } from '../../support/orders.ts';
+import { dialects, encodeBody, fullCourse, contentTypeHeader, type Fields } from '../../support/request-bodies.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 const everything = '?include=products,labels';
 const read = async (me: Provider, id: number, query = everything) =>
@@ -31,7 +31,7 @@ test('it takes every field of the create, all optional', () => {
 });
 
 test.each(dialects)('everything that is sent changes, and reads as if it was created so: %s', async (dialect) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const id = await me.course({
     title: 'Before',
     text_lead: 'Before',
@@ -40,8 +40,8 @@ test.each(dialects)('everything that is sent changes, and reads as if it was cre
     duration_unit: 1,
   });
   const created = await read(other, await other.course(fullCourse));
-  const answer = await me.put(`/v2/courses/${id}`, encoded(dialect, fullCourse), typed(dialect));
-  expect([answer.status, answer.json()]).toEqual([200, { course_id: id }]);
+  const response = await me.put(`/v2/courses/${id}`, encodeBody(dialect, fullCourse), contentTypeHeader(dialect));
+  expect([response.status, response.json()]).toEqual([200, { course_id: id }]);
   const titles = (words: unknown) => (words as Fields[]).map(({ title }) => title);
   const changed = await read(me, id);
   const anywhere = { id, created_at: expect.any(String) as string, ...volatile };
@@ -66,7 +66,7 @@ test.each(dialects)('everything that is sent changes, and reads as if it was cre
 test.each(Object.entries(fullCourse).filter(([name]) => !name.startsWith('duration_')))(
   '%s alone changes, and nothing else does',
   async (name, value) => {
-    const me = await newProvider();
+    const me = await createProvider();
     const id = await me.course({
       title: 'Whole',
       text_lead: 'Lead',
@@ -98,16 +98,16 @@ test.each(Object.entries(fullCourse).filter(([name]) => !name.startsWith('durati
 );
 
 test('what is sent empty is cleared; a boolean then counts as not sent', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ ...fullCourse, active: 0, type: 'public' });
   const bare = await read(me, await me.course({ title: 'Bare' }));
   const optional = Object.keys(fullCourse).filter((name) => name !== 'title');
   const empty = Object.fromEntries(optional.map((name) => [name, '']));
   expect((await put(me, id, empty)).status).toBe(200);
-  const kept = { id, title: fullCourse.title, is_active: false, is_full_time: true };
+  const remaining = { id, title: fullCourse.title, is_active: false, is_full_time: true };
   const own = { catalog_url: expect.any(String) as string, created_at: expect.any(String) as string, ...volatile };
   const product = { ...bare.products[0], id: expect.any(Number) as number, title: fullCourse.title };
-  expect(await read(me, id)).toEqual({ ...bare, ...kept, ...own, products: [product] });
+  expect(await read(me, id)).toEqual({ ...bare, ...remaining, ...own, products: [product] });
 });
 
 test.each<[object, string]>([
@@ -126,18 +126,18 @@ test.each<[object, string]>([
   [{ custom_properties: { a: 'x'.repeat(256) } }, 'Field(s) not valid: custom_properties'],
   [{ translations: { xx: { lead: 'x' } } }, 'Field(s) not valid: translations'],
 ])('%j is refused and changes nothing: %s', async (fields, error) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ title: 'Whole' });
   const before = [await read(me, id), await stampsOf(me, id)];
-  const kept = { reference: 'kept out', tags: [{ title: 'kept out' }], text_lead: 'kept out' };
-  const answer = await put(me, id, { ...kept, ...fields });
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const remaining = { reference: 'kept out', tags: [{ title: 'kept out' }], text_lead: 'kept out' };
+  const response = await put(me, id, { ...remaining, ...fields });
+  expect([response.status, response.json()]).toEqual([400, { error }]);
   expect([await read(me, id), await stampsOf(me, id)]).toEqual(before);
   expect((await me.get('/v2/course-tags')).json()).toEqual([]);
 });
 
 test.each(['foreign', 'deleted', '999999999', '0', 'x'])('an unknown course is not found: %s', async (which) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [foreign, deleted] = [await other.course({ title: 'Theirs' }), await me.course()];
   await me.request('DELETE')(`/v2/courses/${deleted}`);
   const id = { foreign, deleted }[which] ?? which;
@@ -146,7 +146,7 @@ test.each(['foreign', 'deleted', '999999999', '0', 'x'])('an unknown course is n
 });
 
 test('an empty update is none to the course but for its stamp', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ ...fullCourse });
   const before = await read(me, id);
   expect((await me.put(`/v2/courses/${id}`)).status).toBe(200);
@@ -154,11 +154,11 @@ test('an empty update is none to the course but for its stamp', async () => {
 });
 
 test('value and unit of a duration go together, on what the course then has', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ duration_value: 1, duration_unit: 2 });
   const duration = async (fields: object) => {
-    const answer = await put(me, id, fields);
-    return answer.status === 200 ? (await read(me, id))['duration'] : answer.json().error;
+    const response = await put(me, id, fields);
+    return response.status === 200 ? (await read(me, id))['duration'] : response.json().error;
   };
   expect(await duration({ duration_value: 3 })).toEqual({ value: 3, code: 'weeks', unit: 'Weeks' });
   expect(await duration({ duration_unit: 1 })).toEqual({ value: 3, code: 'days', unit: 'Days' });
@@ -168,8 +168,8 @@ test('value and unit of a duration go together, on what the course then has', as
 });
 
 test('a corporate course has a customer, and lets go of it when it becomes another kind', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
-  const [a, b, foreign] = [await newCustomer(me), await newCustomer(me), await newCustomer(other)];
+  const [me, other] = [await createProvider(), await createProvider()];
+  const [a, b, foreign] = [await createCustomer(me), await createCustomer(me), await createCustomer(other)];
   const id = await me.course();
   const of = async (customer: number) => (await me.get(`/v2/courses?customer_id=${customer}`)).json<object[]>().length;
   const said = async (fields: object) => (await put(me, id, fields)).json().error as string | undefined;
@@ -186,7 +186,7 @@ test('a corporate course has a customer, and lets go of it when it becomes anoth
 });
 
 test('tags and labels are replaced by those sent', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const id = await me.course({ tags: [{ title: 'a' }, { title: 'b' }], labels: [{ title: 'red' }] });
   await other.course({ tags: [{ title: 'theirs' }] });
   const beside = await me.course({ tags: [{ title: 'a' }], labels: [{ title: 'red' }] });
@@ -209,10 +209,10 @@ test('tags and labels are replaced by those sent', async () => {
 });
 
 test.each(dialects)('custom properties merge; an empty value removes its key: %s', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ custom_properties: { room: 'A', floor: '2', colour: 'red' } });
   const send = async (custom_properties: unknown) => {
-    await me.put(`/v2/courses/${id}`, encoded(dialect, { custom_properties }), typed(dialect));
+    await me.put(`/v2/courses/${id}`, encodeBody(dialect, { custom_properties }), contentTypeHeader(dialect));
     return (await read(me, id))['custom_properties'];
   };
   expect(await send({ room: 'B', seats: '9' })).toEqual({ room: 'B', floor: '2', colour: 'red', seats: '9' });
@@ -224,20 +224,24 @@ test.each(dialects)('custom properties merge; an empty value removes its key: %s
 });
 
 test('merging cannot pile up custom properties without end', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const many = (from: number) => Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`k${from + n}`, 'x']));
   const id = await me.course({ custom_properties: many(0) });
-  const answer = await put(me, id, { custom_properties: many(150) });
-  expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: custom_properties' }]);
+  const response = await put(me, id, { custom_properties: many(150) });
+  expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: custom_properties' }]);
   expect((await put(me, id, { custom_properties: many(50) })).status).toBe(200);
 });
 
 test.each(dialects)('translations merge, text by text: %s', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ translations: { en: { lead: 'Lead', place: 'Place' }, da: { lead: 'Dansk' } } });
   const send = async (translations: unknown) => {
-    const answer = await me.put(`/v2/courses/${id}`, encoded(dialect, { translations }), typed(dialect));
-    expect(answer.status, answer.text).toBe(200);
+    const response = await me.put(
+      `/v2/courses/${id}`,
+      encodeBody(dialect, { translations }),
+      contentTypeHeader(dialect),
+    );
+    expect(response.status, response.text).toBe(200);
     const english = (await read(me, id, '?description_language=en'))['descriptions'] as Fields;
     return [english['lead'], english['place'], ((await read(me, id))['description_languages'] as string[]).join()];
   };
@@ -249,9 +253,9 @@ test.each(dialects)('translations merge, text by text: %s', async (dialect) => {
 });
 
 test('the main product moves along with what is sent of title, price and currency, other products stay', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ title: 'Before', price_value: 100, price_currency: 'EUR' });
-  await newProduct(me, id, { title: 'Exam', price: '50' });
+  await createProduct(me, id, { title: 'Exam', price: '50' });
   const prices = async () =>
     (await read(me, id)).products.map(({ title, price, currency }) => [title, price, currency].join(' '));
   await put(me, id, { title: ' After ' });
@@ -266,7 +270,7 @@ test('the main product moves along with what is sent of title, price and currenc
 });
 
 test('what an import called the main product stays until the course changes that', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ title: 'Course', price_value: 100 });
   await write(me, (tx) => tx.execute(`update products set title = 'Fee', vat_percentage = 25 where course_id = ${id}`));
   await put(me, id, { text_lead: 'Lead', price_value: 120 });
@@ -286,7 +290,7 @@ test.each<[object, boolean, boolean]>([
   [{ tags: [{ title: 'New' }] }, true, false],
   [{ tags: '' }, true, false],
 ])('%j moves updated_at; related items: %s, product: %s', async (fields, related, product) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ title: 'Whole', price_value: 5, tags: [{ title: 'Old' }] });
   const before = await stampsOf(me, id);
   expect((await put(me, id, fields)).status).toBe(200);
@@ -298,7 +302,7 @@ test.each<[object, boolean, boolean]>([
 });
 
 test('a sync by updated_at_min sees the change', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [a] = [await me.course(), await me.course()];
   const first = await me.get('/v2/courses?updated_at_min=2020-01-01');
   await put(me, a, { text_lead: 'changed' });
@@ -318,7 +322,7 @@ async function datesAfter(me: Provider, work: () => Promise<unknown>) {
 }
 
 test('dates that show a new title or address of the course as their own are synced', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course({ title: 'Knitting' });
   const follows = await addDate(me, id);
   const named = await addDate(me, id, { title: 'Its own' });
@@ -333,7 +337,7 @@ test('dates that show a new title or address of the course as their own are sync
 });
 
 test("a course's dates are synced when its category makes another address", async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course();
   const date = await addDate(me, id);
   const category = (n: number) => addCategory(database, { title: `Category ${n} of ${me.title}` });
@@ -348,13 +352,13 @@ test("a course's dates are synced when its category makes another address", asyn
 const refused = { error: 'An active course with an equal title exists already' };
 
 test('no title may become equal to that of another active course, trimmed and without regard to case', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   await me.course({ title: 'Ærlig Kurs' });
   await other.course({ title: 'Elsewhere' });
   const id = await me.course({ title: 'Second' });
   for (const title of ['Ærlig Kurs', ' ærlig kurs ', 'ÆRLIG KURS']) {
-    const answer = await put(me, id, { title, text_lead: 'kept out' });
-    expect([answer.status, answer.json()]).toEqual([400, refused]);
+    const response = await put(me, id, { title, text_lead: 'kept out' });
+    expect([response.status, response.json()]).toEqual([400, refused]);
   }
   expect(await read(me, id)).toMatchObject({ title: 'Second', descriptions: { lead: '' } });
   expect((await put(me, id, { title: 'Elsewhere' })).status).toBe(200);
@@ -363,12 +367,12 @@ test('no title may become equal to that of another active course, trimmed and wi
 });
 
 test('no course may become active beside another of an equal title', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const active = await me.course({ title: 'Taken' });
   const id = await me.course({ title: 'taken', active: 0 });
   for (const fields of [{ active: 1 }, { active: 'yes', title: 'TAKEN' }]) {
-    const answer = await put(me, id, fields);
-    expect([answer.status, answer.json()]).toEqual([400, refused]);
+    const response = await put(me, id, fields);
+    expect([response.status, response.json()]).toEqual([400, refused]);
   }
   expect((await put(me, id, { title: 'Taken', active: '' })).status).toBe(200);
   expect((await put(me, id, { active: 1, title: 'Free' })).status).toBe(200);

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { countries, countryCodes } from '../../../src/reference/countries.ts';
 import * as documented from '../../support/documents/people.ts';
-import { dialects, encoded, typed } from '../../support/generate.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { dialects, encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
-let made = 0;
+let created = 0;
 const isDateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
 const nowhere = { address: null, address_2: null, address_3: null, zipcode: null, city: null };
 
 async function newSeller(me: Provider) {
-  const email = `seller-${process.pid}-${(made += 1)}@people.example`;
+  const email = `seller-${process.pid}-${(created += 1)}@people.example`;
   const fields = { email, firstname: 'Kari', lastname: 'Nordmann', role_ids: 1 };
   const { id } = (await me.post('/v2/admin-users', fields)).json();
   return { id, firstname: 'Kari', lastname: 'Nordmann', email };
@@ -23,7 +23,7 @@ async function read(me: Provider, customerId: number, headers: Record<string, st
   const userId = await ctx.write(async (tx, at) => {
     const { rows } = await tx.execute<{ id: number }>(
       `insert into course_users (provider_id, customer_id, username, created_at, updated_at)
-       values (${me.id}, ${customerId}, 'reader-${(made += 1)}', '${at}', '${at}') returning id`,
+       values (${me.id}, ${customerId}, 'reader-${(created += 1)}', '${at}', '${at}') returning id`,
     );
     return rows[0]!.id;
   });
@@ -31,16 +31,16 @@ async function read(me: Provider, customerId: number, headers: Record<string, st
 }
 const create = (me: Provider, fields: Record<string, unknown>) => me.post('/v2/customers', fields);
 async function createAndRead(me: Provider, fields: Record<string, unknown>, headers = {}) {
-  const answer = await create(me, fields);
-  expect(answer.status).toBe(201);
-  return read(me, answer.json().customer_id, headers);
+  const response = await create(me, fields);
+  expect(response.status).toBe(201);
+  return read(me, response.json().customer_id, headers);
 }
 
 test('a title is enough: everything else has its default', async () => {
-  const me = await newProvider();
-  const answer = await create(me, { title: ' Fjord Energy AS ' });
-  expect([answer.status, answer.json()]).toEqual([201, { customer_id: expect.any(Number) }]);
-  const id = answer.json().customer_id;
+  const me = await createProvider();
+  const response = await create(me, { title: ' Fjord Energy AS ' });
+  expect([response.status, response.json()]).toEqual([201, { customer_id: expect.any(Number) }]);
+  const id = response.json().customer_id;
   const customer = await read(me, id);
   expect(customer).toEqual({
     id,
@@ -75,7 +75,7 @@ test('a title is enough: everything else has its default', async () => {
 });
 
 test.each(dialects)('every field is read back under its name (%s)', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const seller = await newSeller(me);
   const fields = {
     id: 1,
@@ -112,9 +112,9 @@ test.each(dialects)('every field is read back under its name (%s)', async (diale
     note: 'line\nline',
     status: 2,
   };
-  const answer = await me.post('/v2/customers', encoded(dialect, fields), typed(dialect));
-  expect(answer.status).toBe(201);
-  const id = answer.json().customer_id;
+  const response = await me.post('/v2/customers', encodeBody(dialect, fields), contentTypeHeader(dialect));
+  expect(response.status).toBe(201);
+  const id = response.json().customer_id;
   expect(id).not.toBe(1);
   expect(await read(me, id)).toEqual({
     id,
@@ -149,7 +149,7 @@ test.each(dialects)('every field is read back under its name (%s)', async (diale
 });
 
 test('empty values are unset', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const empty = { type: '', country: '', status: null, seller_id: '', invoice_due_days: '', note: '', post_city: null };
   expect(await createAndRead(me, { title: 'Empty', ...empty })).toMatchObject({
     type: 'Company',
@@ -163,7 +163,7 @@ test('empty values are unset', async () => {
 });
 
 test('the country reads in the language that was asked for', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const norwegian = { 'accept-language': 'nb' };
   expect(await createAndRead(me, { title: 'A', country: 'DE' }, norwegian)).toMatchObject({
     country: { id: 276, title: 'Tyskland', code: 'DE' },
@@ -185,12 +185,12 @@ test.each<[Record<string, unknown>, string]>([
   [{ title: 'A', seller_id: 999_999_999 }, 'Field(s) not valid: seller_id'],
   [{ title: 'A', seller_id: 0 }, 'Field(s) not valid: seller_id'],
 ])('%j is refused: %s', async (fields, error) => {
-  const answer = await create(await newProvider(), fields);
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const response = await create(await createProvider(), fields);
+  expect([response.status, response.json()]).toEqual([400, { error }]);
 });
 
 test("another provider's admin user is no seller, until attached here", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const seller = await newSeller(other);
   const refused = await create(me, { title: 'A', seller_id: seller.id });
   expect([refused.status, refused.json()]).toEqual([400, { error: 'Field(s) not valid: seller_id' }]);
@@ -208,7 +208,7 @@ test('the countries are exactly those of the document, in its order, each with a
 });
 
 test('every country of the document is accepted', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const country of documented.countryCodes) {
     expect((await create(me, { title: country, country })).status).toBe(201);
   }

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { courseUsers } from '../../../src/database/tables/users.ts';
-import { newCustomer, newUser, write } from '../../support/orders.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import { createCustomer, createUser, write } from '../../support/orders.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 type Customer = { id: number; employees?: { id: number }[]; employees_truncated?: true };
 type Envelope = { items: { id: number }[]; pagination: Record<string, number | null> };
@@ -19,13 +19,14 @@ const addEmployees = (me: Provider, customerId: number, count: number) =>
   });
 
 const idsOf = (items: { id: number }[] | undefined) => items?.map(({ id }) => id);
-const linkOf = (answer: Answer) => /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(answer.headers['link']))?.[1];
+const linkOf = (response: TestResponse) =>
+  /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(response.headers['link']))?.[1];
 
 test('a customer embeds its first 100 employees, and tells of more', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const customers: Record<number, { id: number; ids: number[] }> = {};
   for (const count of [99, 100, 101, 300]) {
-    const id = await newCustomer(me, { type: count === 101 ? 2 : 1 });
+    const id = await createCustomer(me, { type: count === 101 ? 2 : 1 });
     customers[count] = { id, ids: await addEmployees(me, id, count) };
   }
   const listed = (await me.get('/v2/customers?include=employees')).json<Customer[]>();
@@ -41,7 +42,7 @@ test('a customer embeds its first 100 employees, and tells of more', async () =>
 });
 
 test('a page of customers with many employees reaches all of them within the bounds of an answer', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { rows } = await write(me, (tx, at) =>
     tx.execute<{ id: string }>(sql`
       with firms as (
@@ -55,35 +56,35 @@ test('a page of customers with many employees reaches all of them within the bou
   const found: number[] = [];
   let truncated = 0;
   for (let next: string | undefined = '/v2/customers?include=employees&limit=250'; next !== undefined;) {
-    const answer: Answer = await me.get(next);
-    expect(answer.status).toBe(200);
-    expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(16_010_000);
-    found.push(...idsOf(answer.json<Customer[]>())!);
-    truncated += answer.headers['x-page-truncated'] === undefined ? 0 : 1;
-    next = linkOf(answer);
+    const response: TestResponse = await me.get(next);
+    expect(response.status).toBe(200);
+    expect(Buffer.byteLength(response.text)).toBeLessThanOrEqual(16_010_000);
+    found.push(...idsOf(response.json<Customer[]>())!);
+    truncated += response.headers['x-page-truncated'] === undefined ? 0 : 1;
+    next = linkOf(response);
   }
   expect(found).toEqual(rows.map(({ id }) => Number(id)));
   expect(truncated).toBeGreaterThan(0);
 });
 
 test('the employees of a customer are a list of their own', async () => {
-  const me = await newProvider();
-  const firm = await newCustomer(me);
-  const before = await newUser(me, {
+  const me = await createProvider();
+  const firm = await createCustomer(me);
+  const before = await createUser(me, {
     customerId: firm,
     createdAt: '2026-03-01 00:00+01',
     updatedAt: '2026-04-01 00:00+02',
   });
   const ids = [before, ...(await addEmployees(me, firm, 259))];
-  await newUser(me, { customerId: await newCustomer(me) });
-  await newUser(me);
+  await createUser(me, { customerId: await createCustomer(me) });
+  await createUser(me);
   const path = `/v2/customers/${firm}/employees`;
   const list = async (query = '') => idsOf((await me.get(`${path}${query}`)).json<{ id: number }[]>());
 
-  const answer = await me.get(path);
-  expect(idsOf(answer.json<{ id: number }[]>())).toEqual(ids.slice(0, 75));
-  expect(answer.json<object[]>()[0]).toEqual((await me.get(`/v2/course-users/${before}`)).json());
-  expect((await me.get(path, { 'if-none-match': String(answer.headers['etag']) })).status).toBe(304);
+  const response = await me.get(path);
+  expect(idsOf(response.json<{ id: number }[]>())).toEqual(ids.slice(0, 75));
+  expect(response.json<object[]>()[0]).toEqual((await me.get(`/v2/course-users/${before}`)).json());
+  expect((await me.get(path, { 'if-none-match': String(response.headers['etag']) })).status).toBe(304);
   expect(await list('?limit=1000')).toEqual(ids.slice(0, 250));
   expect(await list('?limit=100&page=3')).toEqual(ids.slice(200));
   expect(await list('?page=9')).toEqual([]);
@@ -92,7 +93,7 @@ test('the employees of a customer are a list of their own', async () => {
 
   const walked: number[] = [];
   for (let next: string | undefined = `${path}?limit=80`; next !== undefined;) {
-    const page: Answer = await me.get(next);
+    const page: TestResponse = await me.get(next);
     walked.push(...idsOf(page.json<{ id: number }[]>())!);
     next = linkOf(page);
   }
@@ -113,13 +114,13 @@ test('the employees of a customer are a list of their own', async () => {
 });
 
 test('a customer without employees has an empty list; an unknown one and one of another school are not found', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
-  const [mine, foreign] = [await newCustomer(me), await newCustomer(other)];
-  await newUser(other, { customerId: foreign });
+  const [me, other] = [await createProvider(), await createProvider()];
+  const [mine, foreign] = [await createCustomer(me), await createCustomer(other)];
+  await createUser(other, { customerId: foreign });
   expect((await me.get(`/v2/customers/${mine}/employees`)).json()).toEqual([]);
   for (const id of [foreign, 999_999_999, 'x', '01']) {
-    const answer = await me.get(`/v2/customers/${id}/employees`);
-    expect(answer.status).toBe(404);
-    expect(answer.json()).toEqual((await me.get(`/v2/customers/${id}`)).json());
+    const response = await me.get(`/v2/customers/${id}/employees`);
+    expect(response.status).toBe(404);
+    expect(response.json()).toEqual((await me.get(`/v2/customers/${id}`)).json());
   }
 });

@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { CustomerBody, CustomerChange } from '../../../src/resources/customers/body-schema.ts';
 import { addAdminUser } from '../../support/dates.ts';
-import { dialects, encoded, fullCustomer as whole, typed } from '../../support/generate.ts';
-import { newCustomer, newUser, write } from '../../support/orders.ts';
-import { fileWorld, type Provider } from '../../support/world.ts';
+import { dialects, encodeBody, fullCustomer as whole, contentTypeHeader } from '../../support/request-bodies.ts';
+import { createCustomer, createUser, write } from '../../support/orders.ts';
+import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
-const world = await fileWorld();
-const { newProvider } = world;
+const testApp = await openTestAppForFile();
+const { createProvider } = testApp;
 
 const get = async (me: Provider, id: number | string, query = '') =>
   (await me.get(`/v2/customers/${id}${query}`)).json();
@@ -15,12 +15,12 @@ const create = async (me: Provider, fields: object): Promise<number> =>
 const [company, privat] = [{ title: 'Company' }, { title: 'Person', type: 2 }];
 
 test('lists the own customers by id, with the parameters of a list', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const at = (day: string) => ({ createdAt: `2026-03-${day} 00:00+01`, updatedAt: `2026-04-${day} 00:00+02` });
-  const [a, b] = [await newCustomer(me, at('01')), await newCustomer(me, at('02'))];
-  await newCustomer(other);
-  const answer = await me.get('/v2/customers');
-  expect(answer.status).toBe(200);
+  const [a, b] = [await createCustomer(me, at('01')), await createCustomer(me, at('02'))];
+  await createCustomer(other);
+  const response = await me.get('/v2/customers');
+  expect(response.status).toBe(200);
   const ids = async (query: string) =>
     (await me.get(`/v2/customers?${query}`)).json<{ id: number }[]>().map(({ id }) => id);
   expect(await ids('')).toEqual([a, b]);
@@ -35,35 +35,35 @@ test('lists the own customers by id, with the parameters of a list', async () =>
   expect((await me.get('/v2/customers?limit=1')).headers['link']).toContain(`since_id=${a}`);
   const synced = await me.get('/v2/customers?updated_at_min=2026-01-01');
   expect(synced.headers['x-updated-through']).toMatch(/^\d{4}-/);
-  expect((await me.get('/v2/customers', { 'if-none-match': String(answer.headers['etag']) })).status).toBe(304);
+  expect((await me.get('/v2/customers', { 'if-none-match': String(response.headers['etag']) })).status).toBe(304);
   for (const query of ['limit=0', 'include=orders', 'created_at_min=2026-02-30']) {
     expect((await me.get(`/v2/customers?${query}`)).status, query).toBe(400);
   }
 });
 
 test('one customer is what the list shows', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await create(me, { ...company, seller_id: await addAdminUser(me), invoice_due_days: 14 });
   const [listed] = (await me.get('/v2/customers')).json();
-  const answer = await me.get(`/v2/customers/${id}`);
-  expect([answer.status, answer.json()]).toEqual([200, listed]);
+  const response = await me.get(`/v2/customers/${id}`);
+  expect([response.status, response.json()]).toEqual([200, listed]);
   expect(listed).toMatchObject({ id, title: 'Company', seller: { firstname: 'A' }, duedate_days: 14 });
 });
 
 test.each(['foreign', '999999999', '0', 'x'])('an unknown id is not found: %s', async (which) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const foreign = await create(other, company);
   const url = `/v2/customers/${which === 'foreign' ? foreign : which}`;
-  for (const answer of [await me.get(url), await me.put(url, { title: 'Mine' })]) expect(answer.status).toBe(404);
+  for (const response of [await me.get(url), await me.put(url, { title: 'Mine' })]) expect(response.status).toBe(404);
   expect(await get(other, foreign)).toMatchObject({ title: 'Company' });
 });
 
 test('employees are the course users of the customer, on request; a private customer always has them', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [firm, person] = [await create(me, company), await create(me, privat)];
-  const [kari, ola] = [await newUser(me, { customerId: firm }), await newUser(me, { customerId: firm })];
-  const anne = await newUser(me, { customerId: person });
-  await newUser(me);
+  const [kari, ola] = [await createUser(me, { customerId: firm }), await createUser(me, { customerId: firm })];
+  const anne = await createUser(me, { customerId: person });
+  await createUser(me);
   const whole = async (id: number) => (await me.get(`/v2/course-users/${id}`)).json<object>();
   const [ofFirm, ofPerson] = [[await whole(kari), await whole(ola)], [await whole(anne)]];
 
@@ -71,8 +71,8 @@ test('employees are the course users of the customer, on request; a private cust
   expect(plain[0]).not.toHaveProperty('employees');
   expect(plain[1]).toMatchObject({ id: person, type: 'Private', employees: ofPerson });
   for (const query of ['include[]=employees', 'include=employees,employees']) {
-    const answer = (await me.get(`/v2/customers?${query}`)).json();
-    expect(answer).toEqual([{ ...plain[0], employees: ofFirm }, plain[1]]);
+    const response = (await me.get(`/v2/customers?${query}`)).json();
+    expect(response).toEqual([{ ...plain[0], employees: ofFirm }, plain[1]]);
   }
   expect(await get(me, firm)).toEqual(plain[0]);
   expect(await get(me, firm, '?include=employees')).toEqual({ ...plain[0], employees: ofFirm });
@@ -85,21 +85,21 @@ test('employees are the course users of the customer, on request; a private cust
 });
 
 test("another school's course users are nobody's employees", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const person = await create(me, privat);
-  await newUser(other, { customerId: await create(other, privat) });
+  await createUser(other, { customerId: await create(other, privat) });
   expect((await get(me, person)).employees).toEqual([]);
 });
 
 test('a page costs the same statements whatever its length', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const add = async () => {
     const seller_id = await addAdminUser(me);
     for (const fields of [company, privat])
-      await newUser(me, { customerId: await create(me, { ...fields, seller_id }) });
+      await createUser(me, { customerId: await create(me, { ...fields, seller_id }) });
   };
   const statements = async () => {
-    const spy = vi.spyOn(world.database.pool, 'query');
+    const spy = vi.spyOn(testApp.database.pool, 'query');
     try {
       await me.get('/v2/customers?include=employees');
       return spy.mock.calls.length;
@@ -124,17 +124,21 @@ test('an update takes every field of the create, all optional', () => {
 const moment = { created_at: expect.any(String) as string, updated_at: expect.any(String) as string };
 
 test.each(dialects)('everything that is sent changes, and reads as if it was created so: %s', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const seller_id = await addAdminUser(me);
   const created = await get(me, await create(me, { ...whole, seller_id }));
   const id = await create(me, company);
-  const answer = await me.put(`/v2/customers/${id}`, encoded(dialect, { ...whole, seller_id }), typed(dialect));
-  expect([answer.status, answer.json()]).toEqual([200, { customer_id: id }]);
+  const response = await me.put(
+    `/v2/customers/${id}`,
+    encodeBody(dialect, { ...whole, seller_id }),
+    contentTypeHeader(dialect),
+  );
+  expect([response.status, response.json()]).toEqual([200, { customer_id: id }]);
   expect(await get(me, id)).toEqual({ ...created, id, ...moment });
 });
 
 test.each(Object.entries(whole))('%s alone changes, and nothing else does', async (name, value) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await create(me, { ...company, email: 'kept@x.example', note: 'Kept' });
   const before = await get(me, id, '?include=employees');
   expect((await me.put(`/v2/customers/${id}`, { [name]: value })).status).toBe(200);
@@ -153,7 +157,7 @@ test.each(Object.entries(whole))('%s alone changes, and nothing else does', asyn
 });
 
 test('what is sent empty is cleared', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await create(me, { ...whole, seller_id: await addAdminUser(me) });
   const { title, ...optional } = { ...whole, seller_id: 1 };
   const empty = Object.fromEntries(Object.keys(optional).map((name) => [name, '']));
@@ -169,25 +173,25 @@ test.each<[object, string]>([
   [{ invoice_due_days: -1 }, 'Field(s) not valid: invoice_due_days'],
   [{ seller_id: 999_999_999 }, 'Field(s) not valid: seller_id'],
 ])('%j is refused and changes nothing: %s', async (fields, error) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await create(me, company);
   const before = await get(me, id);
-  const answer = await me.put(`/v2/customers/${id}`, { note: 'kept out', ...fields });
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const response = await me.put(`/v2/customers/${id}`, { note: 'kept out', ...fields });
+  expect([response.status, response.json()]).toEqual([400, { error }]);
   expect(await get(me, id)).toEqual(before);
 });
 
 test("another school's admin user is no seller", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const id = await create(me, company);
-  const answer = await me.put(`/v2/customers/${id}`, { seller_id: await addAdminUser(other) });
-  expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: seller_id' }]);
+  const response = await me.put(`/v2/customers/${id}`, { seller_id: await addAdminUser(other) });
+  expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: seller_id' }]);
 });
 
 test('an update moves updated_at of the customer, not of its employees', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await create(me, company);
-  const user = await newUser(me, { customerId: id });
+  const user = await createUser(me, { customerId: id });
   const stamps = async () =>
     (
       await write(me, (tx) =>

@@ -9,24 +9,24 @@ import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../../src/resources/schools/partner-service.ts';
-import { minimalSchool } from '../../support/generate.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
 import {
   asAdmin,
   connectionTo,
   openTestDatabase,
-  openWorld,
+  openTestApp,
   ownDatabase,
-  sharedWorld,
+  sharedTestApp,
   type Provider,
-} from '../../support/world.ts';
+} from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 /** A world of the test's own; it ends before the database that was made for it. */
 async function worldOn(name: string, options: Partial<DatabaseOptions>, guards = allGuards) {
-  const world = await openWorld(openTestDatabase(name, options), { guards });
-  onTestFinished(world.close);
-  return world;
+  const testApp = await openTestApp(openTestDatabase(name, options), { guards });
+  onTestFinished(testApp.close);
+  return testApp;
 }
 
 test('replicas that migrate an empty database at once all succeed, and one of them applies', async () => {
@@ -48,7 +48,7 @@ test.each([
   ['approve', approvePartner],
   ['revoke', revokePartner],
 ])('to %s a partner moves the clocks of both to one instant', async (_name, change) => {
-  const [me, partner] = [await newProvider(), await newProvider()];
+  const [me, partner] = [await createProvider(), await createProvider()];
   if (change === revokePartner) await approvePartner(database, me.id, partner.id);
   const [before, partnersBefore] = await versions(me, partner);
   await change(database, me.id, partner.id);
@@ -58,7 +58,7 @@ test.each([
 });
 
 test("a sub-school moves its parent's clock, and begins its own there", async () => {
-  const parent = await newProvider();
+  const parent = await createProvider();
   const [before] = await versions(parent);
   const { school_id } = (await parent.post('/schools', minimalSchool)).json<{ school_id: string }>();
   const [after] = await versions(parent);
@@ -70,21 +70,21 @@ test("a sub-school moves its parent's clock, and begins its own there", async ()
 });
 
 test('writers take at most half of the connections, and reads answer beside them', async () => {
-  const world = await worldOn(inject('shared'), { poolSize: 4, acquireMs: 10_000 });
-  const providers = await Promise.all(Array.from({ length: 5 }, () => world.newProvider()));
+  const testApp = await worldOn(inject('shared'), { poolSize: 4, acquireMs: 10_000 });
+  const providers = await Promise.all(Array.from({ length: 5 }, () => testApp.createProvider()));
   let release: () => void = () => undefined;
-  const held = new Promise<void>((done) => (release = done));
+  const existing = new Promise<void>((done) => (release = done));
   onTestFinished(() => release());
   let writing = 0;
   const writers = providers.map(({ id }) =>
-    world.database.write([id], async () => {
+    testApp.database.write([id], async () => {
       writing += 1;
-      await held;
+      await existing;
     }),
   );
   await expect.poll(() => writing).toBe(2);
-  const answers = await Promise.all(providers.map(({ get }) => get('/v2/courses')));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  const responses = await Promise.all(providers.map(({ get }) => get('/v2/courses')));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(writing).toBe(2);
   release();
   await Promise.all(writers);
@@ -93,14 +93,14 @@ test('writers take at most half of the connections, and reads answer beside them
 
 /** A world whose database refuses to insert a course while the condition holds, as it does when transactions cross. */
 async function crossing(condition: string, options: Partial<DatabaseOptions>) {
-  const world = await worldOn(await ownDatabase(), options);
-  await world.database.pool.query(`create sequence attempts;
+  const testApp = await worldOn(await ownDatabase(), options);
+  await testApp.database.pool.query(`create sequence attempts;
     create function cross_once() returns trigger language plpgsql as $$ begin
       if ${condition} then raise exception 'crossed' using errcode = '40001'; end if;
       return new;
     end $$;
     create trigger crossing before insert on courses for each row execute function cross_once()`);
-  return { ...world, me: await world.newProvider() };
+  return { ...testApp, me: await testApp.createProvider() };
 }
 
 test('a transaction that crossed another is tried again and leaves one row', async () => {
@@ -112,9 +112,9 @@ test('a transaction that crossed another is tried again and leaves one row', asy
 test('a transaction that crosses each time ends as 503 when its wait is over', async () => {
   const { me, database: own } = await crossing("nextval('attempts') > 0", { writeMs: 1_500 });
   const since = performance.now();
-  const answer = await me.post('/v2/courses', { title: 'Never' });
-  expect(answer.status).toBe(503);
-  expect(answer.headers['retry-after']).toBeDefined();
+  const response = await me.post('/v2/courses', { title: 'Never' });
+  expect(response.status).toBe(503);
+  expect(response.headers['retry-after']).toBeDefined();
   expect(performance.now() - since).toBeGreaterThan(1_400);
   expect(performance.now() - since).toBeLessThan(10_000);
   const { rows } = await own.pool.query<{ attempts: number }>('select last_value as attempts from attempts');
@@ -131,8 +131,8 @@ test('every session is set as configured, whatever the database says', async () 
     current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle,
     pg_backend_pid() as pid, pg_sleep(0.3)::text as slept`;
   // In turns of their own: what is asked in one turn goes over one connection.
-  const ask = (n: number) => pause(n).then(() => own.pool.query(session));
-  const found = await Promise.all([1, 2, 3, 4].map(ask));
+  const request = (n: number) => pause(n).then(() => own.pool.query(session));
+  const found = await Promise.all([1, 2, 3, 4].map(request));
   const sessions = found.map(({ rows }) => rows[0] as Record<string, unknown>);
   expect(new Set(sessions.map(({ pid }) => pid)).size).toBe(4);
   for (const one of sessions) {
@@ -177,14 +177,14 @@ async function openProxy() {
 
 test('a database that falls silent is 503 in time, and served again once it speaks', async () => {
   const proxy = await openProxy();
-  const world = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
-  const me = await world.newProvider();
+  const testApp = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
+  const me = await testApp.createProvider();
   expect((await me.get('/v2/schools')).status).toBe(200);
 
   proxy.fallSilent();
   const since = performance.now();
-  const answers = await Promise.all(Array.from({ length: 6 }, () => me.get('/v2/schools')));
-  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 503]);
+  const responses = await Promise.all(Array.from({ length: 6 }, () => me.get('/v2/schools')));
+  expect(responses.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 503]);
   expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
 
   proxy.speak();
@@ -194,10 +194,10 @@ test('a database that falls silent is 503 in time, and served again once it spea
 
 test('a writer whose database falls silent gives up after its statement', async () => {
   const proxy = await openProxy();
-  const world = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
-  const me = await world.newProvider();
+  const testApp = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
+  const me = await testApp.createProvider();
   const since = performance.now();
-  const writing = world.database.write([me.id], async (tx) => {
+  const writing = testApp.database.write([me.id], async (tx) => {
     proxy.fallSilent();
     await tx.execute(sql`select 1`);
   });
@@ -208,7 +208,7 @@ test('a writer whose database falls silent gives up after its statement', async 
 });
 
 test('a category moves the stamps of its course', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const stamps = async () => {
     const { rows } = await database.pool.query<{ updated: string; related: string }>(
@@ -225,7 +225,7 @@ test('a category moves the stamps of its course', async () => {
 });
 
 test('a provider named twice is locked once', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const at = await database.write([me.id, other.id, me.id], async (_tx, at) => at);
   expect(await versions(me, other)).toEqual([at, at]);
   expect(await database.write([me.id, me.id], async (_tx, at) => at > '2')).toBe(true);
@@ -234,14 +234,14 @@ test('a provider named twice is locked once', async () => {
 
 /** What one provider sees of another's, by each way there is to ask. */
 async function seenOfOthers(scope: boolean) {
-  const world = await worldOn(inject('shared'), {}, { ...allGuards, scope });
-  const [me, other] = [await world.newProvider(), await newProvider()];
+  const testApp = await worldOn(inject('shared'), {}, { ...allGuards, scope });
+  const [me, other] = [await testApp.createProvider(), await createProvider()];
   const course = await other.course({ title: 'Theirs', price_value: 1234, tags: [{ title: 'their tag' }] });
   const tags = (await other.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
   const tag = tags.at(-1)!.id;
   const titles = async (url: string) => {
-    const answer = await me.get(url);
-    return answer.status === 200 ? answer.json<{ title: string }[]>().map(({ title }) => title) : answer.status;
+    const response = await me.get(url);
+    return response.status === 200 ? response.json<{ title: string }[]>().map(({ title }) => title) : response.status;
   };
   const at = `/v2/courses?since_id=${course - 1}&limit=1`;
   const included = (await me.get(`${at}&include[]=products&include[]=provider`)).json();

@@ -1,31 +1,31 @@
 import { describe, expect, test } from 'vitest';
 import {
   dialects,
-  encoded,
-  faultsIn,
+  encodeBody,
+  fieldErrors,
   fullSchool,
-  lasting,
+  omitVolatile,
   minimalSchool,
-  typed,
-  write,
-  writeRaw,
-  writes,
-} from '../../support/generate.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+  contentTypeHeader,
+  sendWrite,
+  sendRawWrite,
+  writeEndpoints,
+} from '../../support/request-bodies.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
-const [postCourse, putSchool, , postLegacyCourse] = writes as [Write, Write, Write, Write, ...Write[]];
-type Write = (typeof writes)[number];
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
+const [postCourse, putSchool, , postLegacyCourse] = writeEndpoints as [Write, Write, Write, Write, ...Write[]];
+type Write = (typeof writeEndpoints)[number];
 type Item = Record<string, unknown> & { title: string; tags: { id: number; title: string }[] };
 
 const form = 'application/x-www-form-urlencoded';
 const json = 'application/json';
 const courses = async (provider: Provider) => (await provider.get('/v2/courses')).json<Item[]>();
 const each = <T>(values: readonly T[]) =>
-  writes.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+  writeEndpoints.flatMap((way) => values.map((value) => [way.name, value, way] as const));
 
-const me = await newProvider();
+const me = await createProvider();
 let titles = 0;
 const nextTitle = () => `Empty ${(titles += 1)}`;
 const withTitle = (type: string, body: string) =>
@@ -37,13 +37,13 @@ async function makeTags(provider: Provider) {
   return [one!.id, two!.id] as const;
 }
 
-test.each(writes)('$name means the same in every dialect', async (way) => {
+test.each(writeEndpoints)('$name means the same in every dialect', async (way) => {
   const read = [];
   for (const dialect of dialects) {
-    const me = await newProvider();
-    const answer = await write(me, way, dialect, way.full);
-    expect(answer, answer.text).toMatchObject({ status: way.created });
-    read.push(lasting(await way.read(me, answer), way.fresh));
+    const me = await createProvider();
+    const response = await sendWrite(me, way, dialect, way.full);
+    expect(response, response.text).toMatchObject({ status: way.created });
+    read.push(omitVolatile(await way.read(me, response), way.fresh));
   }
   expect(read[1]).toEqual(read[0]);
   expect(read[2]).toEqual(read[0]);
@@ -52,11 +52,11 @@ test.each(writes)('$name means the same in every dialect', async (way) => {
 });
 
 test.each(each(dialects))('%s takes the required fields alone as %s', async (_name, dialect, way) => {
-  const me = await newProvider();
-  const answer = await write(me, way, dialect, way.minimal);
-  expect(answer.status, answer.text).toBe(way.created);
+  const me = await createProvider();
+  const response = await sendWrite(me, way, dialect, way.minimal);
+  expect(response.status, response.text).toBe(way.created);
   const { title = 'title' } = way;
-  expect(await way.read(me, answer)).toMatchObject(title === null ? way.minimal : { [title]: way.minimal[title] });
+  expect(await way.read(me, response)).toMatchObject(title === null ? way.minimal : { [title]: way.minimal[title] });
 });
 
 test.each<[string, (a: number, b: number) => string]>([
@@ -70,19 +70,19 @@ test.each<[string, (a: number, b: number) => string]>([
   ['nested objects', (a) => `tags[0][id]=${a}&tags[1][title]=Two`],
   ['ids named twice', (a, b) => `tags[]=${a}&tags[]=${b}&tags[]=${a}`],
 ])('a form names tags by %s', async (_name, body) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ids = await makeTags(me);
-  const answer = await writeRaw(me, postCourse, form, `title=Tagged&${body(...ids)}`);
-  expect(answer.status, answer.text).toBe(201);
+  const response = await sendRawWrite(me, postCourse, form, `title=Tagged&${body(...ids)}`);
+  expect(response.status, response.text).toBe(201);
   expect((await courses(me)).at(-1)?.tags.map(({ id }) => id)).toEqual(ids);
 });
 
 test.each(dialects)('custom properties may have numbers as names: %s', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const custom_properties = { 1: 'one', 2: 'two', 90210: 'many' };
-  const answer = await write(me, postCourse, dialect, { title: 'A', custom_properties });
-  expect(answer.status, answer.text).toBe(201);
-  expect(await postCourse.read(me, answer)).toMatchObject({ custom_properties });
+  const response = await sendWrite(me, postCourse, dialect, { title: 'A', custom_properties });
+  expect(response.status, response.text).toBe(201);
+  expect(await postCourse.read(me, response)).toMatchObject({ custom_properties });
 });
 
 describe('an array without items stands for an object without members, as PHP writes one', () => {
@@ -96,20 +96,20 @@ describe('an array without items stands for an object without members, as PHP wr
 
   test.each(ways)('for a new course: %s', async (_name, type, body) => {
     for (const name of Object.keys(stored)) {
-      const answer = await writeRaw(me, postCourse, type, withTitle(type, body(name)));
-      expect(answer.status, answer.text).toBe(201);
-      const course = await postCourse.read(me, answer);
+      const response = await sendRawWrite(me, postCourse, type, withTitle(type, body(name)));
+      expect(response.status, response.text).toBe(201);
+      const course = await postCourse.read(me, response);
       expect(course).toMatchObject({ custom_properties: null, description_languages: [] });
     }
   });
 
   test.each(ways)('for one that is there, which stays as it was: %s', async (_name, type, body) => {
     const id = await me.course({ title: nextTitle(), ...stored });
-    const read = async () => lasting((await me.get(`/v2/courses/${id}`)).json());
+    const read = async () => omitVolatile((await me.get(`/v2/courses/${id}`)).json());
     const before = await read();
     for (const name of Object.keys(stored)) {
-      const answer = await me.put(`/v2/courses/${id}`, body(name), { 'content-type': type });
-      expect(answer.status, answer.text).toBe(200);
+      const response = await me.put(`/v2/courses/${id}`, body(name), { 'content-type': type });
+      expect(response.status, response.text).toBe(200);
       expect(await read()).toEqual(before);
     }
   });
@@ -122,16 +122,16 @@ describe('an array without items stands for an object without members, as PHP wr
 
   test.each([[[1]], [['a']], [[[]]], [[null]]])('one with an item, like %j, stands for none', async (value) => {
     for (const name of Object.keys(stored)) {
-      const answer = await me.post('/v2/courses', { title: nextTitle(), [name]: value });
-      expect(answer).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
+      const response = await me.post('/v2/courses', { title: nextTitle(), [name]: value });
+      expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
     }
   });
 });
 
 test.each(['tags=%d', 'tags[]=%d', 'tags[0]=%d', 'tags=["%d"]'])('%s names one tag', async (body) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [id] = await makeTags(me);
-  await writeRaw(me, postCourse, form, `title=Tagged&${body.replace('%d', String(id))}`);
+  await sendRawWrite(me, postCourse, form, `title=Tagged&${body.replace('%d', String(id))}`);
   expect((await courses(me)).at(-1)?.tags).toEqual([{ id, title: 'One' }]);
 });
 
@@ -141,15 +141,15 @@ test.each([
   ['JSON', json, '{"title":"A","tags":[{"title":" New "},{"title":"new"}]}'],
   ['JSON in JSON', json, '{"title":"A","tags":"[{\\"title\\":\\"New\\"}]"}'],
 ])('a tag is made by title once: %s', async (_name, type, body) => {
-  const me = await newProvider();
-  await writeRaw(me, postCourse, type, body);
+  const me = await createProvider();
+  await sendRawWrite(me, postCourse, type, body);
   expect((await courses(me))[0]?.tags).toEqual([{ id: expect.any(Number) as number, title: 'New' }]);
 });
 
 test.each(['tags[]=', 'tags=', 'tags=[]', 'tags=%20[]', 'labels='])('%s is no tag', async (body) => {
-  const me = await newProvider();
-  const answer = await writeRaw(me, postCourse, form, `title=A&${body}`);
-  expect(answer.status, answer.text).toBe(201);
+  const me = await createProvider();
+  const response = await sendRawWrite(me, postCourse, form, `title=A&${body}`);
+  expect(response.status, response.text).toBe(201);
   expect((await courses(me))[0]?.tags).toEqual([]);
 });
 
@@ -157,26 +157,26 @@ test.each([
   [form, 'title=A&tags[]=&tags[]=%d&tags[]='],
   [json, '{"title":"A","tags":[null,%d,""]}'],
 ])('an empty tag beside another is left out: %s %s', async (type, body) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [id] = await makeTags(me);
-  const answer = await writeRaw(me, postCourse, type, body.replace('%d', String(id)));
-  expect(answer.status, answer.text).toBe(201);
+  const response = await sendRawWrite(me, postCourse, type, body.replace('%d', String(id)));
+  expect(response.status, response.text).toBe(201);
   expect((await courses(me)).at(-1)?.tags).toEqual([{ id, title: 'One' }]);
 });
 
 test.each(['labels[]=%d', 'labels=[{"id":%d}]', 'labels[0][title]=red', 'labels=[{"title":" RED "}]'])(
   '%s names a label',
   async (body) => {
-    const me = await newProvider();
+    const me = await createProvider();
     await me.course({ labels: [{ title: 'Red' }] });
     const labels = 'select id from labels where provider_id = $1';
-    const { rows } = await world.database.pool.query<{ id: number }>(labels, [me.id]);
-    const answer = await writeRaw(me, postCourse, form, `title=B&${body.replace('%d', String(rows[0]!.id))}`);
-    expect(answer.status, answer.text).toBe(201);
+    const { rows } = await testApp.database.pool.query<{ id: number }>(labels, [me.id]);
+    const response = await sendRawWrite(me, postCourse, form, `title=B&${body.replace('%d', String(rows[0]!.id))}`);
+    expect(response.status, response.text).toBe(201);
     const named = 'select label_id from course_labels where provider_id = $1 and course_id = $2';
-    const { rows: found } = await world.database.pool.query(named, [
+    const { rows: found } = await testApp.database.pool.query(named, [
       me.id,
-      answer.json<{ course_id: number }>().course_id,
+      response.json<{ course_id: number }>().course_id,
     ]);
     expect(found).toEqual([{ label_id: rows[0]!.id }]);
   },
@@ -185,8 +185,8 @@ test.each(['labels[]=%d', 'labels=[{"id":%d}]', 'labels[0][title]=red', 'labels=
 test.each(['tags=x', 'tags=[', 'tags={"id":0}', 'tags=[[1]]', 'tags[0][id]=-1', 'tags=0', 'labels=999999999'])(
   '%s is not valid',
   async (body) => {
-    const answer = await writeRaw(await newProvider(), postCourse, form, `title=A&${body}`);
-    expect(answer).toMatchObject({
+    const response = await sendRawWrite(await createProvider(), postCourse, form, `title=A&${body}`);
+    expect(response).toMatchObject({
       status: 400,
       text: `{"error":"Field(s) not valid: ${body.slice(0, body.search(/[[=]/))}"}`,
     });
@@ -194,26 +194,26 @@ test.each(['tags=x', 'tags=[', 'tags={"id":0}', 'tags=[[1]]', 'tags[0][id]=-1', 
 );
 
 test('a tag of another provider is not valid, alone or beside own ones', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [[own], [foreign]] = [await makeTags(me), await makeTags(other)];
   for (const tags of [[foreign], [own, foreign], [{ id: foreign }]]) {
-    const answer = await me.post('/v2/courses', { title: 'A', tags });
-    expect(answer).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: tags"}' });
+    const response = await me.post('/v2/courses', { title: 'A', tags });
+    expect(response).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: tags"}' });
   }
 });
 
 const booleans = { true: '1 true TRUE yes Yes on ON', false: '0 false False no NO off Off' };
 test.each(Object.entries(booleans))('%s in a form is spelled %s', async (meaning, spellings) => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const word of spellings.split(' ')) {
-    const answer = await writeRaw(me, putSchool, form, encoded('form', { ...minimalSchool, active: word }));
-    expect(answer.status, word).toBe(200);
+    const response = await sendRawWrite(me, putSchool, form, encodeBody('form', { ...minimalSchool, active: word }));
+    expect(response.status, word).toBe(200);
     expect((await me.get('/v2/schools')).json(), word).toMatchObject({ school: { active: meaning === 'true' } });
   }
 });
 
 test.each([true, false, 1, 0, 'yes', 'OFF'])('%j is a boolean in JSON', async (active) => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.post('/v2/courses', { title: 'A', active });
   expect((await courses(me))[0]).toMatchObject({ is_active: [true, 1, 'yes'].includes(active) });
 });
@@ -221,37 +221,37 @@ test.each([true, false, 1, 0, 'yes', 'OFF'])('%j is a boolean in JSON', async (a
 test.each([2, -1, 1.5, 'maybe', 'y', 't', ' 1', '01', 'null', [true], {}, 'ja', 'constructor'])(
   '%j is no boolean',
   async (active) => {
-    const me = await newProvider();
-    for (const way of writes.filter(({ flag }) => flag !== null)) {
+    const me = await createProvider();
+    for (const way of writeEndpoints.filter(({ flag }) => flag !== null)) {
       const { flag = 'active' } = way;
-      const answer = await write(me, way, 'json', { ...way.minimal, [flag!]: active });
-      expect([answer.status, faultsIn(answer)], way.name).toEqual([400, { missing: [], notValid: [flag] }]);
+      const response = await sendWrite(me, way, 'json', { ...way.minimal, [flag!]: active });
+      expect([response.status, fieldErrors(response)], way.name).toEqual([400, { missing: [], notValid: [flag] }]);
     }
   },
 );
 
 test.each(dialects)('an empty optional field of a new course has its default: %s', async (dialect) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const empty = Object.fromEntries(Object.keys(postCourse.full).map((name) => [name, '']));
-  const [answer, plain] = [
-    await write(me, postCourse, dialect, { ...empty, title: 'A' }),
-    await write(other, postCourse, dialect, { title: 'A' }),
+  const [response, plain] = [
+    await sendWrite(me, postCourse, dialect, { ...empty, title: 'A' }),
+    await sendWrite(other, postCourse, dialect, { title: 'A' }),
   ];
-  expect(answer.status, answer.text).toBe(201);
-  expect(lasting(await postCourse.read(me, answer))).toEqual(lasting(await postCourse.read(other, plain)));
+  expect(response.status, response.text).toBe(201);
+  expect(omitVolatile(await postCourse.read(me, response))).toEqual(omitVolatile(await postCourse.read(other, plain)));
 });
 
 test.each(dialects)(
   'an empty optional text of a school is cleared, an empty boolean is not sent: %s',
   async (dialect) => {
-    const me = await newProvider();
-    await write(me, putSchool, dialect, fullSchool);
+    const me = await createProvider();
+    await sendWrite(me, putSchool, dialect, fullSchool);
     const optional = Object.keys(fullSchool).filter((name) => !(name in minimalSchool));
-    const answer = await write(me, putSchool, dialect, {
+    const response = await sendWrite(me, putSchool, dialect, {
       ...minimalSchool,
       ...Object.fromEntries(optional.map((name) => [name, ''])),
     });
-    expect(answer.status, answer.text).toBe(200);
+    expect(response.status, response.text).toBe(200);
     expect((await me.get('/v2/schools')).json<{ school: object }>().school).toMatchObject({
       active: true,
       reference: null,
@@ -266,37 +266,37 @@ test.each(dialects)(
 );
 
 test.each(dialects)('an optional field of a school that is not sent keeps its value: %s', async (dialect) => {
-  const me = await newProvider();
-  await write(me, putSchool, dialect, fullSchool);
+  const me = await createProvider();
+  await sendWrite(me, putSchool, dialect, fullSchool);
   const before = await putSchool.read(me, await me.get('/v2/schools'));
-  await write(me, putSchool, dialect, minimalSchool);
+  await sendWrite(me, putSchool, dialect, minimalSchool);
   const after = await putSchool.read(me, await me.get('/v2/schools'));
-  expect(lasting(after)).toEqual({ ...lasting(before), active: true });
+  expect(omitVolatile(after)).toEqual({ ...omitVolatile(before), active: true });
 });
 
 test('null in JSON is empty', async () => {
-  const me = await newProvider();
-  await write(me, putSchool, 'json', fullSchool);
-  const answer = await write(me, putSchool, 'json', {
+  const me = await createProvider();
+  await sendWrite(me, putSchool, 'json', fullSchool);
+  const response = await sendWrite(me, putSchool, 'json', {
     ...minimalSchool,
     reference: null,
     text_tagline: null,
     active: null,
   });
-  expect(answer.status).toBe(200);
-  expect(await putSchool.read(me, answer)).toMatchObject({ reference: null, text_tagline: '', active: true });
+  expect(response.status).toBe(200);
+  expect(await putSchool.read(me, response)).toMatchObject({ reference: null, text_tagline: '', active: true });
 });
 
 test.each(each(dialects))('%s: an empty required field is missing, as %s', async (_name, dialect, way) => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const name of Object.keys(way.minimal)) {
-    const answer = await write(me, way, dialect, { ...way.minimal, [name]: '' });
-    expect([answer.status, faultsIn(answer)]).toEqual([400, { missing: [name], notValid: [] }]);
+    const response = await sendWrite(me, way, dialect, { ...way.minimal, [name]: '' });
+    expect([response.status, fieldErrors(response)]).toEqual([400, { missing: [name], notValid: [] }]);
   }
 });
 
 test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', async (_name, dialect, way) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const sent = {
     id: 'x',
     course_id: '7',
@@ -306,26 +306,26 @@ test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', asyn
     provider_id: '1',
     colour: 'red',
   };
-  const answer = await write(me, way, dialect, { ...way.minimal, ...sent });
-  expect(answer.status, answer.text).toBe(way.created);
-  expect(await way.read(me, answer)).not.toHaveProperty('colour');
+  const response = await sendWrite(me, way, dialect, { ...way.minimal, ...sent });
+  expect(response.status, response.text).toBe(way.created);
+  expect(await way.read(me, response)).not.toHaveProperty('colour');
 });
 
 test('the older interface ignores tags, labels and external addresses, whatever they hold', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ignored = { tags: ['x'], labels: '[', external_booking_url: 'no url', external_more_info_url: 'no url' };
-  const answer = await write(me, postLegacyCourse, 'form', { title: 'A', ...ignored });
-  expect(answer.status, answer.text).toBe(200);
+  const response = await sendWrite(me, postLegacyCourse, 'form', { title: 'A', ...ignored });
+  expect(response.status, response.text).toBe(200);
   expect((await courses(me))[0]).toMatchObject({ tags: [], external_booking_url: null, external_more_info_url: null });
 });
 
 test.each(['title[]=B', 'title[0]=B', 'title[a]=B', 'title=A&title=B', 'title=A&title[]=B', 'title=A&title[x]=B'])(
   'one value, not a list: %s',
   async (body) => {
-    const me = await newProvider();
+    const me = await createProvider();
     for (const way of [postCourse, postLegacyCourse]) {
-      const answer = await writeRaw(me, way, form, body);
-      expect(answer.json<{ error: string }>().error).toBe('Field(s) not valid: title');
+      const response = await sendRawWrite(me, way, form, body);
+      expect(response.json<{ error: string }>().error).toBe('Field(s) not valid: title');
     }
   },
 );
@@ -333,11 +333,16 @@ test.each(['title[]=B', 'title[0]=B', 'title[a]=B', 'title=A&title=B', 'title=A&
 test('a field sent twice in multipart is not valid', async () => {
   const part = '--edge\r\ncontent-disposition: form-data; name="title"\r\n\r\nA\r\n';
   const body = `${part}${part}--edge--\r\n`;
-  const answer = await writeRaw(await newProvider(), postCourse, typed('multipart')['content-type'], body);
-  expect(answer).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: title"}' });
+  const response = await sendRawWrite(
+    await createProvider(),
+    postCourse,
+    contentTypeHeader('multipart')['content-type'],
+    body,
+  );
+  expect(response).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: title"}' });
 });
 
 test.each(['title', 'level', 'active'])('a list instead of %s is not valid in JSON', async (name) => {
-  const answer = await (await newProvider()).post('/v2/courses', { title: 'A', [name]: ['6'] });
-  expect(answer).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
+  const response = await (await createProvider()).post('/v2/courses', { title: 'A', [name]: ['6'] });
+  expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
 });

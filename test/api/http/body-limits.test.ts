@@ -3,24 +3,24 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import {
   contentTypes,
-  countOf,
+  countRows,
   dialects,
-  encoded,
-  faultsIn,
-  multipartOf,
-  pairsOf,
-  typed,
-  urlOf,
-  write,
-  writeRaw,
-  writes,
-} from '../../support/generate.ts';
-import { sharedPort, sharedWorld } from '../../support/world.ts';
+  encodeBody,
+  fieldErrors,
+  encodeMultipart,
+  toPairs,
+  contentTypeHeader,
+  endpointUrl,
+  sendWrite,
+  sendRawWrite,
+  writeEndpoints,
+} from '../../support/request-bodies.ts';
+import { sharedPort, sharedTestApp } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
-const me = await newProvider();
-const [postCourse, putSchool] = writes as [Write, Write, ...Write[]];
-type Write = (typeof writes)[number];
+const { createProvider } = await sharedTestApp();
+const me = await createProvider();
+const [postCourse, putSchool] = writeEndpoints as [Write, Write, ...Write[]];
+type Write = (typeof writeEndpoints)[number];
 
 const port = await sharedPort();
 
@@ -36,9 +36,9 @@ const overSocket = (options: RequestOptions, body: string | Buffer) =>
     outgoing.end(body);
   });
 
-const told = (answer: { text: string }) => (JSON.parse(answer.text) as { error: string }).error;
+const reported = (response: { text: string }) => (JSON.parse(response.text) as { error: string }).error;
 const each = <T>(values: readonly T[]) =>
-  writes.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+  writeEndpoints.flatMap((way) => values.map((value) => [way.name, value, way] as const));
 const mebibyte = 1_048_576;
 const large = { title: 'Too large', org_nr: '1', text_description: 'x'.repeat(mebibyte) };
 
@@ -46,16 +46,16 @@ test.each(
   each(['application/json', 'text/plain', 'multipart/form-data', 'application/x-www-form-urlencoded', 'x/y', '']),
 )('%s without a body is an empty form: %s', async (_name, type, way) => {
   const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
-  const answer = await me.request(way.method)(await urlOf(me, way), undefined, headers);
+  const response = await me.request(way.method)(await endpointUrl(me, way), undefined, headers);
   const { required = Object.keys(way.minimal) } = way;
-  expect(answer.status).toBe(required.length > 0 ? 400 : way.created);
-  expect(faultsIn(answer)).toEqual({ missing: required, notValid: [] });
+  expect(response.status).toBe(required.length > 0 ? 400 : way.created);
+  expect(fieldErrors(response)).toEqual({ missing: required, notValid: [] });
 });
 
 test.each(dialects)('an empty chunked body is an empty form: %s', async (dialect) => {
-  const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...typed(dialect) };
-  const answer = await overSocket({ method: 'POST', path: '/v2/courses', headers }, '');
-  expect(answer).toEqual({ status: 400, text: '{"error":"Missing field(s): title"}' });
+  const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...contentTypeHeader(dialect) };
+  const response = await overSocket({ method: 'POST', path: '/v2/courses', headers }, '');
+  expect(response).toEqual({ status: 400, text: '{"error":"Missing field(s): title"}' });
 });
 
 test.each([
@@ -65,7 +65,7 @@ test.each([
   ['a multipart without parts', contentTypes.multipart, '--edge--\r\n'],
   ['a form of ampersands', contentTypes.form, '&&'],
 ])('%s is an empty form', async (_name, type, body) => {
-  expect(await writeRaw(me, postCourse, type, body)).toMatchObject({
+  expect(await sendRawWrite(me, postCourse, type, body)).toMatchObject({
     status: 400,
     text: '{"error":"Missing field(s): title"}',
   });
@@ -74,26 +74,26 @@ test.each([
 test.each(each(['text/plain', 'text/xml', 'application/octet-stream', 'application/jsonp', 'text/json', 'nonsense']))(
   '%s refuses a body of type %s',
   async (_name, type, way) => {
-    const answer = await writeRaw(me, way, type, encoded('form', way.full));
-    expect(answer.status).toBe(415);
-    expect(answer.json()).toHaveProperty('error');
+    const response = await sendRawWrite(me, way, type, encodeBody('form', way.full));
+    expect(response.status).toBe(415);
+    expect(response.json()).toHaveProperty('error');
   },
 );
 
 test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset=UTF-8'])(
   'takes %s',
   async (type) => {
-    expect((await writeRaw(me, putSchool, type, encoded('json', putSchool.minimal))).status).toBe(200);
+    expect((await sendRawWrite(me, putSchool, type, encodeBody('json', putSchool.minimal))).status).toBe(200);
   },
 );
 
 test.each(each(['gzip', 'deflate', 'br', 'GZIP', 'gzip, identity']))(
   '%s refuses Content-Encoding: %s',
   async (_name, encoding, way) => {
-    const body = gzipSync(encoded('json', way.minimal));
-    const headers = { ...typed('json'), 'content-encoding': encoding };
-    const answer = await me.request(way.method)(await urlOf(me, way), body, headers);
-    expect(answer.status).toBe(415);
+    const body = gzipSync(encodeBody('json', way.minimal));
+    const headers = { ...contentTypeHeader('json'), 'content-encoding': encoding };
+    const response = await me.request(way.method)(await endpointUrl(me, way), body, headers);
+    expect(response.status).toBe(415);
   },
 );
 
@@ -108,52 +108,57 @@ test.each([
   '[1',
   '\u0000',
 ])('%j is no JSON', async (body) => {
-  for (const way of writes) expect((await writeRaw(me, way, contentTypes.json, body)).status, way.name).toBe(400);
+  for (const way of writeEndpoints)
+    expect((await sendRawWrite(me, way, contentTypes.json, body)).status, way.name).toBe(400);
 });
 
 test.each(['[]', '[{"title":"A"}]', '"title=A"', '1', 'true', 'false', '0', '""'])(
   'JSON %s holds no fields',
   async (body) => {
-    for (const way of writes) expect((await writeRaw(me, way, contentTypes.json, body)).status, way.name).toBe(400);
+    for (const way of writeEndpoints)
+      expect((await sendRawWrite(me, way, contentTypes.json, body)).status, way.name).toBe(400);
   },
 );
 
 test.each([
-  ['no boundary', 'multipart/form-data', multipartOf([['title', 'A']])],
-  ['another boundary', 'multipart/form-data; boundary=other', multipartOf([['title', 'A']])],
+  ['no boundary', 'multipart/form-data', encodeMultipart([['title', 'A']])],
+  ['another boundary', 'multipart/form-data; boundary=other', encodeMultipart([['title', 'A']])],
   ['cut short', contentTypes.multipart, '--edge\r\ncontent-disposition: form-data; name="title"\r\n\r\nA'],
   ['no name', contentTypes.multipart, '--edge\r\n\r\nA\r\n--edge--\r\n'],
 ])('a multipart with %s is refused', async (_name, type, body) => {
-  const before = await countOf(me);
-  expect((await writeRaw(me, postCourse, type, body)).status).toBe(400);
-  expect(await countOf(me)).toBe(before);
+  const before = await countRows(me);
+  expect((await sendRawWrite(me, postCourse, type, body)).status).toBe(400);
+  expect(await countRows(me)).toBe(before);
 });
 
 test.each(each(dialects))('%s refuses more than 1 MiB, with its length: %s', async (_name, dialect, way) => {
-  const before = await countOf(me);
-  const body = encoded(dialect, large);
-  const headers = { 'x-api-key': me.apiKey, 'content-length': Buffer.byteLength(body), ...typed(dialect) };
-  const answer = await overSocket({ method: way.method, path: await urlOf(me, way), headers }, body);
-  expect(answer.status).toBe(413);
-  expect(told(answer)).toBeTruthy();
-  expect(await countOf(me)).toBe(before);
+  const before = await countRows(me);
+  const body = encodeBody(dialect, large);
+  const headers = { 'x-api-key': me.apiKey, 'content-length': Buffer.byteLength(body), ...contentTypeHeader(dialect) };
+  const response = await overSocket({ method: way.method, path: await endpointUrl(me, way), headers }, body);
+  expect(response.status).toBe(413);
+  expect(reported(response)).toBeTruthy();
+  expect(await countRows(me)).toBe(before);
 });
 
 test.each(each(dialects))('%s refuses more than 1 MiB, in chunks: %s', async (_name, dialect, way) => {
-  const before = await countOf(me);
-  const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...typed(dialect) };
-  const answer = await overSocket({ method: way.method, path: await urlOf(me, way), headers }, encoded(dialect, large));
-  expect(answer.status).toBe(413);
-  expect(told(answer)).toBeTruthy();
-  expect(await countOf(me)).toBe(before);
+  const before = await countRows(me);
+  const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...contentTypeHeader(dialect) };
+  const response = await overSocket(
+    { method: way.method, path: await endpointUrl(me, way), headers },
+    encodeBody(dialect, large),
+  );
+  expect(response.status).toBe(413);
+  expect(reported(response)).toBeTruthy();
+  expect(await countRows(me)).toBe(before);
 });
 
 test.each(dialects)('takes what is just below 1 MiB, in chunks: %s', async (dialect) => {
   const fields = (length: number) => ({ ...putSchool.minimal, unknown: 'x'.repeat(length) });
-  const body = encoded(dialect, fields(mebibyte - encoded(dialect, fields(0)).length));
-  const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...typed(dialect) };
-  const answer = await overSocket({ method: 'PUT', path: '/v2/schools', headers }, body);
-  expect(answer.status, answer.text).toBe(200);
+  const body = encodeBody(dialect, fields(mebibyte - encodeBody(dialect, fields(0)).length));
+  const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...contentTypeHeader(dialect) };
+  const response = await overSocket({ method: 'PUT', path: '/v2/schools', headers }, body);
+  expect(response.status, response.text).toBe(200);
 });
 
 test.each(
@@ -163,20 +168,23 @@ test.each(
     ';filename=""\r\ncontent-type: image/png',
   ]),
 )('%s refuses a file: %j', async (_name, file, way) => {
-  const before = await countOf(me);
+  const before = await countRows(me);
   const part = `--edge\r\ncontent-disposition: form-data; name="text_description"${file}\r\n\r\nA\r\n`;
-  const answer = await writeRaw(me, way, contentTypes.multipart, part + multipartOf(pairsOf(way.minimal)));
-  expect(answer.status).toBe(400);
-  expect(await countOf(me)).toBe(before);
+  const response = await sendRawWrite(me, way, contentTypes.multipart, part + encodeMultipart(toPairs(way.minimal)));
+  expect(response.status).toBe(400);
+  expect(await countRows(me)).toBe(before);
 });
 
-test.each(writes.map((way) => [way.name, way] as const))('%s ignores an empty file part', async (_name, way) => {
-  const me = await newProvider();
-  const head = '--edge\r\ncontent-disposition: form-data; name="logo"; filename=""';
-  const part = `${head}\r\ncontent-type: application/octet-stream\r\n\r\n\r\n`;
-  const answer = await writeRaw(me, way, contentTypes.multipart, part + multipartOf(pairsOf(way.minimal)));
-  expect(answer.status, answer.text).toBe(way.created);
-});
+test.each(writeEndpoints.map((way) => [way.name, way] as const))(
+  '%s ignores an empty file part',
+  async (_name, way) => {
+    const me = await createProvider();
+    const head = '--edge\r\ncontent-disposition: form-data; name="logo"; filename=""';
+    const part = `${head}\r\ncontent-type: application/octet-stream\r\n\r\n\r\n`;
+    const response = await sendRawWrite(me, way, contentTypes.multipart, part + encodeMultipart(toPairs(way.minimal)));
+    expect(response.status, response.text).toBe(way.created);
+  },
+);
 
 const deep = (levels: number): unknown => (levels === 0 ? 'x' : { a: deep(levels - 1) });
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'x']));
@@ -187,21 +195,21 @@ test.each([
   ['a form 100,000 deep', contentTypes.form, nested(100_000)],
   ['tags 300,000 deep', contentTypes.form, `title=A&tags=${'['.repeat(300_000)}`],
   ['tags 300 deep', contentTypes.form, `title=A&tags=${'['.repeat(300)}1${']'.repeat(300)}`],
-  ['a multipart 8 deep', contentTypes.multipart, encoded('multipart', { title: 'A', a: deep(8) })],
-  ['JSON 8 deep', contentTypes.json, encoded('json', { title: 'A', a: deep(8) })],
+  ['a multipart 8 deep', contentTypes.multipart, encodeBody('multipart', { title: 'A', a: deep(8) })],
+  ['JSON 8 deep', contentTypes.json, encodeBody('json', { title: 'A', a: deep(8) })],
   ['JSON 200,000 deep', contentTypes.json, `{"title":"A","tags":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
-  ['a form of 20,000 fields', contentTypes.form, encoded('form', { title: 'A', ...many(20_000) })],
-  ['a multipart of 9,000 fields', contentTypes.multipart, encoded('multipart', { title: 'A', ...many(9_000) })],
+  ['a form of 20,000 fields', contentTypes.form, encodeBody('form', { title: 'A', ...many(20_000) })],
+  ['a multipart of 9,000 fields', contentTypes.multipart, encodeBody('multipart', { title: 'A', ...many(9_000) })],
   ['a form of 5,000 tags', contentTypes.form, `title=A${'&tags[]=1'.repeat(5_000)}`],
   ['JSON of 200,000 tags', contentTypes.json, `{"title":"A","tags":[${'[],'.repeat(200_000)}1]}`],
   ['a form of 90,000 bad tags as JSON', contentTypes.form, `title=A&tags=[${'"x",'.repeat(90_000)}1]`],
 ])('%s is refused, and quickly', async (_name, type, body) => {
-  const before = await countOf(me);
+  const before = await countRows(me);
   const started = performance.now();
-  const answer = await writeRaw(me, postCourse, type, body);
+  const response = await sendRawWrite(me, postCourse, type, body);
   expect(performance.now() - started).toBeLessThan(3_000);
-  expect(answer.status, answer.text.slice(0, 200)).toBe(400);
-  expect(await countOf(me)).toBe(before);
+  expect(response.status, response.text.slice(0, 200)).toBe(400);
+  expect(await countRows(me)).toBe(before);
 });
 
 test.each([
@@ -219,7 +227,7 @@ test.each([
   [contentTypes.json, '{"title":"%s","translations":{"__proto__":{"polluted":"1"}}}'],
   [
     contentTypes.multipart,
-    multipartOf([
+    encodeMultipart([
       ['title', '%s'],
       ['__proto__[polluted]', '1'],
       ['constructor[prototype][polluted]', '1'],
@@ -227,7 +235,7 @@ test.each([
   ],
   [
     contentTypes.multipart,
-    multipartOf([
+    encodeMultipart([
       ['title', '%s'],
       ['__proto__', '1'],
       ['hasOwnProperty', '1'],
@@ -236,28 +244,31 @@ test.each([
   ],
 ])('no prototype is polluted by %s %s', async (type, body) => {
   const prototype = Object.getOwnPropertyNames(Object.prototype);
-  const answer = await writeRaw(me, postCourse, type, body.replace('%s', `Course ${Math.random()}`));
-  expect([201, 400]).toContain(answer.status);
+  const response = await sendRawWrite(me, postCourse, type, body.replace('%s', `Course ${Math.random()}`));
+  expect([201, 400]).toContain(response.status);
   expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(prototype);
   expect({}).not.toHaveProperty('polluted');
   expect([]).not.toHaveProperty('polluted');
 });
 
 test.each(dialects)('thousands of nested keys are refused: %s', async (dialect) => {
-  const answer = await write(me, postCourse, dialect, { title: `Many ${dialect}`, custom_properties: many(4_000) });
-  expect(answer.status, answer.text).toBe(400);
+  const response = await sendWrite(me, postCourse, dialect, {
+    title: `Many ${dialect}`,
+    custom_properties: many(4_000),
+  });
+  expect(response.status, response.text).toBe(400);
 });
 
 test.each(['form', 'json'] as const)('a field named like a method is just unknown: %s', async (dialect) => {
   const odd = { toString: '1', hasOwnProperty: '1', valueOf: '1', constructor: '1', length: '1' };
-  const answer = await write(me, postCourse, dialect, { title: `Odd ${dialect}`, ...odd });
-  expect(answer.status, answer.text).toBe(201);
+  const response = await sendWrite(me, postCourse, dialect, { title: `Odd ${dialect}`, ...odd });
+  expect(response.status, response.text).toBe(201);
 });
 
 test('a far too long title is refused before it is normalized, which would take minutes', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const started = performance.now();
-  const answer = await me.post('/v2/courses', { title: '\u0301\u0327'.repeat(200_000) });
-  expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: title' }]);
+  const response = await me.post('/v2/courses', { title: '\u0301\u0327'.repeat(200_000) });
+  expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: title' }]);
   expect(performance.now() - started).toBeLessThan(2_000);
 });

@@ -3,30 +3,30 @@ import { asLine } from '../../../src/lib/text.ts';
 import {
   contentTypes,
   dialects,
-  faultsIn,
-  multipartOf,
-  write,
-  writeRaw,
-  writes,
+  fieldErrors,
+  encodeMultipart,
+  sendWrite,
+  sendRawWrite,
+  writeEndpoints,
   type Fields,
-} from '../../support/generate.ts';
-import { sharedWorld } from '../../support/world.ts';
+} from '../../support/request-bodies.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
-const me = await newProvider();
-const [postCourse, putSchool, , postLegacyCourse] = writes as [Write, Write, Write, Write, ...Write[]];
-type Write = (typeof writes)[number];
+const { createProvider } = await sharedTestApp();
+const me = await createProvider();
+const [postCourse, putSchool, , postLegacyCourse] = writeEndpoints as [Write, Write, Write, Write, ...Write[]];
+type Write = (typeof writeEndpoints)[number];
 const each = <T>(values: readonly T[]) =>
-  writes.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+  writeEndpoints.flatMap((way) => values.map((value) => [way.name, value, way] as const));
 
-let made = 0;
-const newTitle = () => `Text ${(made += 1)}`;
-const told = (answer: { text: string }) => (JSON.parse(answer.text) as { error: string }).error;
+let created = 0;
+const newTitle = () => `Text ${(created += 1)}`;
+const reported = (response: { text: string }) => (JSON.parse(response.text) as { error: string }).error;
 
 async function stored(way: Write, dialect: (typeof dialects)[number], fields: Fields) {
-  const answer = await write(me, way, dialect, { ...way.minimal, title: newTitle(), ...fields });
-  expect(answer.status, answer.text).toBe(way.created);
-  return way.read(me, answer);
+  const response = await sendWrite(me, way, dialect, { ...way.minimal, title: newTitle(), ...fields });
+  expect(response.status, response.text).toBe(way.created);
+  return way.read(me, response);
 }
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
@@ -34,7 +34,7 @@ const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part
 test.each<[string, string, string | Buffer]>([
   ['NUL in a form', contentTypes.form, 'title=a%00b'],
   ['NUL in JSON', contentTypes.json, '{"title":"a\\u0000b"}'],
-  ['NUL in multipart', contentTypes.multipart, multipartOf([['title', 'a\0b']])],
+  ['NUL in multipart', contentTypes.multipart, encodeMultipart([['title', 'a\0b']])],
   ['a lone high surrogate', contentTypes.json, '{"title":"\\ud800"}'],
   ['a lone low surrogate', contentTypes.json, '{"title":"a\\udc00b"}'],
   ['surrogates the wrong way round', contentTypes.json, '{"title":"\\udc00\\ud800"}'],
@@ -47,9 +47,9 @@ test.each<[string, string, string | Buffer]>([
   ['half an escape', contentTypes.form, 'title=100%'],
   ['raw Latin-1 in a form', contentTypes.form, bytes('title=K', [0xe6], 're')],
   ['raw Latin-1 in JSON', contentTypes.json, bytes('{"title":"K', [0xe6], 're"}')],
-  ['raw Latin-1 in multipart', contentTypes.multipart, Buffer.from(multipartOf([['title', 'Kære']]), 'latin1')],
+  ['raw Latin-1 in multipart', contentTypes.multipart, Buffer.from(encodeMultipart([['title', 'Kære']]), 'latin1')],
 ])('%s is not valid', async (_name, type, body) => {
-  expect(await writeRaw(me, postCourse, type, body)).toMatchObject({
+  expect(await sendRawWrite(me, postCourse, type, body)).toMatchObject({
     status: 400,
     text: '{"error":"Field(s) not valid: title"}',
   });
@@ -66,14 +66,14 @@ test.each([
   'level',
 ])('NUL in %s is not valid', async (name) => {
   const values: Fields = { custom_properties: { a: 'x\0' }, tags: [{ title: 'x\0' }], email_booking: 'a\0@b.example' };
-  const answer = await me.post('/v2/courses', { title: newTitle(), [name]: values[name] ?? 'x\0' });
-  expect(answer).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
+  const response = await me.post('/v2/courses', { title: newTitle(), [name]: values[name] ?? 'x\0' });
+  expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
 });
 
 test('the name of a custom property may not hold what its value may not', async () => {
   for (const name of ['a\0', '\ufffd', '', 'x'.repeat(41)]) {
-    const answer = await me.post('/v2/courses', { title: newTitle(), custom_properties: { [name]: 'x' } });
-    expect(answer).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: custom_properties"}' });
+    const response = await me.post('/v2/courses', { title: newTitle(), custom_properties: { [name]: 'x' } });
+    expect(response).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: custom_properties"}' });
   }
 });
 
@@ -95,18 +95,18 @@ test.each(named)('%s, field %s takes %i characters and not one more', async (_wa
   for (const character of ['x', 'ø', '🚑']) {
     const longest = character.repeat(limit);
     expect(read(await stored(way, 'json', { [name]: longest })) === longest, character).toBe(true);
-    const answer = await write(me, way, 'json', { ...way.minimal, [name]: `${longest}${character}` });
-    expect(told(answer)).toBe(`Field(s) not valid: ${name}`);
+    const response = await sendWrite(me, way, 'json', { ...way.minimal, [name]: `${longest}${character}` });
+    expect(reported(response)).toBe(`Field(s) not valid: ${name}`);
   }
 });
 
 test.each([
   ['email_booking', (length: number) => `${'a'.repeat(length - 10)}@b.example`, 254],
   ['external_booking_url', (length: number) => `https://b.example/${'a'.repeat(length - 18)}`, 2_000],
-] as const)('%s takes as many characters as such an address may have', async (name, made, limit) => {
-  await stored(postCourse, 'json', { [name]: made(limit) });
-  const answer = await write(me, postCourse, 'json', { title: newTitle(), [name]: made(limit + 1) });
-  expect(told(answer)).toBe(`Field(s) not valid: ${name}`);
+] as const)('%s takes as many characters as such an address may have', async (name, created, limit) => {
+  await stored(postCourse, 'json', { [name]: created(limit) });
+  const response = await sendWrite(me, postCourse, 'json', { title: newTitle(), [name]: created(limit + 1) });
+  expect(reported(response)).toBe(`Field(s) not valid: ${name}`);
 });
 
 test.each([
@@ -119,8 +119,8 @@ test.each([
   ['time_of_day', ['0', '4']],
 ] as const)('%s takes no %j', async (name, values) => {
   for (const value of values) {
-    const answer = await write(me, postCourse, 'form', { title: newTitle(), [name]: value });
-    expect(answer.text).toBe(`{"error":"Field(s) not valid: ${name}"}`);
+    const response = await sendWrite(me, postCourse, 'form', { title: newTitle(), [name]: value });
+    expect(response.text).toBe(`{"error":"Field(s) not valid: ${name}"}`);
   }
 });
 
@@ -139,8 +139,8 @@ test.each(eachTitled([' ', '   ', '\t\r\n', '\u00a0\u3000']))(
   '%s: a title of blanks is missing: %j',
   async (_name, blanks, way, name) => {
     for (const dialect of dialects) {
-      const answer = await write(me, way, dialect, { ...way.minimal, [name]: blanks });
-      expect([answer.status, faultsIn(answer)]).toEqual([400, { missing: [name], notValid: [] }]);
+      const response = await sendWrite(me, way, dialect, { ...way.minimal, [name]: blanks });
+      expect([response.status, fieldErrors(response)]).toEqual([400, { missing: [name], notValid: [] }]);
     }
   },
 );
@@ -166,22 +166,22 @@ const eachWithIntegers = <T>(values: readonly T[]) => each(values).filter(([name
 test.each(
   eachWithIntegers(['1e3', '0x10', ' 5 ', '5.0', '+5', '9007199254740992', '٥', '5,', '--5', '1_000', 'Infinity']),
 )('%s: %j is no integer', async (_name, value, way) => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const dialect of dialects) {
-    const answer = await write(me, way, dialect, { ...way.minimal, price_value: value });
-    expect(answer.status, dialect).toBe(400);
-    expect(answer.json<{ error: string }>().error).toBe('Field(s) not valid: price_value');
+    const response = await sendWrite(me, way, dialect, { ...way.minimal, price_value: value });
+    expect(response.status, dialect).toBe(400);
+    expect(response.json<{ error: string }>().error).toBe('Field(s) not valid: price_value');
   }
 });
 
 test.each([1.5, -1, true, [5], { value: 5 }, 2 ** 53])('%j is no integer in JSON', async (price_value) => {
-  const answer = await me.post('/v2/courses', { title: 'A', price_value });
-  expect(answer).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: price_value"}' });
+  const response = await me.post('/v2/courses', { title: 'A', price_value });
+  expect(response).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: price_value"}' });
 });
 
 test.each(dialects)('a translation without a text is none: %s', async (dialect) => {
   const fields = { text_lead: 'Own', translations: { en: { lead: '' }, da: { lead: 'Dansk' } } };
   const { id } = await stored(postCourse, dialect, fields);
-  const answer = await me.get(`/v2/courses?limit=1&since_id=${Number(id) - 1}&description_language=en`);
-  expect(answer.json<Fields[]>()[0]).toMatchObject({ description_languages: ['da'], descriptions: { lead: 'Own' } });
+  const response = await me.get(`/v2/courses?limit=1&since_id=${Number(id) - 1}&description_language=en`);
+  expect(response.json<Fields[]>()[0]).toMatchObject({ description_languages: ['da'], descriptions: { lead: 'Own' } });
 });

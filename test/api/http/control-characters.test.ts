@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { asLine, asLines, isAddress } from '../../../src/lib/text.ts';
 import { addDate, addGathering, changeDate } from '../../support/dates.ts';
-import { newOrder, newUser } from '../../support/orders.ts';
-import { load } from '../../support/everything.ts';
-import { signedIn } from '../../support/pages.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { createOrder, createUser } from '../../support/orders.ts';
+import { importObjects } from '../../support/all-responses.ts';
+import { signedInVisitor } from '../../support/pages.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 const injected = 'A\r\nX-EVIL:1\tB\u2028C\u0085D';
 const folded = 'A X-EVIL:1 B C D';
 type Item = Record<string, unknown>;
@@ -27,7 +27,7 @@ test('a text of several lines has line feeds and no other control characters but
 
 describe('texts of one line are folded', () => {
   test('of a course and its tags, while descriptions and custom properties keep their line breaks', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const fields = {
       ...{ title: injected, reference: injected, visit_address: injected },
       ...{ text_lead: 'A\r\nB', custom_properties: { note: 'A\r\nB' }, tags: [{ title: injected }] },
@@ -43,17 +43,17 @@ describe('texts of one line are folded', () => {
     ['/v2/locations', { title: injected, address: injected, city: injected }, {}],
     ['/v2/instructors', { firstname: injected, lastname: injected, phone: injected }, {}],
     ['/v2/customers', { title: injected, department: injected, phone: injected }, { note: 'A\nB' }],
-  ])('of POST %s', async (url, fields, kept) => {
-    const me = await newProvider();
-    const answer = await me.post(url, { ...fields, ...kept });
-    expect(answer.status, answer.text).toBe(201);
+  ])('of POST %s', async (url, fields, remaining) => {
+    const me = await createProvider();
+    const response = await me.post(url, { ...fields, ...remaining });
+    expect(response.status, response.text).toBe(201);
     const lines = Object.fromEntries(Object.keys(fields).map((name) => [name, folded]));
     const [item] = (await me.get(url)).json<Item[]>();
-    expect(item).toMatchObject({ ...lines, ...kept });
+    expect(item).toMatchObject({ ...lines, ...remaining });
   });
 
   test('a title of control characters alone is missing, and a name of a custom property is refused', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     expect((await me.post('/v2/courses', { title: '\r\n\u0001' })).json()).toEqual({
       error: 'Missing field(s): title',
     });
@@ -63,22 +63,22 @@ describe('texts of one line are folded', () => {
   });
 
   test('of imported lines', async () => {
-    const me = await newProvider();
+    const me = await createProvider();
     const line = { kind: 'customer', ref: 'a', title: injected, phone: injected, note: 'A\nB' };
-    expect(await load(me, [line])).toMatchObject({ written: 1 });
+    expect(await importObjects(me, [line])).toMatchObject({ written: 1 });
     const [customer] = (await me.get('/v2/customers')).json<Item[]>();
     expect(customer).toMatchObject({ title: folded, phone: folded, note: 'A\nB' });
   });
 });
 
 test('a calendar file has no line of its own from stored titles, themes, places and descriptions', async () => {
-  const me = await newProvider();
-  const userId = await newUser(me, { firstname: 'Kari' });
+  const me = await createProvider();
+  const userId = await createUser(me, { firstname: 'Kari' });
   const courseId = await me.course();
   const evil = 'A\r\nX-EVIL:1\rX-EVIL:2\nX-EVIL:3\u2028X-EVIL:4\u0085X-EVIL:5';
   const dateId = await addDate(me, courseId, { title: evil, placeAdditionalInfo: evil });
-  const { participantIds } = await newOrder(me, { courseId, dateId, users: [userId] });
-  const browser = await signedIn(world.app, me, userId);
+  const { participantIds } = await createOrder(me, { courseId, dateId, users: [userId] });
+  const browser = await signedInVisitor(testApp.app, me, userId);
   const path = `/my/courses/${participantIds[0]}/calendar.ics`;
   const check = async () => {
     const { status, text } = await browser.get(path);
@@ -99,7 +99,7 @@ describe('e-mail', () => {
   test.each([...wrong, 'a@b@example.com', 'a b@example.com', 'a@exam\u0085ple.com'])(
     'the booking and the mail refuse %j',
     async (email) => {
-      const me = await newProvider();
+      const me = await createProvider();
       const participants = [{ firstname: 'Kari', lastname: 'Nordmann', email }];
       const { status, text } = await me.post('/v2/booking', {
         coursedate_id: 1,
@@ -114,7 +114,7 @@ describe('e-mail', () => {
   );
 
   test.each(["o'hara+x@example.com", 'æ@blåbær.no', 'a/b=c@x.example'])('both take %j', async (email) => {
-    const me = await newProvider();
+    const me = await createProvider();
     expect((await me.post('/v2/customers', { title: 'A', email })).status).toBe(201);
     expect(isAddress(email)).toBe(true);
   });

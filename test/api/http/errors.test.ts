@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { newApiKey } from '../../../src/lib/api-key.ts';
-import { send, sharedWorld, type Answer } from '../../support/world.ts';
-import { minimalSchool, typed } from '../../support/generate.ts';
+import { send, sharedTestApp, type TestResponse } from '../../support/test-app.ts';
+import { minimalSchool, contentTypeHeader } from '../../support/request-bodies.ts';
 
-const { app, newProvider } = await sharedWorld();
-const me = await newProvider();
+const { app, createProvider } = await sharedTestApp();
+const me = await createProvider();
 const main = [
   ['GET', '/v2/courses'],
   ['POST', '/v2/courses'],
@@ -23,10 +23,10 @@ const isOlder = (url: string) => !url.startsWith('/v2');
 const wrongKey = (url: string) =>
   isOlder(url) ? { status: 'failure', message: 'Wrong API Key' } : { error: 'Wrong API Key' };
 /** The text of an error in the very shape its interface uses. */
-function told(url: string, answer: Answer) {
-  const { error, ...rest } = answer.json<{ error: string }>();
+function reported(url: string, response: TestResponse) {
+  const { error, ...rest } = response.json<{ error: string }>();
   expect(rest).toEqual(isOlder(url) ? { status: 'failure' } : {});
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   return error;
 }
 
@@ -48,8 +48,8 @@ const wrongKeys: Record<string, Record<string, string>> = {
 };
 test.each(Object.entries(wrongKeys))('a key that is %s is wrong everywhere', async (_name, headers) => {
   for (const [method, url] of routes) {
-    const answer = await send(app, { method, url, headers });
-    expect({ status: answer.status, body: answer.json<object>() }, `${method} ${url}`).toEqual({
+    const response = await send(app, { method, url, headers });
+    expect({ status: response.status, body: response.json<object>() }, `${method} ${url}`).toEqual({
       status: 401,
       body: wrongKey(url),
     });
@@ -65,35 +65,40 @@ test('the key header is named in any case', async () => {
 });
 
 test('a wrong key is told before anything about the body', async () => {
-  const answer = await send(app, { method: 'POST', url: '/v2/courses', headers: typed('json'), payload: '{' });
-  expect(answer).toMatchObject({ status: 401, text: '{"error":"Wrong API Key"}' });
+  const response = await send(app, {
+    method: 'POST',
+    url: '/v2/courses',
+    headers: contentTypeHeader('json'),
+    payload: '{',
+  });
+  expect(response).toMatchObject({ status: 401, text: '{"error":"Wrong API Key"}' });
 });
 
 test.each(['/v2', '/v2/', '/v2/nothing', '/v2/courses/1', '/v2/schools/x/y', '/v2/courses.json', '/V2/courses'])(
   '%s is not found',
   async (url) => {
-    const answer = await me.get(url);
-    expect(answer.status).toBe(404);
-    expect(answer.json()).toEqual({ error: expect.any(String) as string });
+    const response = await me.get(url);
+    expect(response.status).toBe(404);
+    expect(response.json()).toEqual({ error: expect.any(String) as string });
   },
 );
 
 test.each(['/schools/x', '/schools/1', '/courses/1', '/courses/1/2'])(
   '%s is not found, in the older words',
   async (url) => {
-    const answer = await me.get(url);
-    expect(answer.status).toBe(404);
-    expect(told(url, answer)).toBeTruthy();
+    const response = await me.get(url);
+    expect(response.status).toBe(404);
+    expect(reported(url, response)).toBeTruthy();
   },
 );
 
 test.each(['/nowhere', '/schoolsx', '/favicon.ico', '/.env', '/live/x', '/v1/courses'])(
   '%s is not found',
   async (url) => {
-    const answer = await send(app, { url });
-    expect(answer.status).toBe(404);
-    expect(answer.json()).toEqual({ error: expect.any(String) as string });
-    expect(answer.text).not.toContain(url.slice(1));
+    const response = await send(app, { url });
+    expect(response.status).toBe(404);
+    expect(response.json()).toEqual({ error: expect.any(String) as string });
+    expect(response.text).not.toContain(url.slice(1));
   },
 );
 
@@ -115,15 +120,15 @@ const refused = Object.entries(allowed).flatMap(([url, allow]) =>
 );
 test.each(refused)('%s %s is not allowed', async (method, url, allow) => {
   for (const path of [url, `${url}/`, `${url}?a=1`]) {
-    const answer = await me.request(method)(path);
-    expect(answer).toMatchObject({ status: 405, headers: { allow } });
-    if (method !== 'HEAD') expect(told(url, answer)).toBeTruthy();
+    const response = await me.request(method)(path);
+    expect(response).toMatchObject({ status: 405, headers: { allow } });
+    if (method !== 'HEAD') expect(reported(url, response)).toBeTruthy();
   }
 });
 
 test.each(['/live', '/ready', '/openapi.json'])('%s is only read', async (url) => {
-  const answer = await send(app, { method: 'POST', url });
-  expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+  const response = await send(app, { method: 'POST', url });
+  expect(response).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
 });
 
 test.each(['/v2/courses', '/v2/schools', '/v2/durations', '/v2/course-tags', '/schools'])(
@@ -141,8 +146,8 @@ test.each(['/v2/courses/', '/courses/'])('POST %s makes a course', async (url) =
 });
 
 test('Accept is not enforced', async () => {
-  const answer = await me.get('/v2/schools', { accept: 'text/html' });
-  expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
+  const response = await me.get('/v2/schools', { accept: 'text/html' });
+  expect(response).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
 });
 
 const schoolOrder = 'title,org_nr,phone,email_admin,post_address,post_zip,post_city';
@@ -176,9 +181,9 @@ test.each([
     'Missing field(s): tags[0].title,tags[1].title. Field(s) not valid: labels',
   ],
 ] as const)('%s %s with %j', async (method, url, body, text) => {
-  const answer = await me.request(method)(url, body);
-  expect(answer.status).toBe(400);
-  expect(told(url, answer)).toBe(text);
+  const response = await me.request(method)(url, body);
+  expect(response.status).toBe(400);
+  expect(reported(url, response)).toBe(text);
 });
 
 test.each([
@@ -204,15 +209,15 @@ test.each([
   ['include_partners=maybe', 'include_partners'],
   ['partner_id=0', 'partner_id'],
 ])('GET /v2/courses?%s is not valid', async (query, names) => {
-  const answer = await me.get(`/v2/courses?${query}`);
-  expect(answer).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${names}"}` });
+  const response = await me.get(`/v2/courses?${query}`);
+  expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${names}"}` });
 });
 
 test('an unknown include is told with the supported ones', async () => {
-  const answer = await me.get('/v2/courses?include[]=course&include[]=products');
-  expect(answer.status).toBe(400);
-  expect(answer.json<{ error: string }>().error).toMatch(/^Field\(s\) not valid: include\. .*products, provider$/);
-  expect(answer.text).not.toMatch(/course\b/);
+  const response = await me.get('/v2/courses?include[]=course&include[]=products');
+  expect(response.status).toBe(400);
+  expect(response.json<{ error: string }>().error).toMatch(/^Field\(s\) not valid: include\. .*products, provider$/);
+  expect(response.text).not.toMatch(/course\b/);
 });
 
 test('an empty parameter is not sent', async () => {
@@ -230,9 +235,9 @@ test('an empty parameter is not sent', async () => {
   ];
   const all = await me.get('/v2/courses');
   for (const name of [...names, 'tag_match', 'partner_id', 'include_partners', 'description_language']) {
-    const answer = await me.get(`/v2/courses?${name}=`);
-    expect(answer.status, name).toBe(200);
-    expect(answer.text === all.text, name).toBe(true);
+    const response = await me.get(`/v2/courses?${name}=`);
+    expect(response.status, name).toBe(200);
+    expect(response.text === all.text, name).toBe(true);
   }
 });
 
@@ -250,21 +255,21 @@ test.each([
   ['GET', `/v2/${secret}`, undefined],
   ['GET', `/schools/${secret}`, undefined],
 ] as const)('an error never repeats what was sent: %s %s', async (method, url, body) => {
-  const answer = await me.request(method)(url, body);
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  expect(answer.text).not.toContain(secret);
+  const response = await me.request(method)(url, body);
+  expect(response.status).toBeGreaterThanOrEqual(400);
+  expect(response.text).not.toContain(secret);
 });
 
 test.each(['/v2/courses', '/courses'])('an equal active title: POST %s', async (url) => {
   await me.post('/v2/courses', { title: `Equal ${url}` });
-  const answer = await me.post(url, { title: `  EQUAL ${url} ` });
-  expect(answer.status).toBe(400);
-  expect(told(url, answer)).toMatch(/equal title/);
+  const response = await me.post(url, { title: `  EQUAL ${url} ` });
+  expect(response.status).toBe(400);
+  expect(reported(url, response)).toMatch(/equal title/);
   expect((await me.post(url, { title: `Equal ${url}`, active: 0 })).status).toBeLessThan(300);
 });
 
 test('a partner without an approved connection and an unknown one are refused in the same words', async () => {
-  const other = await newProvider();
+  const other = await createProvider();
   const [known, unknown] = [
     await me.get(`/v2/courses?partner_id=${other.id}`),
     await me.get('/v2/courses?partner_id=999999999'),
@@ -276,11 +281,11 @@ test('a partner without an approved connection and an unknown one are refused in
 test.each(['/v2/%ff', '/schools/%ff', '/courses/%e0%a4', '/%', '/v2/%00', '/v2/courses/%2e%2e'])(
   '%s is answered as JSON',
   async (url) => {
-    const answer = await me.get(url);
-    expect([400, 404]).toContain(answer.status);
-    expect(answer.headers['x-request-id']).toBeTruthy();
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(Object.keys(answer.json<object>())).toEqual(
+    const response = await me.get(url);
+    expect([400, 404]).toContain(response.status);
+    expect(response.headers['x-request-id']).toBeTruthy();
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(Object.keys(response.json<object>())).toEqual(
       /^\/(schools|courses)/.test(url) ? ['status', 'error'] : ['error'],
     );
   },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
-import { minimalSchool } from '../../support/generate.ts';
-import { fileWorld, type Provider } from '../../support/world.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
+import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await fileWorld();
+const { database, createProvider } = await openTestAppForFile();
 const lists = [
   '/v2/courses',
   '/v2/courses?paginate=true',
@@ -15,7 +15,7 @@ const tagOf = async (provider: Provider, url: string, headers = {}) =>
   (await provider.get(url, headers)).headers['etag'] as string;
 
 test.each(lists)('%s has a weak ETag', async (url) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const tag = await tagOf(me, url);
   expect(tag).toMatch(/^W\/"[\w-]+"$/);
   expect(await tagOf(me, url)).toBe(tag);
@@ -27,22 +27,25 @@ test.each<[string, (tag: string) => string]>([
   ['a list without blanks', (tag) => `"a",${tag}`],
   ['the tag as a strong one', (tag) => tag.slice(2)],
 ])('%s answers 304 without a body', async (_name, known) => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const url of lists) {
-    const answer = await me.get(url, { 'if-none-match': known(await tagOf(me, url)) });
-    expect(answer, url).toMatchObject({ status: 304, text: '' });
-    expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-cache', vary: 'Accept-Language, X-API-Key' });
-    expect(answer.headers['etag']).toBe(await tagOf(me, url));
+    const response = await me.get(url, { 'if-none-match': known(await tagOf(me, url)) });
+    expect(response, url).toMatchObject({ status: 304, text: '' });
+    expect(response.headers).toMatchObject({
+      'cache-control': 'private, no-cache',
+      vary: 'Accept-Language, X-API-Key',
+    });
+    expect(response.headers['etag']).toBe(await tagOf(me, url));
   }
 });
 
 test.each(['W/"other"', '""', 'nonsense', '"*"', ','])('If-None-Match: %s answers 200', async (known) => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const url of lists) expect((await me.get(url, { 'if-none-match': known })).status).toBe(200);
 });
 
 test('an ETag does not hide that the question is wrong', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const url of ['/v2/courses?limit=0', '/v2/courses?tag_ids=999999999']) {
     expect((await me.get(url, { 'if-none-match': '*' })).status, url).toBe(400);
   }
@@ -51,7 +54,7 @@ test('an ETag does not hide that the question is wrong', async () => {
 });
 
 test('an error has no ETag', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const query of ['limit=0', 'tag_ids=999999999']) {
     expect((await me.get(`/v2/courses?${query}`)).headers).not.toHaveProperty('etag');
   }
@@ -62,7 +65,7 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
   ['POST /courses', (me) => me.post('/courses', { title: 'A' })],
   ['PUT /v2/schools', (me) => me.put('/v2/schools', minimalSchool)],
 ])('%s changes the ETag', async (_name, write) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const url = '/v2/courses?include[]=provider';
   const before = await tagOf(me, url);
   await write(me);
@@ -71,7 +74,7 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
 });
 
 test('a refused write leaves the ETag', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course({ title: 'A' });
   const before = await tagOf(me, '/v2/courses');
   expect((await me.post('/v2/courses', { title: 'A' })).status).toBe(400);
@@ -79,14 +82,14 @@ test('a refused write leaves the ETag', async () => {
 });
 
 test('a write of another provider leaves the ETag', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const before = await tagOf(me, '/v2/courses');
   await other.course();
   expect(await tagOf(me, '/v2/courses')).toBe(before);
 });
 
 test.each(lists)('%s: providers with the same data, languages and questions have ETags of their own', async (url) => {
-  const [me, twin] = [await newProvider('Twin'), await newProvider('Twin')];
+  const [me, twin] = [await createProvider('Twin'), await createProvider('Twin')];
   const more = url.includes('?') ? '&' : '?';
   const tags = [
     await tagOf(me, url),
@@ -100,7 +103,7 @@ test.each(lists)('%s: providers with the same data, languages and questions have
 });
 
 test('the same question in other words has the same ETag', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const tag = await tagOf(me, '/v2/courses?limit=10&page=1&include[]=products');
   for (const query of ['page=1&include=products&limit=10', 'include%5B0%5D=products&limit=10&page=1&x=1']) {
     expect(await tagOf(me, `/v2/courses?${query}`)).toBe(tag);
@@ -108,18 +111,18 @@ test('the same question in other words has the same ETag', async () => {
 });
 
 test('lists with partners have no ETag', async () => {
-  const [me, partner] = [await newProvider(), await newProvider()];
+  const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   for (const query of ['include_partners=1', 'include_partners=YES', `partner_id=${partner.id}`]) {
-    const answer = await me.get(`/v2/courses?${query}`, { 'if-none-match': '*' });
-    expect(answer.status, query).toBe(200);
-    expect(answer.headers).not.toHaveProperty('etag');
+    const response = await me.get(`/v2/courses?${query}`, { 'if-none-match': '*' });
+    expect(response.status, query).toBe(200);
+    expect(response.headers).not.toHaveProperty('etag');
   }
   expect(await tagOf(me, '/v2/courses?include_partners=0')).toBeTruthy();
 });
 
 test('a list by updated_at_min tells where the next walk starts', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course();
   const first = await me.get('/v2/courses?updated_at_min=2020-01-01');
   const through = String(first.headers['x-updated-through']);

@@ -1,11 +1,11 @@
 import { request, type RequestOptions } from 'node:http';
 import { connect } from 'node:net';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { minimalSchool } from '../../support/generate.ts';
-import { limits, openTestDatabase, openWorld, send, sharedPort, sharedWorld } from '../../support/world.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
+import { limits, openTestDatabase, openTestApp, send, sharedPort, sharedTestApp } from '../../support/test-app.ts';
 
-const { app, newProvider } = await sharedWorld();
-const me = await newProvider();
+const { app, createProvider } = await sharedTestApp();
+const me = await createProvider();
 const port = await sharedPort();
 
 const overSocket = (options: RequestOptions) =>
@@ -30,15 +30,15 @@ const overWire = (sent: string) =>
 
 test('a key header sent twice is wrong', async () => {
   for (const path of ['/v2/schools', '/schools']) {
-    const answer = await overSocket({ path, headers: { 'x-api-key': [me.apiKey, me.apiKey] } });
-    expect(answer.status).toBe(401);
-    expect(answer.text).toContain('Wrong API Key');
+    const response = await overSocket({ path, headers: { 'x-api-key': [me.apiKey, me.apiKey] } });
+    expect(response.status).toBe(401);
+    expect(response.text).toContain('Wrong API Key');
   }
 });
 
 test('a header that is too long is answered as JSON', async () => {
-  const answer = await overWire(`GET /v2/schools HTTP/1.1\r\nhost: a\r\nx-api-key: ${'x'.repeat(100_000)}\r\n\r\n`);
-  expect(answer).toMatch(/^HTTP\/1\.1 431 [^]*application\/json; charset=utf-8[^]*\{"error":"[^"]+"\}$/);
+  const response = await overWire(`GET /v2/schools HTTP/1.1\r\nhost: a\r\nx-api-key: ${'x'.repeat(100_000)}\r\n\r\n`);
+  expect(response).toMatch(/^HTTP\/1\.1 431 [^]*application\/json; charset=utf-8[^]*\{"error":"[^"]+"\}$/);
 });
 
 test('what is too long is answered in the words of the interface that its address names', async () => {
@@ -54,9 +54,9 @@ test('what is too long is answered in the words of the interface that its addres
     ),
   };
   for (const [path, body] of Object.entries(bodies)) {
-    const answer = await overWire(`GET ${path}?a=${'x'.repeat(60_000)} HTTP/1.1\r\nhost: a\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
-    expect(JSON.parse(answer.split('\r\n\r\n')[1]!), path).toEqual(body);
+    const response = await overWire(`GET ${path}?a=${'x'.repeat(60_000)} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    expect(response).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(response.split('\r\n\r\n')[1]!), path).toEqual(body);
   }
 });
 
@@ -169,8 +169,8 @@ test.each([
   ['GET', '/courses/1', undefined, 404],
 ] as const)('%s %s %j: JSON that no shared cache keeps', async (method, url, body, status) => {
   for (const key of [me.apiKey, 'wrong']) {
-    const answer = await me.request(method)(url, body, { 'x-api-key': key });
-    expect(answer).toMatchObject({
+    const response = await me.request(method)(url, body, { 'x-api-key': key });
+    expect(response).toMatchObject({
       status: key === me.apiKey ? status : 401,
       headers: {
         'content-type': 'application/json; charset=utf-8',
@@ -182,16 +182,18 @@ test.each([
 });
 
 test.each(['/live', '/ready', '/openapi.json'])('%s needs no key', async (url) => {
-  const answer = await send(app, { url });
-  expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
+  const response = await send(app, { url });
+  expect(response).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
 });
 
 test('wrong keys are limited by address, a right one never', async () => {
-  const world = await openWorld(openTestDatabase(inject('shared')), { limits: { ...limits, wrongKeysPerMinute: 3 } });
-  onTestFinished(world.close);
-  const provider = await world.newProvider();
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), {
+    limits: { ...limits, wrongKeysPerMinute: 3 },
+  });
+  onTestFinished(testApp.close);
+  const provider = await testApp.createProvider();
   const wrong = (url: string, remoteAddress: string) =>
-    send(world.app, { url, headers: { 'x-api-key': 'wrong' }, remoteAddress });
+    send(testApp.app, { url, headers: { 'x-api-key': 'wrong' }, remoteAddress });
 
   for (let turn = 0; turn < 3; turn += 1) expect((await wrong('/v2/courses', '192.0.2.1')).status).toBe(401);
   const [main, older] = [await wrong('/v2/courses', '192.0.2.1'), await wrong('/schools', '192.0.2.1')];
@@ -202,7 +204,7 @@ test('wrong keys are limited by address, a right one never', async () => {
   expect(older.json()).toEqual({ status: 'failure', error: expect.any(String) as string });
 
   const headers = { 'x-api-key': provider.apiKey };
-  expect((await send(world.app, { url: '/v2/courses', headers, remoteAddress: '192.0.2.1' })).status).toBe(200);
+  expect((await send(testApp.app, { url: '/v2/courses', headers, remoteAddress: '192.0.2.1' })).status).toBe(200);
   expect((await wrong('/v2/courses', '192.0.2.2')).status).toBe(401);
 });
 
@@ -211,21 +213,21 @@ test('a database out of reach is told without a word about it', async () => {
     connection: { host: '127.0.0.1', port: 1, user: 'someone' },
     acquireMs: 500,
   });
-  const world = await openWorld(database);
-  onTestFinished(world.close);
+  const testApp = await openTestApp(database);
+  onTestFinished(testApp.close);
   const headers = { 'x-api-key': me.apiKey, 'x-request-id': 'mine' };
   for (const url of ['/v2/courses', '/v2/schools', '/v2/durations', '/schools']) {
-    const answer = await send(world.app, { url, headers });
-    expect(answer, answer.text).toMatchObject({
+    const response = await send(testApp.app, { url, headers });
+    expect(response, response.text).toMatchObject({
       status: 503,
       headers: { 'retry-after': expect.anything() as string, 'x-request-id': 'mine' },
     });
-    expect(answer.json<{ error: string }>().error).toContain('mine');
-    expect(answer.text).not.toMatch(/select|api_keys|ECONN|127\.0|\bat |\.ts|\/src/i);
+    expect(response.json<{ error: string }>().error).toContain('mine');
+    expect(response.text).not.toMatch(/select|api_keys|ECONN|127\.0|\bat |\.ts|\/src/i);
   }
-  expect((await send(world.app, { url: '/live' })).status).toBe(200);
-  expect((await send(world.app, { url: '/ready' })).status).toBe(503);
-  expect((await send(world.app, { url: '/v2/courses', headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
+  expect((await send(testApp.app, { url: '/live' })).status).toBe(200);
+  expect((await send(testApp.app, { url: '/ready' })).status).toBe(503);
+  expect((await send(testApp.app, { url: '/v2/courses', headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
 });
 
 test.each([
@@ -233,7 +235,7 @@ test.each([
   // The older interface shows no course, so that it has no fields that can only be read.
   ['/courses', 'limt, titel, id, updated_at, prise, gatherings'],
 ])('POST %s names unknown fields of the body', async (url, names) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const fields = { title: 'Typed', titel: 'x', 'a b': 1, id: 7, updated_at: 'x', prise: 1, gatherings: [] };
   const { status, headers } = await me.post(`${url}?limt=1&titel=1`, fields);
   expect([200, 201]).toContain(status);
@@ -248,7 +250,7 @@ test('ten ignored fields of a body are named at most, also of a refused one', as
 });
 
 test('an item that is sent back as it was read has no ignored field', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const created = await me.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' });
   const { id, ...rest } = created.json<{ id: number }>();
   const { status, headers } = await me.put(`/v2/instructors/${id}`, { id, ...rest });
@@ -257,7 +259,7 @@ test('an item that is sent back as it was read has no ignored field', async () =
 });
 
 test('an id of a path has no leading zero', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await me.course();
   const { coursedate_id } = (
     await me.post(`/v2/courses/${id}/coursedates`, { start_at: '2030-06-10', end_at: '2030-06-10' })

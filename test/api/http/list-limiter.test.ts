@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { statementsOf } from '../../support/statements.ts';
-import { connectionTo, limits, openTestDatabase, openWorld, ownDatabase } from '../../support/world.ts';
+import { recordStatements } from '../../support/record-statements.ts';
+import { connectionTo, limits, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
 
-const [held, other] = ['/v2/locations', '/v2/instructors'];
+const [existing, other] = ['/v2/locations', '/v2/instructors'];
 
 type View = { type?: string; properties?: Record<string, unknown> };
 type Responses = Record<string, { content?: { 'application/json': { schema: View } } }>;
@@ -16,11 +16,11 @@ type Document = { paths: Record<string, { get?: { responses: Responses } }> };
 /** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
 async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0 } = {}) {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name), {
+  const testApp = await openTestApp(openTestDatabase(name), {
     limits: { ...limits, keptBytes, lists: { atOnce, waitMs, waiting } },
   });
-  onTestFinished(() => world.close());
-  const me = await world.newProvider();
+  onTestFinished(() => testApp.close());
+  const me = await testApp.createProvider();
   const locker = new Client(connectionTo(name));
   await locker.connect();
   onTestFinished(() => locker.end());
@@ -39,7 +39,7 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
   return {
     me,
     breakList: () => locker.query('alter table locations rename to elsewhere'),
-    newProvider: world.newProvider,
+    createProvider: testApp.createProvider,
     hold: (table = 'locations') => locker.query(`begin; lock table ${table} in access exclusive mode`),
     /** Until `letGoMore`. */
     holdMore: (table: string) => locker.query(`savepoint more; lock table ${table} in access exclusive mode`),
@@ -48,8 +48,8 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
     isHeld: (times = 1) => expect.poll(waitingStatements).toBe(times),
     /** Over a socket, for who goes before the answer comes or does not read it. */
     async listening() {
-      await world.app.listen({ port: 0, host: '127.0.0.1' });
-      const { port } = world.app.server.address() as AddressInfo;
+      await testApp.app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = testApp.app.server.address() as AddressInfo;
       return (path: string) => {
         const request = httpGet({ port, path, headers: { 'x-api-key': me.apiKey } });
         request.on('error', () => undefined);
@@ -63,7 +63,7 @@ test('who does not get a turn in time is told to come back; what is no list need
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 300 });
   const id = await me.course();
   await hold();
-  const first = me.get(held);
+  const first = me.get(existing);
   await isHeld();
   const second = await me.get(other);
   expect([second.status, second.headers['retry-after'], second.headers['etag']]).toEqual([503, '1', undefined]);
@@ -77,7 +77,7 @@ test('who does not get a turn in time is told to come back; what is no list need
 test('control: with another turn to have it is answered', async () => {
   const { me, hold, letGo, isHeld } = await opened({ atOnce: 2, waitMs: 300 });
   await hold();
-  const first = me.get(held);
+  const first = me.get(existing);
   await isHeld();
   expect((await me.get(other)).status).toBe(200);
   await letGo();
@@ -87,7 +87,7 @@ test('control: with another turn to have it is answered', async () => {
 test('those who wait are let in one after the other', async () => {
   const { me, hold, letGo, isHeld } = await opened();
   await hold();
-  const all = [held, other, held, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
+  const all = [existing, other, existing, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
   await isHeld();
   // The other one that the lock would hold has not been let in.
   await pause(200);
@@ -99,7 +99,7 @@ test('those who wait are let in one after the other', async () => {
 test('a list that fails leaves its turn', async () => {
   const { me, breakList } = await opened({ waitMs: 300 });
   await breakList();
-  expect((await me.get(held)).status).toBe(503);
+  expect((await me.get(existing)).status).toBe(503);
   expect((await me.get(other)).status).toBe(200);
 });
 
@@ -107,7 +107,7 @@ test('what is known, wrong or kept is answered while another has the turn', asyn
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 300, keptBytes: limits.keptBytes ?? 0 });
   const { etag } = (await me.get(other)).headers as { etag: string };
   await hold();
-  const first = me.get(held);
+  const first = me.get(existing);
   await isHeld();
   const questions = [
     [other, { 'if-none-match': etag }, 304],
@@ -124,31 +124,31 @@ test('what is known, wrong or kept is answered while another has the turn', asyn
 test('who goes while waiting leaves the queue and asks nothing', async () => {
   // Less than the statement may wait for the lock; and nobody of the school could wait beside the one who went.
   const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
-  const ask = await listening();
+  const request = await listening();
   await hold();
-  const first = me.get(held);
+  const first = me.get(existing);
   await isHeld();
-  const second = ask(`${other}?limit=7`);
+  const second = request(`${other}?limit=7`);
   await once(second, 'socket');
   // It has been let in by its key, and waits.
   await pause(300);
   second.destroy();
   await pause(100);
-  const sent = await statementsOf(async () => {
+  const sent = await recordStatements(async () => {
     const third = me.get(`${other}?limit=9`);
     await letGo();
     expect((await third).status).toBe(200);
   });
   expect((await first).status).toBe(200);
-  const asked = sent.filter(({ text }) => text.includes('"instructors"'));
-  expect(asked.map(({ values }) => values.includes(8) || values.includes(10))).toEqual([true]);
+  const query = sent.filter(({ text }) => text.includes('"instructors"'));
+  expect(query.map(({ values }) => values.includes(8) || values.includes(10))).toEqual([true]);
 });
 
 test('who goes while it is being read has the turn until then, for its statement holds a connection', async () => {
   const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 300 });
-  const ask = await listening();
+  const request = await listening();
   await hold();
-  const first = ask(held);
+  const first = request(existing);
   await isHeld();
   first.destroy();
   await pause(100);
@@ -160,7 +160,7 @@ test('who goes while it is being read has the turn until then, for its statement
 test('who comes later than another with the same question waits as long', async () => {
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 1_500, keptBytes: limits.keptBytes ?? 0 });
   await hold();
-  const holding = me.get(held);
+  const holding = me.get(existing);
   await isHeld();
   const first = me.get(other);
   await pause(1_000);
@@ -172,13 +172,13 @@ test('who comes later than another with the same question waits as long', async 
 });
 
 test("a provider's list waits for no second one of another's", async () => {
-  const { me, newProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ atOnce: 2, waitMs: 3_000 });
-  const them = await newProvider();
+  const { me, createProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ atOnce: 2, waitMs: 3_000 });
+  const them = await createProvider();
   await hold();
   await holdMore('courses');
-  const mine = [me.get(held), me.get('/v2/courses')];
+  const mine = [me.get(existing), me.get('/v2/courses')];
   await isHeld(2);
-  const third = me.get(`${held}?limit=3`);
+  const third = me.get(`${existing}?limit=3`);
   await pause(200);
   const theirs = them.get(other);
   await pause(200);
@@ -189,13 +189,13 @@ test("a provider's list waits for no second one of another's", async () => {
 });
 
 test("a provider's list waits for no second one of another's, with one turn for all", async () => {
-  const { me, newProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ waitMs: 3_000, waiting: 1 });
-  const them = await newProvider();
+  const { me, createProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ waitMs: 3_000, waiting: 1 });
+  const them = await createProvider();
   await hold();
   await holdMore('courses');
   const first = me.get('/v2/courses');
   await isHeld();
-  const second = me.get(held);
+  const second = me.get(existing);
   await pause(200);
   // The queue is full, but not of theirs.
   expect((await me.get(other)).status).toBe(503);
@@ -215,13 +215,13 @@ test("who waits for another's answer to the same question leaves the turn", asyn
   await holdMore('courses');
   const first = [me.get('/v2/courses'), me.get('/v2/courses?limit=2')];
   await isHeld(2);
-  const same = [me.get(held), me.get(held)];
+  const same = [me.get(existing), me.get(existing)];
   await pause(200);
   const last = me.get(other);
   await pause(200);
   await letGoMore();
   expect((await last).status).toBe(200);
-  const sent = await statementsOf(async () => {
+  const sent = await recordStatements(async () => {
     await letGo();
     expect((await Promise.all([...first, ...same])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
@@ -237,7 +237,7 @@ test('every list takes a turn', async () => {
     return view?.type === 'array' || view?.properties?.['pagination'];
   });
   await hold();
-  const first = me.get(held);
+  const first = me.get(existing);
   await isHeld();
   const without: string[] = [];
   for (const [path] of lists) {
@@ -252,9 +252,9 @@ test('every list takes a turn', async () => {
 
 test('who goes before the question is known keeps nobody waiting who asks the same', async () => {
   const { me, hold, letGo, isHeld, listening } = await opened({ keptBytes: limits.keptBytes ?? 0 });
-  const ask = await listening();
+  const request = await listening();
   await hold('api_keys');
-  const first = ask(other);
+  const first = request(other);
   await isHeld();
   first.destroy();
   // So that the server knows, before it goes on with it.
@@ -267,12 +267,12 @@ test('who goes before the question is known keeps nobody waiting who asks the sa
 
 test('who goes before the question is known takes no place in the queue', async () => {
   const { me, hold, holdMore, letGo, letGoMore, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
-  const ask = await listening();
+  const request = await listening();
   await hold();
-  const first = me.get(held);
+  const first = me.get(existing);
   await isHeld();
   await holdMore('api_keys');
-  const gone = ask(other);
+  const gone = request(other);
   await isHeld(2);
   gone.destroy();
   await pause(200);
@@ -288,13 +288,13 @@ test('who reads slowly keeps nobody waiting', async () => {
   const { me, listening } = await opened({ waitMs: 300 });
   const text = 'å'.repeat(60_000);
   for (let n = 0; n < 75; n += 1) await me.course({ text_description: text });
-  const ask = await listening();
-  const slow = ask('/v2/courses');
-  const [answer] = (await once(slow, 'response')) as [IncomingMessage];
-  answer.pause();
+  const request = await listening();
+  const slow = request('/v2/courses');
+  const [response] = (await once(slow, 'response')) as [IncomingMessage];
+  response.pause();
   expect((await me.get(other)).status).toBe(200);
   let length = 0;
-  answer.on('data', (part: Buffer) => (length += part.length)).resume();
-  await once(answer, 'end');
+  response.on('data', (part: Buffer) => (length += part.length)).resume();
+  await once(response, 'end');
   expect(length).toBeGreaterThan(75 * 2 * text.length);
 });

@@ -1,36 +1,36 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
 import { countOnce, nearestCursor, rememberCursor, createPageHints } from '../../../src/lists/paging/page-hints.ts';
-import { bookable } from '../../support/booking.ts';
-import { statementsOf, type Sent } from '../../support/statements.ts';
-import { openTestDatabase, openWorld, ownDatabase, type Provider, type World } from '../../support/world.ts';
+import { createBookableDate } from '../../support/booking.ts';
+import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
+import { openTestDatabase, openTestApp, ownDatabase, type Provider, type TestApp } from '../../support/test-app.ts';
 
 /** Of its own, for a write of what all share would change the state of every list. */
 async function ownWorld() {
-  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  const own = await openTestApp(openTestDatabase(await ownDatabase()));
   onTestFinished(own.close);
   return own;
 }
 
-async function withCourses(count: number, own?: World) {
-  const world = own ?? (await ownWorld());
-  const me = await world.newProvider();
+async function withCourses(count: number, own?: TestApp) {
+  const testApp = own ?? (await ownWorld());
+  const me = await testApp.createProvider();
   const ids: number[] = [];
   for (let n = 0; n < count; n += 1) ids.push(await me.course());
-  return { world, me, ids };
+  return { world: testApp, me, ids };
 }
 
 /** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them, if any is sent. */
-async function asked(me: Provider, query: string, list = '/v2/courses') {
+async function query(me: Provider, query: string, list = '/v2/courses') {
   let ids: number[] = [];
-  const sent = await statementsOf(async () => {
+  const sent = await recordStatements(async () => {
     const found = (await me.get(`${list}?${query}`)).json<{ id: number }[] | { items: { id: number }[] }>();
     ids = (Array.isArray(found) ? found : found.items).map(({ id }) => id);
   });
   const finding = sent.filter(({ text }) => / limit (\(select )?\$\d+/.test(text));
   if (finding.length === 0) return [ids, 'not asked'];
   expect(finding).toHaveLength(1);
-  const [{ text, values }] = finding as [Sent];
+  const [{ text, values }] = finding as [RecordedStatement];
   // A range is looked into first, behind so many that all of them are read.
   const [finds] = text.split(' as is_many').slice(-1);
   const offset = / offset (?:\(select )?\$(\d+)/.exec(finds!);
@@ -40,12 +40,12 @@ async function asked(me: Provider, query: string, list = '/v2/courses') {
 test('who walks page by page goes on from where the last page ended, with what each page shows unchanged', async () => {
   const { me, ids } = await withCourses(9);
   for (let page = 1; page <= 5; page += 1) {
-    expect(await asked(me, `limit=2&page=${page}`)).toEqual([ids.slice(2 * page - 2, 2 * page), 0]);
+    expect(await query(me, `limit=2&page=${page}`)).toEqual([ids.slice(2 * page - 2, 2 * page), 0]);
   }
   // Pages of another size lie by what was found too, and what comes later by the nearest of it.
-  expect(await asked(me, 'limit=4&page=2')).toEqual([ids.slice(4, 8), 0]);
-  expect(await asked(me, 'limit=7&page=2')).toEqual([ids.slice(7), 1]);
-  expect(await asked(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
+  expect(await query(me, 'limit=4&page=2')).toEqual([ids.slice(4, 8), 0]);
+  expect(await query(me, 'limit=7&page=2')).toEqual([ids.slice(7), 1]);
+  expect(await query(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
 });
 
 test('pages are in the order of ids wherever their rows lie, of any size and from any place on', async () => {
@@ -54,47 +54,47 @@ test('pages are in the order of ids wherever their rows lie, of any size and fro
   for (const id of [ids[4]!, ids[0]!, ids[7]!]) await me.put(`/v2/courses/${id}`, { title: `Moved ${id}` });
   for (const limit of [3, 75, 250]) {
     const [since, page] = [ids.slice(2), ids.slice(2 + limit)];
-    expect(await asked(me, `limit=${limit}`)).toEqual([ids.slice(0, limit), 0]);
-    expect(await asked(me, `limit=${limit}&since_id=${ids[1]}`)).toEqual([since.slice(0, limit), 0]);
-    expect((await asked(me, `limit=${limit}&since_id=${ids[1]}&page=2`))[0]).toEqual(page.slice(0, limit));
+    expect(await query(me, `limit=${limit}`)).toEqual([ids.slice(0, limit), 0]);
+    expect(await query(me, `limit=${limit}&since_id=${ids[1]}`)).toEqual([since.slice(0, limit), 0]);
+    expect((await query(me, `limit=${limit}&since_id=${ids[1]}&page=2`))[0]).toEqual(page.slice(0, limit));
   }
 });
 
 test('behind the last page nothing is asked for, until something is added', async () => {
   const { me, ids } = await withCourses(9);
-  expect(await asked(me, 'limit=5&page=9')).toEqual([[], 40]);
-  expect(await asked(me, 'limit=5&page=9&unknown=1')).toEqual([[], 'not asked']);
+  expect(await query(me, 'limit=5&page=9')).toEqual([[], 40]);
+  expect(await query(me, 'limit=5&page=9&unknown=1')).toEqual([[], 'not asked']);
   // It is known of no more than that, nor of any other question.
-  expect(await asked(me, 'limit=5&page=8')).toEqual([[], 35]);
-  expect(await asked(me, 'limit=5&page=9&since_id=1')).toEqual([[], 40]);
-  expect(await asked(me, 'limit=5&page=9&include_deleted=true')).toEqual([[], 40]);
+  expect(await query(me, 'limit=5&page=8')).toEqual([[], 35]);
+  expect(await query(me, 'limit=5&page=9&since_id=1')).toEqual([[], 40]);
+  expect(await query(me, 'limit=5&page=9&include_deleted=true')).toEqual([[], 40]);
   // By a last page, and by a count alone.
-  expect(await asked(me, 'limit=5&page=2')).toEqual([ids.slice(5), 5]);
-  expect(await asked(me, 'limit=3&page=4')).toEqual([[], 'not asked']);
-  expect((await asked(me, 'limit=3&paginate=1'))[0]).toEqual(ids.slice(0, 3));
-  expect(await asked(me, 'limit=3&paginate=1&page=4')).toEqual([[], 'not asked']);
+  expect(await query(me, 'limit=5&page=2')).toEqual([ids.slice(5), 5]);
+  expect(await query(me, 'limit=3&page=4')).toEqual([[], 'not asked']);
+  expect((await query(me, 'limit=3&paginate=1'))[0]).toEqual(ids.slice(0, 3));
+  expect(await query(me, 'limit=3&paginate=1&page=4')).toEqual([[], 'not asked']);
   const added = await me.course();
-  expect(await asked(me, 'limit=3&page=4')).toEqual([[added], 9]);
+  expect(await query(me, 'limit=3&page=4')).toEqual([[added], 9]);
 });
 
 test('who asks by the clock behind the last page is answered anew each time', async () => {
-  const me = await (await ownWorld()).newProvider();
-  await bookable(me, {});
+  const me = await (await ownWorld()).createProvider();
+  await createBookableDate(me, {});
   for (let n = 0; n < 2; n += 1) {
-    const [ids, skipped] = await asked(me, 'start_date_at_min=now&page=3', '/v2/coursedates');
+    const [ids, skipped] = await query(me, 'start_date_at_min=now&page=3', '/v2/coursedates');
     expect([ids, skipped]).toEqual([[], 150]);
   }
 });
 
 test('the first of a walk and another question skip what lies before', async () => {
   const { me, ids } = await withCourses(5);
-  await asked(me, 'limit=2&page=1');
-  expect(await asked(me, `limit=2&page=2&since_id=${ids[0]!}`)).toEqual([ids.slice(3), 2]);
-  expect(await asked(me, 'limit=2&page=2&include_deleted=true')).toEqual([ids.slice(2, 4), 2]);
-  expect(await asked(me, 'limit=2&page=2&updated_at_min=2020-01-01')).toEqual([ids.slice(2, 4), 2]);
-  expect(await asked(me, 'limit=2&page=3&updated_at_min=2020-01-01')).toEqual([ids.slice(4), 0]);
+  await query(me, 'limit=2&page=1');
+  expect(await query(me, `limit=2&page=2&since_id=${ids[0]!}`)).toEqual([ids.slice(3), 2]);
+  expect(await query(me, 'limit=2&page=2&include_deleted=true')).toEqual([ids.slice(2, 4), 2]);
+  expect(await query(me, 'limit=2&page=2&updated_at_min=2020-01-01')).toEqual([ids.slice(2, 4), 2]);
+  expect(await query(me, 'limit=2&page=3&updated_at_min=2020-01-01')).toEqual([ids.slice(4), 0]);
   // What is embedded moves no page.
-  expect(await asked(me, 'limit=2&page=2&include[]=products')).toEqual([ids.slice(2, 4), 0]);
+  expect(await query(me, 'limit=2&page=2&include[]=products')).toEqual([ids.slice(2, 4), 0]);
 });
 
 test('who asks for pages at once is answered as who asks for one after the other', async () => {
@@ -104,36 +104,36 @@ test('who asks for pages at once is answered as who asks for one after the other
     [4, 5, 6],
     [3, 1, 6],
   ]) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       pages.map((page) => me.get(`/v2/courses?limit=2&page=${page}&at_once=${pages[0]!}`)),
     );
-    const found = answers.map((answer) => answer.json<{ id: number }[]>().map(({ id }) => id));
+    const found = responses.map((response) => response.json<{ id: number }[]>().map(({ id }) => id));
     expect(found).toEqual(pages.map((page) => ids.slice(2 * page - 2, 2 * page)));
   }
 });
 
 test('after a change every page is found anew', async () => {
   const { me, ids } = await withCourses(6);
-  for (const page of [1, 2]) await asked(me, `limit=2&page=${page}`);
+  for (const page of [1, 2]) await query(me, `limit=2&page=${page}`);
   expect((await me.request('DELETE')(`/v2/courses/${ids[0]!}`)).status).toBe(200);
-  expect(await asked(me, 'limit=2&page=3')).toEqual([ids.slice(5), 4]);
+  expect(await query(me, 'limit=2&page=3')).toEqual([ids.slice(5), 4]);
 });
 
 test('no other provider goes on from it, and with partners nobody does', async () => {
-  const { world, me } = await withCourses(4);
-  const other = await withCourses(4, world);
-  await approvePartner(world.database, me.id, other.me.id);
-  await asked(me, 'limit=2&page=1');
-  expect(await asked(other.me, 'limit=2&page=2')).toEqual([other.ids.slice(2), 2]);
-  await asked(me, 'limit=2&page=1&include_partners=true');
-  expect((await asked(me, 'limit=2&page=2&include_partners=true'))[1]).toBe(2);
+  const { world: testApp, me } = await withCourses(4);
+  const other = await withCourses(4, testApp);
+  await approvePartner(testApp.database, me.id, other.me.id);
+  await query(me, 'limit=2&page=1');
+  expect(await query(other.me, 'limit=2&page=2')).toEqual([other.ids.slice(2), 2]);
+  await query(me, 'limit=2&page=1&include_partners=true');
+  expect((await query(me, 'limit=2&page=2&include_partners=true'))[1]).toBe(2);
 });
 
 test('another order than by id skips', async () => {
-  const me = await (await ownWorld()).newProvider();
-  for (let n = 0; n < 4; n += 1) await bookable(me, {});
-  await asked(me, 'limit=2&order_by=startdate', '/v2/coursedates');
-  expect((await asked(me, 'limit=2&page=2&order_by=startdate', '/v2/coursedates'))[1]).toBe(2);
+  const me = await (await ownWorld()).createProvider();
+  for (let n = 0; n < 4; n += 1) await createBookableDate(me, {});
+  await query(me, 'limit=2&order_by=startdate', '/v2/coursedates');
+  expect((await query(me, 'limit=2&page=2&order_by=startdate', '/v2/coursedates'))[1]).toBe(2);
 });
 
 test('the last few ends are kept, and the nearest one before is gone on from', () => {
@@ -159,9 +159,9 @@ test('what fails to be counted is counted anew', async () => {
 });
 
 test('of a list on one page nothing is kept', async () => {
-  const { world, me } = await withCourses(2);
-  await asked(me, 'limit=2');
-  expect(world.app.known.size).toBe(0);
-  await asked(me, 'limit=1');
-  expect(world.app.known.size).toBe(1);
+  const { world: testApp, me } = await withCourses(2);
+  await query(me, 'limit=2');
+  expect(testApp.app.known.size).toBe(0);
+  await query(me, 'limit=1');
+  expect(testApp.app.known.size).toBe(1);
 });

@@ -4,14 +4,14 @@ import { json } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parseQuery } from '../../../src/http/parsing/query-string.ts';
-import { limits, openTestDatabase, openWorld, send, settings, sharedWorld } from '../../support/world.ts';
+import { limits, openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
-const { app } = await sharedWorld();
+const { app } = await sharedTestApp();
 
-async function worldWith(options: Parameters<typeof openWorld>[1]) {
-  const world = await openWorld(openTestDatabase(inject('shared')), options);
-  onTestFinished(world.close);
-  return world;
+async function worldWith(options: Parameters<typeof openTestApp>[1]) {
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
+  onTestFinished(testApp.close);
+  return testApp;
 }
 
 const parameters = (count: number) => Array.from({ length: count }, (_, n) => `a[${n}]`).join('&');
@@ -46,7 +46,7 @@ test('the parameters of one list are collected in place', () => {
 });
 
 test('a body with more than 50,000 values is 400, in the words of the interface', async () => {
-  const me = await (await sharedWorld()).newProvider();
+  const me = await (await sharedTestApp()).createProvider();
   const body = { title: 'Many', tags: Array.from({ length: 50_001 }, () => 1) };
   const [main, older] = [await me.post('/v2/courses', body), await me.post('/courses', body)];
   expect([main.status, older.status]).toEqual([400, 400]);
@@ -55,7 +55,7 @@ test('a body with more than 50,000 values is 400, in the words of the interface'
 });
 
 test('a body with more than 20,000 named fields is 400, and so is a form with such a list in a text', async () => {
-  const me = await (await sharedWorld()).newProvider();
+  const me = await (await sharedTestApp()).createProvider();
   const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '"{[,:\\']));
   // The title is a field, too.
   expect((await me.post('/v2/course-tags', { title: 'Named', ...named(19_999) })).status).toBe(201);
@@ -66,12 +66,12 @@ test('a body with more than 20,000 named fields is 400, and so is a form with su
       'content-type': 'application/x-www-form-urlencoded',
     }),
   ];
-  for (const answer of refused)
-    expect([answer.status, answer.json()]).toEqual([400, { error: 'The body has more than 20000 named fields' }]);
+  for (const response of refused)
+    expect([response.status, response.json()]).toEqual([400, { error: 'The body has more than 20000 named fields' }]);
   const participants = Array(1_000).fill({ products: Array.from({ length: 220 }, (_, n) => n) });
   for (const sent of [participants, JSON.stringify(participants)]) {
-    const answer = await me.post('/v2/booking', { coursedate_id: 1, payment_method: 'invoice', participants: sent });
-    expect([answer.status, answer.json<{ error: string }>().error]).toEqual([
+    const response = await me.post('/v2/booking', { coursedate_id: 1, payment_method: 'invoice', participants: sent });
+    expect([response.status, response.json<{ error: string }>().error]).toEqual([
       400,
       'The body has more than 50000 values',
     ]);
@@ -79,7 +79,7 @@ test('a body with more than 20,000 named fields is 400, and so is a form with su
 });
 
 test('a form may repeat a name more than 20 times', async () => {
-  const me = await (await sharedWorld()).newProvider();
+  const me = await (await sharedTestApp()).createProvider();
   const ids = await Promise.all(
     Array.from({ length: 25 }, async (_, n) => {
       const created = await me.post('/v2/course-tags', { title: `tag ${n}` });
@@ -92,8 +92,8 @@ test('a form may repeat a name more than 20 times', async () => {
 });
 
 test('/openapi.json is one document with a strong ETag, compressed as asked', async () => {
-  const ask = (headers: Record<string, string>) => app.inject({ url: '/openapi.json', headers });
-  const plain = await ask({});
+  const request = (headers: Record<string, string>) => app.inject({ url: '/openapi.json', headers });
+  const plain = await request({});
   const document = plain.json<{ servers: unknown }>();
   expect(plain.headers).toMatchObject({ 'cache-control': 'public, max-age=300', vary: 'Accept-Encoding' });
   expect(plain.headers.etag).toMatch(/^"[\w-]{27}"$/);
@@ -102,19 +102,19 @@ test('/openapi.json is one document with a strong ETag, compressed as asked', as
   const decompress = { gzip: gunzipSync, br: brotliDecompressSync };
   const etags = new Set([plain.headers.etag]);
   for (const encoding of ['gzip', 'br'] as const) {
-    const compressed = await ask({ 'accept-encoding': encoding });
+    const compressed = await request({ 'accept-encoding': encoding });
     expect(compressed.headers['content-encoding']).toBe(encoding);
     expect(compressed.rawPayload.length).toBeLessThan(plain.rawPayload.length / 8);
     expect(JSON.parse(decompress[encoding](compressed.rawPayload).toString())).toEqual(document);
     const etag = String(compressed.headers.etag);
     etags.add(etag);
     for (const sent of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const again = await ask({ 'accept-encoding': encoding, 'if-none-match': sent });
+      const again = await request({ 'accept-encoding': encoding, 'if-none-match': sent });
       expect([again.statusCode, again.body]).toEqual([304, '']);
     }
   }
   expect(etags.size).toBe(3);
-  expect((await ask({ 'if-none-match': '"other"' })).statusCode).toBe(200);
+  expect((await request({ 'if-none-match': '"other"' })).statusCode).toBe(200);
 });
 
 test('the document is generated once, however often it is asked for', async () => {
@@ -168,10 +168,10 @@ test.each(['/docs/static/..', '/docs/static/../', '/docs/static/%2e%2e/package.j
 
 test('an address is limited in what needs no key; other addresses, keys and /live are not', async () => {
   const trustProxy = ['127.0.0.1'];
-  const world = await worldWith({ trustProxy, limits: { ...limits, publicRequestsPerMinute: 5 } });
-  const me = await world.newProvider();
+  const testApp = await worldWith({ trustProxy, limits: { ...limits, publicRequestsPerMinute: 5 } });
+  const me = await testApp.createProvider();
   const from = (address: string, url: string) =>
-    send(world.app, { url, headers: { 'x-forwarded-for': address }, remoteAddress: '127.0.0.1' });
+    send(testApp.app, { url, headers: { 'x-forwarded-for': address }, remoteAddress: '127.0.0.1' });
   const one = '203.0.113.1';
   for (const url of ['/ready', '/openapi.json', '/docs', '/docs/json', '/my/sign-in/x'])
     expect((await from(one, url)).status, url).not.toBe(429);
@@ -200,7 +200,7 @@ test('an unauthorized answer names the scheme, a preflight is no wrong key', asy
 });
 
 test('If-None-Match: * is 304 on a list', async () => {
-  const me = await (await sharedWorld()).newProvider();
+  const me = await (await sharedTestApp()).createProvider();
   const any = await me.get('/v2/courses', { 'if-none-match': '*' });
   expect([any.status, any.text]).toEqual([304, '']);
 });

@@ -1,23 +1,30 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
-import { minimalSchool } from '../../support/generate.ts';
-import { limits, openTestDatabase, openWorld, send, sharedWorld, type Answer } from '../../support/world.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
+import {
+  limits,
+  openTestDatabase,
+  openTestApp,
+  send,
+  sharedTestApp,
+  type TestResponse,
+} from '../../support/test-app.ts';
 
 /** A world where time stands still, but for `pass`; one request a second, three at once. */
 async function limitedWorld(rate = { perSecond: 1, burst: 3 }) {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const world = await openWorld(openTestDatabase(inject('shared')), { limits: { ...limits, rate } });
-  onTestFinished(world.close);
-  return world;
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), { limits: { ...limits, rate } });
+  onTestFinished(testApp.close);
+  return testApp;
 }
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1_000);
 
 const names = ['limit', 'remaining', 'reset'];
-const ofLimits = ({ headers }: Answer) => Object.keys(headers).filter((name) => name.includes('ratelimit'));
+const ofLimits = ({ headers }: TestResponse) => Object.keys(headers).filter((name) => name.includes('ratelimit'));
 /** Limit, remaining and reset, as both families say. */
-function told({ headers }: Answer) {
+function reported({ headers }: TestResponse) {
   const [short, long] = ['ratelimit', 'x-ratelimit'].map((family) =>
     names.map((name) => Number(headers[`${family}-${name}`])),
   );
@@ -26,10 +33,10 @@ function told({ headers }: Answer) {
 }
 
 test('a burst passes, the next is refused in the words of each interface, and time lets one more in', async () => {
-  const me = await (await limitedWorld()).newProvider();
-  expect(told(await me.get('/v2/courses'))).toEqual([3, 2, 1]);
-  expect(told(await me.post('/courses', { title: 'Knots' }))).toEqual([3, 1, 2]);
-  expect(told(await me.get('/schools'))).toEqual([3, 0, 3]);
+  const me = await (await limitedWorld()).createProvider();
+  expect(reported(await me.get('/v2/courses'))).toEqual([3, 2, 1]);
+  expect(reported(await me.post('/courses', { title: 'Knots' }))).toEqual([3, 1, 2]);
+  expect(reported(await me.get('/schools'))).toEqual([3, 0, 3]);
 
   const refusals = [
     await me.get('/v2/courses'),
@@ -42,7 +49,7 @@ test('a burst passes, the next is refused in the words of each interface, and ti
   for (const refusal of refusals) {
     expect(refusal.status).toBe(429);
     expect(refusal.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-policy': '3;w=3' });
-    expect(told(refusal)).toEqual([3, 0, 3]);
+    expect(reported(refusal)).toEqual([3, 0, 3]);
   }
   const said = 'Too many requests';
   const coded = { successful: false, errors: [{ code: 'too_many_requests', message: said }], error: said };
@@ -52,14 +59,14 @@ test('a burst passes, the next is refused in the words of each interface, and ti
   pass(0.9);
   expect((await me.get('/v2/courses')).status).toBe(429);
   pass(0.1);
-  expect(told(await me.get('/v2/courses'))).toEqual([3, 0, 3]);
+  expect(reported(await me.get('/v2/courses'))).toEqual([3, 0, 3]);
   expect((await me.get('/v2/courses')).status).toBe(429);
   pass(60);
-  expect(told(await me.get('/v2/courses'))).toEqual([3, 2, 1]);
+  expect(reported(await me.get('/v2/courses'))).toEqual([3, 2, 1]);
 });
 
 test('Retry-After is when one more is let in, in whole seconds', async () => {
-  const me = await (await limitedWorld({ perSecond: 1, burst: 1 })).newProvider();
+  const me = await (await limitedWorld({ perSecond: 1, burst: 1 })).createProvider();
   await me.get('/v2/schools');
   pass(0.4);
   const refusal = await me.get('/v2/schools');
@@ -69,37 +76,37 @@ test('Retry-After is when one more is let in, in whole seconds', async () => {
 });
 
 test('a 304 takes a quarter of a token', async () => {
-  const me = await (await limitedWorld()).newProvider();
+  const me = await (await limitedWorld()).createProvider();
   const { etag } = (await me.get('/v2/courses')).headers;
   const revalidate = () => me.get('/v2/courses', { 'if-none-match': String(etag) });
   const remaining: unknown[] = [];
   for (let turn = 0; turn < 5; turn += 1) {
     const again = await revalidate();
     expect(again.status).toBe(304);
-    remaining.push(told(again)?.[1]);
+    remaining.push(reported(again)?.[1]);
   }
   // Of two tokens left 1.75, 1.5, 1.25, 1 and 0.75.
   expect(remaining).toEqual([1, 1, 1, 1, 0]);
   expect((await revalidate()).status).toBe(429);
   pass(60);
-  expect(told(await revalidate())).toEqual([3, 2, 1]);
+  expect(reported(await revalidate())).toEqual([3, 2, 1]);
 });
 
 test('what has come back while a request is answered is told', async () => {
-  const world = await limitedWorld();
-  const me = await world.newProvider();
-  const { pool } = world.database;
+  const testApp = await limitedWorld();
+  const me = await testApp.createProvider();
+  const { pool } = testApp.database;
   const query = pool.query.bind(pool) as (...asked: unknown[]) => Promise<unknown>;
   vi.spyOn(pool, 'query').mockImplementation(((asked: { name?: string }, ...rest: unknown[]) => {
     if (asked.name !== 'authenticate') pass(60);
     return query(asked, ...rest);
   }) as never);
-  expect(told(await me.get('/v2/schools'))).toEqual([3, 3, 0]);
+  expect(reported(await me.get('/v2/schools'))).toEqual([3, 3, 0]);
 });
 
 test('whatever else a right key asks counts: what is refused, what is not there, what is not allowed', async () => {
-  const me = await (await limitedWorld({ perSecond: 1, burst: 9 })).newProvider();
-  const answers = [
+  const me = await (await limitedWorld({ perSecond: 1, burst: 9 })).createProvider();
+  const responses = [
     await me.get('/v2/courses?limit=0'),
     await me.get('/v2/nothing'),
     await me.request('DELETE')('/v2/courses'),
@@ -108,13 +115,13 @@ test('whatever else a right key asks counts: what is refused, what is not there,
     await me.get('/v2/courses'),
     await me.get('/v2/courses'),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([400, 404, 405, 400, 200, 200, 200]);
-  expect(answers.map((answer) => told(answer)![1])).toEqual([8, 7, 6, 5, 4, 3, 2]);
+  expect(responses.map(({ status }) => status)).toEqual([400, 404, 405, 400, 200, 200, 200]);
+  expect(responses.map((response) => reported(response)![1])).toEqual([8, 7, 6, 5, 4, 3, 2]);
 });
 
 test('each provider has a limit of its own, which its keys share; wrong keys have none of it', async () => {
-  const world = await limitedWorld({ perSecond: 1, burst: 1 });
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await limitedWorld({ perSecond: 1, burst: 1 });
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   expect((await me.get('/v2/schools')).status).toBe(200);
   expect((await me.get('/v2/schools')).status).toBe(429);
   expect((await other.get('/v2/schools')).status).toBe(200);
@@ -131,34 +138,34 @@ test('unless it is configured nothing is limited, and nothing said of limits', a
   expect(readConfig({ RATE_LIMIT_PER_SECOND: '0', RATE_LIMIT_BURST: '5' }).rate).toBeUndefined();
   expect(readConfig({ RATE_LIMIT_PER_SECOND: '20' }).rate).toEqual({ perSecond: 20, burst: 40 });
   expect(readConfig({ RATE_LIMIT_PER_SECOND: '20', RATE_LIMIT_BURST: '5' }).rate).toEqual({ perSecond: 20, burst: 5 });
-  const { newProvider } = await sharedWorld();
-  const me = await newProvider();
-  const answers = await Promise.all(Array.from({ length: 100 }, () => me.get('/v2/durations')));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const { createProvider } = await sharedTestApp();
+  const me = await createProvider();
+  const responses = await Promise.all(Array.from({ length: 100 }, () => me.get('/v2/durations')));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   for (const url of ['/v2/durations', '/v2/nothing', '/schools']) expect(ofLimits(await me.get(url))).toEqual([]);
 });
 
 test('after sixty wrong keys within a minute an address is told to wait; a right one passes from there', async () => {
   const { WRONG_KEYS_PER_MINUTE } = readConfig({});
-  const world = await openWorld(openTestDatabase(inject('shared')), {
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), {
     limits: { ...limits, wrongKeysPerMinute: WRONG_KEYS_PER_MINUTE },
   });
-  onTestFinished(world.close);
-  const me = await world.newProvider();
-  const ask = (key: string, url = '/v2/courses') =>
-    send(world.app, { url, headers: { 'x-api-key': key }, remoteAddress: '192.0.2.60' });
-  const answers = [];
-  for (let turn = 0; turn < 62; turn += 1) answers.push(await ask('wrong'));
-  expect(answers.map(({ status }) => status)).toEqual([...Array<number>(60).fill(401), 429, 429]);
+  onTestFinished(testApp.close);
+  const me = await testApp.createProvider();
+  const request = (key: string, url = '/v2/courses') =>
+    send(testApp.app, { url, headers: { 'x-api-key': key }, remoteAddress: '192.0.2.60' });
+  const responses = [];
+  for (let turn = 0; turn < 62; turn += 1) responses.push(await request('wrong'));
+  expect(responses.map(({ status }) => status)).toEqual([...Array<number>(60).fill(401), 429, 429]);
   for (const url of ['/v2/courses', '/schools']) {
-    const refusal = await ask('wrong', url);
+    const refusal = await request('wrong', url);
     expect([refusal.status, Number(refusal.headers['retry-after']) > 0]).toEqual([429, true]);
-    expect((await ask(me.apiKey, url)).status).toBe(200);
+    expect((await request(me.apiKey, url)).status).toBe(200);
   }
   const now = Date.now();
   onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({ toFake: ['Date'], now: now + 59_000 });
-  expect((await ask('wrong')).status).toBe(429);
+  expect((await request('wrong')).status).toBe(429);
   vi.setSystemTime(now + 61_000);
-  expect((await ask('wrong')).status).toBe(401);
+  expect((await request('wrong')).status).toBe(401);
 });

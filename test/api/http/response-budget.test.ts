@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import type { Tx } from '../../../src/database/client.ts';
 import { addBundle, addDate, changeDate } from '../../support/dates.ts';
-import { load } from '../../support/everything.ts';
-import { mainProduct, newCampaign, newOrder, newProduct, write } from '../../support/orders.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import { importObjects } from '../../support/all-responses.ts';
+import { mainProduct, createCampaign, createOrder, createProduct, write } from '../../support/orders.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 const [statusAndError, tooLarge] = [
-  (answer: Answer) => [answer.status, answer.json<{ error?: string }>().error] as const,
+  (response: TestResponse) => [response.status, response.json<{ error?: string }>().error] as const,
   (id: number) =>
     `The item ${id} is larger than an answer may be (16 MB, 50,000 embedded items). Leave out include[], or read what belongs to it from a list of its own.`,
 ];
@@ -31,7 +31,7 @@ const addChildren = (me: Provider, parentId: number, bundleId: number, count: nu
   );
 
 test('children and bundles count among the embedded items of an answer', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   const [date, bundleId] = [await addDate(me, course), await addBundle(me, 'Bundle')];
   await changeDate(me, date, { bundleId });
@@ -46,7 +46,7 @@ test('children and bundles count among the embedded items of an answer', async (
 });
 
 test('the products of one course count for each date that embeds them', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   await writeMany(me, (tx, at) =>
     tx.execute(sql`insert into products (provider_id, course_id, title, created_at, updated_at)
@@ -54,20 +54,20 @@ test('the products of one course count for each date that embeds them', async ()
   );
   const dates: number[] = [];
   for (let n = 0; n < 60; n += 1) dates.push(await addDate(me, course));
-  const answer = await me.get('/v2/coursedates?include[]=course.products&limit=250');
-  const { items } = answer.json<{ items: { coursedate_id: number }[] }>();
+  const response = await me.get('/v2/coursedates?include[]=course.products&limit=250');
+  const { items } = response.json<{ items: { coursedate_id: number }[] }>();
   expect(items.length).toBeLessThanOrEqual(50);
   expect(items.map(({ coursedate_id }) => coursedate_id)).toEqual(dates.slice(0, items.length));
-  expect(answer.headers['x-page-truncated']).toBe(`items=${items.length}`);
+  expect(response.headers['x-page-truncated']).toBe(`items=${items.length}`);
 });
 
 test('the participants of the lines of an order count among the embedded items of an answer', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const productIds = [await mainProduct(me, courseId)];
-  for (let n = 1; n < 6; n += 1) productIds.push(await newProduct(me, courseId));
+  for (let n = 1; n < 6; n += 1) productIds.push(await createProduct(me, courseId));
   const lines = productIds.map((productId) => ({ productId }));
-  const { orderId } = await newOrder(me, { courseId, lines });
+  const { orderId } = await createOrder(me, { courseId, lines });
   const pay = (where: ReturnType<typeof sql>) => sql`insert into order_line_participants
       (provider_id, order_line_id, participant_id)
     select p.provider_id, l.id, p.id from participants p join order_lines l using (provider_id)
@@ -81,18 +81,18 @@ test('the participants of the lines of an order count among the embedded items o
   });
   const paths = [`/v2/orders/${orderId}`, '/v2/orders'];
   for (const path of paths) {
-    const answer = await me.get(path);
-    expect(answer.status).toBe(200);
-    expect(answer.text.match(/"participant_id"/g)!.length).toBeGreaterThanOrEqual(9_000);
+    const response = await me.get(path);
+    expect(response.status).toBe(200);
+    expect(response.text.match(/"participant_id"/g)!.length).toBeGreaterThanOrEqual(9_000);
   }
   await writeMany(me, (tx) => tx.execute(pay(sql`true`)));
   for (const path of paths) expect(statusAndError(await me.get(path))).toEqual([400, tooLarge(orderId)]);
 });
 
 test('a list without pages is refused when it is larger than an answer', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
-  const campaignId = await newCampaign(me, {}, { courses: [course] });
+  const campaignId = await createCampaign(me, {}, { courses: [course] });
   const list = () => me.get('/v2/campaigns');
   expect((await list()).status).toBe(200);
   await writeMany(me, async (tx, at) => {
@@ -108,7 +108,7 @@ test('a list without pages is refused when it is larger than an answer', async (
 });
 
 test('an imported line with more gatherings, instructors, tags or labels than fit is refused', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const count = (length: number) => Array.from({ length }, (_, n) => n + 1);
   const refs = (kind: string, length: number) => count(length).map((n) => `${kind}-${n}`);
   const meetings = (length: number, fields: object = {}) =>
@@ -134,8 +134,8 @@ test('an imported line with more gatherings, instructors, tags or labels than fi
     ['gatherings', { ...date, ref: 'd2', gatherings: meetings(201, { ref: undefined }) }],
     ['gatherings', { ...date, ref: 'd3', gatherings: meetings(1, { ref: 'x', instructors: refs('instructor', 51) }) }],
   ];
-  const { written, reasons } = await load(me, [...lines, ...refused.map(([, line]) => line)]);
+  const { written, reasons } = await importObjects(me, [...lines, ...refused.map(([, line]) => line)]);
   expect(reasons).toEqual(refused.map(([field], n) => `${first + n}: Field(s) not valid: ${field}`));
   expect(written).toBe(0);
-  expect(await load(me, lines)).toMatchObject({ written: lines.length, reasons: [] });
+  expect(await importObjects(me, lines)).toMatchObject({ written: lines.length, reasons: [] });
 });

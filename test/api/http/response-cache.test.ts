@@ -9,32 +9,33 @@ import { allGuards } from '../../../src/core/context.ts';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
-import { bookable, bookingOf } from '../../support/booking.ts';
-import { statementsOf } from '../../support/statements.ts';
+import { createBookableDate, bookingBody } from '../../support/booking.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import {
   asAdmin,
   connectionTo,
   limits,
   openTestDatabase,
-  openWorld,
+  openTestApp,
   ownDatabase,
   settings,
-  sharedWorld,
-  type Answer,
+  sharedTestApp,
+  type TestResponse,
   type Provider,
-} from '../../support/world.ts';
+} from '../../support/test-app.ts';
 
-const { app, database, newProvider } = await sharedWorld();
+const { app, database, createProvider } = await sharedTestApp();
 const list = '/v2/courses?limit=10&include[]=provider';
 
 /** How many statements the question costs. */
-const cost = async (me: Provider, url: string, headers = {}) => (await statementsOf(() => me.get(url, headers))).length;
+const cost = async (me: Provider, url: string, headers = {}) =>
+  (await recordStatements(() => me.get(url, headers))).length;
 
 /** Asks only for what differs from that answer. */
-const knowing = ({ headers }: Answer) => ({ 'if-none-match': String(headers['etag']) });
+const knowing = ({ headers }: TestResponse) => ({ 'if-none-match': String(headers['etag']) });
 
 test('a question asked again costs the look-up of the key alone, and answers the same bytes and headers', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (let n = 0; n < 12; n += 1) await me.course();
   const url = `${list}&updated_at_min=2020-01-01&unknown=1`;
   const first = await me.get(url);
@@ -56,12 +57,12 @@ test('a question asked again costs the look-up of the key alone, and answers the
 });
 
 test('HEAD answers from what GET left, with its length and without a body', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course();
-  const answer = await me.get(list);
+  const response = await me.get(list);
   const head = await me.request('HEAD')(list);
-  expect([head.status, head.text, head.headers['etag']]).toEqual([200, '', answer.headers['etag']]);
-  expect((await me.get(list)).text).toBe(answer.text);
+  expect([head.status, head.text, head.headers['etag']]).toEqual([200, '', response.headers['etag']]);
+  expect((await me.get(list)).text).toBe(response.text);
 });
 
 test.each<[string, (me: Provider) => Promise<unknown>]>([
@@ -74,7 +75,7 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
     },
   ],
 ])('%s is seen by the next question', async (_name, write) => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course();
   const before = await me.get(list);
   await write(me);
@@ -83,9 +84,9 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
 
 test('another title of a category is seen by the next question', async () => {
   // Of its own, for what all share changes every list's ETag.
-  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  const own = await openTestApp(openTestDatabase(await ownDatabase()));
   try {
-    const me = await own.newProvider();
+    const me = await own.createProvider();
     const id = await addCategory(own.database, { title: 'Before', parentId: null });
     await categorizeCourse(await me.ctx(), await me.course(), id);
     const before = await me.get(list);
@@ -100,16 +101,18 @@ test('another title of a category is seen by the next question', async () => {
 });
 
 test("two providers with the same data cannot use each other's ETags", async () => {
-  const both = [await newProvider('Same'), await newProvider('Same')] as const;
+  const both = [await createProvider('Same'), await createProvider('Same')] as const;
   const url = '/v2/course-tags';
-  const [one, two] = await Promise.all(both.map(async (who) => String((await who.get(url)).headers['etag'])));
+  const [one, two] = await Promise.all(
+    both.map(async (actorName) => String((await actorName.get(url)).headers['etag'])),
+  );
   const statuses = [both[0].get(url, { 'if-none-match': two! }), both[1].get(url, { 'if-none-match': one! })];
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 200]);
   expect((await both[0].get(url, { 'if-none-match': one! })).status).toBe(304);
 });
 
 test('what one provider asked answers no other, and no other language', async () => {
-  const [me, twin] = [await newProvider('Twin'), await newProvider('Twin')];
+  const [me, twin] = [await createProvider('Twin'), await createProvider('Twin')];
   await me.course({ title: 'Mine' });
   await me.get(list);
   expect((await twin.get(list)).json()).toEqual([]);
@@ -123,7 +126,7 @@ test('what one provider asked answers no other, and no other language', async ()
 });
 
 test('errors, single items and questions with the clock in them are not kept', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   for (const url of [
     '/v2/courses?limit=0',
@@ -137,14 +140,14 @@ test('errors, single items and questions with the clock in them are not kept', a
 });
 
 test('a restored database is read anew, although its clock says what it said before', async () => {
-  const own = await openWorld(openTestDatabase(await ownDatabase()));
+  const own = await openTestApp(openTestDatabase(await ownDatabase()));
   try {
-    const me = await own.newProvider();
+    const me = await own.createProvider();
     const id = await me.course({ title: 'Before' });
     const clock = async () =>
       (await own.database.pool.query<{ at: string }>('select changed_at::text as at from provider_state')).rows[0]!.at;
     const then = await clock();
-    const answer = await me.get(list);
+    const response = await me.get(list);
     // What a read that came a moment too late leaves under the older name.
     for (const name of own.app.stored!.answers.keys()) {
       const { headers } = own.app.stored!.answers.get(name)!;
@@ -160,8 +163,8 @@ test('a restored database is read anew, although its clock says what it said bef
       await tx.$client.query('update provider_state set changed_at = $1', [then]);
     });
     expect(await clock()).toBe(then);
-    expect((await me.get(list, knowing(after))).text).toBe(answer.text);
-    expect((await me.get(list)).text).toBe(answer.text);
+    expect((await me.get(list, knowing(after))).text).toBe(response.text);
+    expect((await me.get(list)).text).toBe(response.text);
   } finally {
     await own.close();
   }
@@ -169,14 +172,14 @@ test('a restored database is read anew, although its clock says what it said bef
 
 test('a database put back from a copy while the server runs answers what the copy has, and then what is written to that', async () => {
   const name = await ownDatabase();
-  const [copy, own] = [`${name}_copy`, await openWorld(openTestDatabase(name))];
+  const [copy, own] = [`${name}_copy`, await openTestApp(openTestDatabase(name))];
   // What is copied may have no connections.
   const copied = async (from: string, to: string) => {
     await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`);
     await asAdmin(`create database ${to} template ${from} strategy file_copy`);
   };
   try {
-    const me = await own.newProvider();
+    const me = await own.createProvider();
     const id = await me.course({ title: 'Before' });
     const before = await me.get(list);
     await copied(name, copy);
@@ -199,14 +202,14 @@ test('a database put back from a copy while the server runs answers what the cop
 const isCount = (text: string) => text.startsWith('select count(*)');
 
 test('pages of one question are counted once, until something changes', async () => {
-  const me = await newProvider();
-  const { courseId } = await bookable(me, {});
+  const me = await createProvider();
+  const { courseId } = await createBookableDate(me, {});
   const counts = async (url: string) => {
-    let answers: Awaited<ReturnType<Provider['get']>>[] = [];
-    const ask = () => Promise.all([1, 2, 3].map((page) => me.get(`${url}&limit=1&page=${page}`)));
-    const sent = await statementsOf(async () => (answers = await ask()));
-    const totals = answers.map(
-      (answer) => answer.json<{ pagination: { total_items: number } }>().pagination.total_items,
+    let responses: Awaited<ReturnType<Provider['get']>>[] = [];
+    const request = () => Promise.all([1, 2, 3].map((page) => me.get(`${url}&limit=1&page=${page}`)));
+    const sent = await recordStatements(async () => (responses = await request()));
+    const totals = responses.map(
+      (response) => response.json<{ pagination: { total_items: number } }>().pagination.total_items,
     );
     return [sent.filter(({ text }) => isCount(text)).length, ...new Set(totals)];
   };
@@ -218,18 +221,18 @@ test('pages of one question are counted once, until something changes', async ()
   expect(await counts('/v2/courses?paginate=1')).toEqual([1, 1]);
   // The clock is in it; the first page tells its own total.
   expect(await counts('/v2/coursedates?start_date_at_max=now')).toEqual([2, 0]);
-  await bookable(me, {});
+  await createBookableDate(me, {});
   expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
 });
 
 test('totals are counted once where no answers are kept, too', async () => {
-  const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
+  const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
   try {
-    const me = await own.newProvider();
+    const me = await own.createProvider();
     for (let n = 0; n < 2; n += 1) await me.course();
-    const asked = async () =>
-      (await statementsOf(() => me.get('/v2/courses?paginate=1&limit=1'))).map(({ text }) => text);
-    const [first, second] = [await asked(), await asked()];
+    const query = async () =>
+      (await recordStatements(() => me.get('/v2/courses?paginate=1&limit=1'))).map(({ text }) => text);
+    const [first, second] = [await query(), await query()];
     const counting = (sent: string[]) => sent.filter(isCount).length;
     expect([counting(first), counting(second)]).toEqual([1, 0]);
     // The list itself is read each time.
@@ -240,9 +243,9 @@ test('totals are counted once where no answers are kept, too', async () => {
 });
 
 test('no more is kept than fits', async () => {
-  const own = await openWorld(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
+  const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
   try {
-    const me = await own.newProvider();
+    const me = await own.createProvider();
     for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });
     for (let n = 1; n <= 60; n += 1) await me.get(`/v2/courses?limit=${n}`);
     const { calculatedSize, size } = own.app.stored!.answers;
@@ -253,21 +256,21 @@ test('no more is kept than fits', async () => {
 });
 
 test('a reader never sees less than a writer was told of before it asked', async () => {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, { capacityMax: 0 });
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 0 });
   const url = '/v2/participants?limit=250';
   const until = performance.now() + 3_000;
-  let [told, reads] = [0, 0];
+  let [reported, reads] = [0, 0];
   const write = async () => {
-    while (performance.now() < until && told < 200) {
-      const answer = await me.post('/v2/booking', bookingOf(dateId));
-      if (answer.status === 201) told += 1;
+    while (performance.now() < until && reported < 200) {
+      const response = await me.post('/v2/booking', bookingBody(dateId));
+      if (response.status === 201) reported += 1;
     }
   };
   const stale: string[] = [];
   const read = async () => {
     while (performance.now() < until) {
-      const before = told;
+      const before = reported;
       const count = (await me.get(url)).json<unknown[]>().length;
       if (count < before) stale.push(`${count} after ${before}`);
       reads += 1;
@@ -275,18 +278,18 @@ test('a reader never sees less than a writer was told of before it asked', async
   };
   await Promise.all([write(), read(), read(), read()]);
   expect(stale).toEqual([]);
-  expect(told > 5 && reads > told, `${told} writes, ${reads} reads`).toBe(true);
+  expect(reported > 5 && reads > reported, `${reported} writes, ${reads} reads`).toBe(true);
   expect(app.stored!.answers.size).toBeGreaterThan(0);
 });
 
 test('what many ask at once is read once, and no other provider gets it', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   await me.course();
   const url = `${list}&unknown=at-once`;
-  const ask = (who: Provider) => Array.from({ length: 20 }, () => who.get(url));
+  const request = (actorName: Provider) => Array.from({ length: 20 }, () => actorName.get(url));
   let [mine, theirs]: Awaited<ReturnType<Provider['get']>>[][] = [[], []];
-  const sent = await statementsOf(async () => {
-    [mine, theirs] = await Promise.all([Promise.all(ask(me)), Promise.all(ask(other))]);
+  const sent = await recordStatements(async () => {
+    [mine, theirs] = await Promise.all([Promise.all(request(me)), Promise.all(request(other))]);
   });
   expect(new Set(mine!.map(({ text }) => text)).size).toBe(1);
   expect(mine![0]!.json()).toHaveLength(1);
@@ -297,17 +300,17 @@ test('what many ask at once is read once, and no other provider gets it', async 
 
 test('who waits for an answer that fails shares the failure, and the next question is asked anew', async () => {
   const name = await ownDatabase();
-  const own = await openWorld(openTestDatabase(name, { statementMs: 2_000 }));
+  const own = await openTestApp(openTestDatabase(name, { statementMs: 2_000 }));
   const lock = new Client(connectionTo(name));
   await lock.connect();
   try {
-    const me = await own.newProvider();
+    const me = await own.createProvider();
     await me.course();
     await lock.query('begin');
     await lock.query('lock table courses in access exclusive mode');
-    const sent = await statementsOf(async () => {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => me.get(list)));
-      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(503));
+    const sent = await recordStatements(async () => {
+      const responses = await Promise.all(Array.from({ length: 10 }, () => me.get(list)));
+      expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(503));
     });
     expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
     await lock.query('rollback');
@@ -320,30 +323,30 @@ test('who waits for an answer that fails shares the failure, and the next questi
 
 test('when the first to ask goes away, its answer is for all who wait', async () => {
   const name = await ownDatabase();
-  const own = await openWorld(openTestDatabase(name));
+  const own = await openTestApp(openTestDatabase(name));
   const lock = new Client(connectionTo(name));
   await lock.connect();
   try {
-    const me = await own.newProvider();
+    const me = await own.createProvider();
     await me.course();
     const base = await own.app.listen({ host: '127.0.0.1', port: 0 });
-    const ask = (signal?: AbortSignal) =>
+    const request = (signal?: AbortSignal) =>
       fetch(base + list, { headers: { 'x-api-key': me.apiKey }, ...(signal ? { signal } : {}) });
     await lock.query('begin');
     await lock.query('lock table courses in access exclusive mode');
-    const sent = await statementsOf(async () => {
+    const sent = await recordStatements(async () => {
       const first = new AbortController();
-      const gone = ask(first.signal).catch(() => 'gone');
+      const gone = request(first.signal).catch(() => 'gone');
       await pause(200);
-      const waiting = [ask(), ask(), ask()];
+      const waiting = [request(), request(), request()];
       await pause(200);
       first.abort();
       expect(await gone).toBe('gone');
       await pause(200);
       await lock.query('rollback');
-      const answers = await Promise.all(waiting);
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-      expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+      const responses = await Promise.all(waiting);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(new Set(await Promise.all(responses.map((response) => response.text()))).size).toBe(1);
     });
     expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
   } finally {
@@ -355,7 +358,7 @@ test('when the first to ask goes away, its answer is for all who wait', async ()
 test('another build names its answers otherwise', async () => {
   mkdirSync('test/output', { recursive: true });
   const folder = mkdtempSync(join('test/output', 'build-'));
-  const me = await newProvider();
+  const me = await createProvider();
   const tagBy = async (build: string) => {
     const { buildApp: built } = (await import(join(process.cwd(), build, 'app.js'))) as { buildApp: typeof buildApp };
     const app = await built({ database, settings, version: 'test', limits, guards: allGuards });

@@ -1,17 +1,17 @@
 import { connect, type AddressInfo } from 'node:net';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { newOrder, newUser } from '../../support/orders.ts';
-import { signedIn } from '../../support/pages.ts';
-import { limits, openTestDatabase, openWorld, send, type Answer } from '../../support/world.ts';
+import { createOrder, createUser } from '../../support/orders.ts';
+import { signedInVisitor } from '../../support/pages.ts';
+import { limits, openTestDatabase, openTestApp, send, type TestResponse } from '../../support/test-app.ts';
 
 const version = '7.65.43';
 
 async function namedWorld() {
   const rate = { perSecond: 1, burst: 1_000 };
   const options = { version, limits: { ...limits, rate, wrongKeysPerMinute: 3 } };
-  const world = await openWorld(openTestDatabase(inject('shared')), options);
-  onTestFinished(world.close);
-  return { ...world, me: await world.newProvider() };
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
+  onTestFinished(testApp.close);
+  return { ...testApp, me: await testApp.createProvider() };
 }
 
 /** What would tell somebody which software answers, and of what age. */
@@ -24,13 +24,13 @@ const software = new RegExp(
 
 test('no answer names the software or its version in a header', async () => {
   const { app, me } = await namedWorld();
-  const userId = await newUser(me);
-  const { participantIds } = await newOrder(me, { courseId: await me.course(), users: [userId] });
-  const browser = await signedIn(app, me, userId);
+  const userId = await createUser(me);
+  const { participantIds } = await createOrder(me, { courseId: await me.course(), users: [userId] });
+  const browser = await signedInVisitor(app, me, userId);
   const { etag } = (await me.get('/v2/courses')).headers;
-  const wrongKeys: Answer[] = [];
+  const wrongKeys: TestResponse[] = [];
   for (let turn = 0; turn < 4; turn += 1) wrongKeys.push(await me.get('/v2/courses', { 'x-api-key': 'wrong' }));
-  const answers = [
+  const responses = [
     await me.get('/v2/courses'),
     await me.get('/v2/courses', { 'if-none-match': String(etag) }),
     await me.post('/v2/courses', {}),
@@ -54,10 +54,10 @@ test('no answer names the software or its version in a header', async () => {
     await browser.get('/my/nothing'),
     await browser.get('/my/sign-in/none'),
   ];
-  expect(new Set(answers.map(({ status }) => status))).toEqual(
+  expect(new Set(responses.map(({ status }) => status))).toEqual(
     new Set([200, 302, 304, 400, 401, 404, 405, 410, 413, 415, 429]),
   );
-  for (const { status, headers, text } of answers) {
+  for (const { status, headers, text } of responses) {
     expect(Object.keys(headers).filter((name) => names.includes(name))).toEqual([]);
     expect(JSON.stringify(headers)).not.toMatch(software);
     expect(text, String(status)).not.toMatch(software);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { send, sharedWorld, type Provider } from '../../support/world.ts';
+import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { app, newProvider } = await sharedWorld();
+const { app, createProvider } = await sharedTestApp();
 const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
 const datesOf = async (me: Provider) => `/v2/courses/${await me.course()}/coursedates`;
 const whole = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 10:00' };
@@ -18,13 +18,13 @@ test.each([
   ],
   [{ ...days, timezone: 'Europe/Oslo', status_id: 99 }, 'Field(s) not valid: status_id'],
 ])('a course date %j: %s', async (fields, error) => {
-  const me = await newProvider();
-  const answer = await me.post(await datesOf(me), fields);
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const me = await createProvider();
+  const response = await me.post(await datesOf(me), fields);
+  expect([response.status, response.json()]).toEqual([400, { error }]);
 });
 
 test('an update of a course date names an unknown time zone with the rest', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const url = await datesOf(me);
   const { coursedate_id } = (await me.post(url, days)).json<{ coursedate_id: number }>();
   const change = (fields: object) => me.put(`${url}/${coursedate_id}`, fields);
@@ -41,9 +41,9 @@ test.each([
   [{ title: 'A', country: 'XX', timezone: zone }, 'Field(s) not valid: country,timezone'],
   [{ title: 'A', place_id: 999_999_999, timezone: zone }, 'Field(s) not valid: place_id,timezone'],
 ])('a location %j: %s', async (fields, error) => {
-  const me = await newProvider();
-  const answer = await me.post('/v2/locations', fields);
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const me = await createProvider();
+  const response = await me.post('/v2/locations', fields);
+  expect([response.status, response.json()]).toEqual([400, { error }]);
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   [[{ date: '2030-06-10', time_start: '09:00' }], 'gatherings[0].time_end'],
   [[{ gathering_at: '2030-06-10', gathering_end_at: '2030-06-10 10:00' }], 'gatherings[0].time_start'],
 ])('gatherings %j lack %s', async (gatherings, names) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const url = await datesOf(me);
   expect((await me.post(url, { ...days, gatherings })).json()).toEqual({ error: `Missing field(s): ${names}` });
   expect((await me.post(url, { end_at: '2030-06-12', gatherings, timezone: zone, status_id: 99 })).json()).toEqual({
@@ -66,7 +66,7 @@ test.each([
 });
 
 test('a form names the same place', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { status, text } = await send(app, {
     method: 'POST',
     url: await datesOf(me),
@@ -77,7 +77,7 @@ test('a form names the same place', async () => {
 });
 
 test('a tag without a title is named by its place', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const tags = [{ title: 'A' }, {}];
   expect((await me.post('/v2/courses', { title: 'A', tags })).json()).toEqual({
     error: 'Missing field(s): tags[1].title',

@@ -6,23 +6,23 @@ import { importLines } from '../../../src/import-export/import.ts';
 import { isBulk, getName, tableOf, type Item } from '../../../src/import-export/record-type.ts';
 import { kinds } from '../../../src/import-export/record-types/index.ts';
 import type { BadLine } from '../../../src/import-export/staging.ts';
-import { differences } from '../../support/alike.ts';
-import { everything, exported, load } from '../../support/everything.ts';
+import { differences } from '../../support/compare-responses.ts';
+import { fetchAllResponses, exportToLines, importObjects } from '../../support/all-responses.ts';
 import { importFields } from '../../support/import-fields.ts';
-import { schoolFile } from '../../support/school-file.ts';
+import { schoolFile } from '../../support/import-file.ts';
 import {
   openTestDatabase,
-  openWorld,
+  openTestApp,
   ownDatabase,
   settings,
-  sharedWorld,
+  sharedTestApp,
   type Provider,
-  type World,
-} from '../../support/world.ts';
+  type TestApp,
+} from '../../support/test-app.ts';
 
 type Fields = Record<string, unknown>;
 
-const clock = async ({ database }: World, me: Provider) =>
+const clock = async ({ database }: TestApp, me: Provider) =>
   (
     await database.pool.query<{ at: string }>(
       'select changed_at::text as at from provider_state where provider_id = $1',
@@ -31,38 +31,38 @@ const clock = async ({ database }: World, me: Provider) =>
   ).rows[0]!.at;
 
 test('what an export wrote reads back to the same answers on every endpoint', async () => {
-  const world = await sharedWorld();
+  const testApp = await sharedTestApp();
   const [first, second, third, partner] = [
-    await world.newProvider(),
-    await world.newProvider(),
-    await world.newProvider(),
-    await world.newProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
   ];
   await partner.course({ title: 'A course of the partner' });
-  expect(await load(first, schoolFile(partner.id))).toMatchObject({ written: 42, reasons: [] });
-  const lines = await exported(world, first);
+  expect(await importObjects(first, schoolFile(partner.id))).toMatchObject({ written: 42, reasons: [] });
+  const lines = await exportToLines(testApp, first);
   // Ids that differ from those of the first provider, in every table.
-  await load(third, schoolFile(partner.id));
-  expect(await load(second, lines)).toMatchObject({ read: lines.length, written: lines.length, reasons: [] });
+  await importObjects(third, schoolFile(partner.id));
+  expect(await importObjects(second, lines)).toMatchObject({ read: lines.length, written: lines.length, reasons: [] });
 
-  const answers = await everything(first);
-  for (const [url, answer] of Object.entries(answers))
-    expect([url, JSON.stringify(answer).length > 40]).toEqual([url, true]);
-  expect(differences(answers, await everything(second))).toEqual([]);
-  expect(differences(lines, await exported(world, second))).toEqual([]);
-  expect((await examine(world.database, { providerId: second.id })).differences).toEqual([]);
+  const responses = await fetchAllResponses(first);
+  for (const [url, response] of Object.entries(responses))
+    expect([url, JSON.stringify(response).length > 40]).toEqual([url, true]);
+  expect(differences(responses, await fetchAllResponses(second))).toEqual([]);
+  expect(differences(lines, await exportToLines(testApp, second))).toEqual([]);
+  expect((await examine(testApp.database, { providerId: second.id })).differences).toEqual([]);
 });
 
 test('the comparison of answers sees a difference in any member', async () => {
-  const world = await sharedWorld();
-  const [first, partner] = [await world.newProvider(), await world.newProvider()];
-  await load(first, schoolFile(partner.id));
-  const answers = await everything(first);
-  const changed = structuredClone(answers) as Record<string, Fields[]>;
+  const testApp = await sharedTestApp();
+  const [first, partner] = [await testApp.createProvider(), await testApp.createProvider()];
+  await importObjects(first, schoolFile(partner.id));
+  const responses = await fetchAllResponses(first);
+  const changed = structuredClone(responses) as Record<string, Fields[]>;
   changed['/v2/orders?exported=1']![0]!['exported_at'] = null;
   (changed['/v2/participants?include=attendance']![0]!['status'] as Fields)['title'] = 'Another';
   changed['/v2/instructors']![1]!['id'] = changed['/v2/instructors']![0]!['id'];
-  expect(differences(answers, changed)).toEqual([
+  expect(differences(responses, changed)).toEqual([
     expect.stringMatching(/exported_at: "2026-10-25T02:30:00\+01:00" and null/),
     expect.stringMatching(/status.title: "Confirmed" and "Another"/),
     expect.stringMatching(/instructors\[1\].id: id/),
@@ -70,12 +70,12 @@ test('the comparison of answers sees a difference in any member', async () => {
 });
 
 test('every field of every kind survives', async () => {
-  const world = await sharedWorld();
-  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = schoolFile(partner.id);
-  await load(me, file);
+  await importObjects(me, file);
   const written = new Map<string, Set<string>>();
-  for (const { kind, ...fields } of await exported(world, me)) {
+  for (const { kind, ...fields } of await exportToLines(testApp, me)) {
     const names = written.get(kind as string) ?? new Set();
     Object.keys(fields).forEach((name) => names.add(name));
     written.set(kind as string, names);
@@ -136,9 +136,9 @@ test('every column comes and goes with a line, but for those that follow from ot
 });
 
 test('seats, totals, capacities and titles follow from the lines', async () => {
-  const world = await sharedWorld();
-  const [me, partner] = [await world.newProvider(), await world.newProvider()];
-  await load(me, schoolFile(partner.id));
+  const testApp = await sharedTestApp();
+  const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
+  await importObjects(me, schoolFile(partner.id));
   const [june, child] = (await me.get('/v2/coursedates')).json<{ items: Fields[] }>().items;
   expect(june).toMatchObject({
     seats: {
@@ -161,9 +161,9 @@ test('seats, totals, capacities and titles follow from the lines', async () => {
 });
 
 test('what accounting calls a product is read into its own fields', async () => {
-  const world = await sharedWorld();
-  const [me, partner] = [await world.newProvider(), await world.newProvider()];
-  await load(me, schoolFile(partner.id));
+  const testApp = await sharedTestApp();
+  const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
+  await importObjects(me, schoolFile(partner.id));
   const products = (await me.get('/v2/orders/products')).json<Fields[]>();
   expect(products.find(({ title }) => title === 'Lunch')).toMatchObject({
     account_number: '3010',
@@ -173,44 +173,48 @@ test('what accounting calls a product is read into its own fields', async () => 
 });
 
 test('the same file twice changes nothing', async () => {
-  const world = await sharedWorld();
-  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = schoolFile(partner.id);
-  await load(me, file);
-  const before = [await clock(world, me), await exported(world, me)];
-  expect(await load(me, file)).toMatchObject({ read: 42, known: 42, written: 0, reasons: [] });
-  expect([await clock(world, me), await exported(world, me)]).toEqual(before);
+  await importObjects(me, file);
+  const before = [await clock(testApp, me), await exportToLines(testApp, me)];
+  expect(await importObjects(me, file)).toMatchObject({ read: 42, known: 42, written: 0, reasons: [] });
+  expect([await clock(testApp, me), await exportToLines(testApp, me)]).toEqual(before);
 });
 
 /** What a line without it gets from the clock. */
 const when = ({ kind }: Fields) => (kind === 'participant' ? { status_updated_at: '2026-01-01' } : {});
 
 test('a second run continues where the first broke off', async () => {
-  const world = await sharedWorld();
-  const [me, whole, partner] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, whole, partner] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
   const file = schoolFile(partner.id).map((line) => ({ ...line, password: undefined, ...when(line) }));
-  const breaking = load(me, file, {
+  const breaking = importObjects(me, file, {
     onProgress: ({ written }) => {
       if (written > 20) throw new Error('pulled the plug');
     },
   });
   await expect(breaking).rejects.toThrow('pulled the plug');
-  const rest = await load(me, file);
+  const rest = await importObjects(me, file);
   expect(rest.known).toBeGreaterThan(20);
   expect(rest).toMatchObject({ written: 42 - rest.known, reasons: [] });
-  await load(whole, file);
-  expect(differences(await exported(world, whole), await exported(world, me))).toEqual([]);
+  await importObjects(whole, file);
+  expect(differences(await exportToLines(testApp, whole), await exportToLines(testApp, me))).toEqual([]);
 });
 
 test('a dry run checks the whole file, takes no lock and writes nothing', async () => {
-  const world = await sharedWorld();
-  const [me, partner] = [await world.newProvider(), await world.newProvider()];
-  const before = [await clock(world, me), await exported(world, me)];
-  const dry = await (await me.ctx()).write(() => load(me, schoolFile(partner.id), { dryRun: true }));
+  const testApp = await sharedTestApp();
+  const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
+  const before = [await clock(testApp, me), await exportToLines(testApp, me)];
+  const dry = await (await me.ctx()).write(() => importObjects(me, schoolFile(partner.id), { dryRun: true }));
   expect(dry).toMatchObject({ read: 42, written: 0, bad: 0 });
-  const after = await exported(world, me);
+  const after = await exportToLines(testApp, me);
   expect(after).toEqual(before[1]);
-  const { rows } = await world.database.pool.query('select * from import_refs where provider_id = $1', [me.id]);
+  const { rows } = await testApp.database.pool.query('select * from import_refs where provider_id = $1', [me.id]);
   expect(rows).toEqual([]);
 });
 
@@ -225,11 +229,11 @@ const date = (ref: string, fields: Fields = {}) => ({
 });
 
 test('every bad line is told with its number and why, and none of the file is written', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   await me.course({ title: 'Taken' });
-  const before = await clock(world, me);
-  const { reasons, written } = await load(me, [
+  const before = await clock(testApp, me);
+  const { reasons, written } = await importObjects(me, [
     course('c'),
     { kind: 'novel', ref: 'x' },
     { kind: 'course', title: 'No ref' },
@@ -287,12 +291,12 @@ test('every bad line is told with its number and why, and none of the file is wr
     '21: No role has the ref none before this line',
   ]);
   expect(written).toBe(0);
-  expect(await clock(world, me)).toBe(before);
+  expect(await clock(testApp, me)).toBe(before);
 });
 
 test('what only the database can refuse is told with its line, and nothing is written after it', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const order = (ref: string, quantity: number) => ({
     kind: 'order',
     ref,
@@ -300,15 +304,15 @@ test('what only the database can refuse is told with its line, and nothing is wr
     lines: [{ product_id: 'c/products/1', quantity, price_at_order_per_item_vat_excluded: 9_999_999_999 }],
   });
   const lines = [course('c'), order('o1', 1), order('o2', 2_000), order('o3', 1), order('o4', 1)];
-  const { reasons, written } = await load(me, lines);
+  const { reasons, written } = await importObjects(me, lines);
   expect(reasons).toEqual(['3: A value is out of range']);
   expect(written).toBe(2);
-  expect((await exported(world, me)).map(({ kind }) => kind)).toEqual(['role', 'course', 'order']);
+  expect((await exportToLines(testApp, me)).map(({ kind }) => kind)).toEqual(['role', 'course', 'order']);
 });
 
 test('so it is inside a larger transaction, which can go on', async () => {
-  const { database, newProvider } = await sharedWorld();
-  const me = await newProvider();
+  const { database, createProvider } = await sharedTestApp();
+  const me = await createProvider();
   const line = { product_id: 'c/products/1', price_at_order_per_item_vat_excluded: 9_999_999_999 };
   const order = { kind: 'order', title: 'C' };
   const fields = [
@@ -328,10 +332,10 @@ test('so it is inside a larger transaction, which can go on', async () => {
 });
 
 test('a new date moves its course, and no other course', async () => {
-  const { database, newProvider } = await sharedWorld();
-  const me = await newProvider();
-  await load(me, [course('c'), course('other'), date('before', { course_id: 'other' })]);
-  await load(me, [date('d')]);
+  const { database, createProvider } = await sharedTestApp();
+  const me = await createProvider();
+  await importObjects(me, [course('c'), course('other'), date('before', { course_id: 'other' })]);
+  await importObjects(me, [date('d')]);
   const { rows } = await database.pool.query<{ stamps: string[]; date: string }>(
     `select array[c.updated_at, c.related_items_updated_at]::text[] as stamps, d.created_at::text as date
      from courses c join course_dates d on d.provider_id = c.provider_id and d.course_id = c.id
@@ -343,16 +347,16 @@ test('a new date moves its course, and no other course', async () => {
 });
 
 test('thousands of lines keep their order and the ids follow it', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const file = [
     ...Array.from({ length: 2_500 }, (_, n) => course(`c${n}`)),
     ...Array.from({ length: 2_500 }, (_, n) =>
       date(`d${n}`, { course_id: 'c2499', parent_id: n > 0 ? 'd0' : undefined }),
     ),
   ];
-  expect(await load(me, file)).toMatchObject({ read: 5_000, written: 5_000, reasons: [] });
-  const all = await exported(world, me);
+  expect(await importObjects(me, file)).toMatchObject({ read: 5_000, written: 5_000, reasons: [] });
+  const all = await exportToLines(testApp, me);
   const titles = all.filter(({ kind }) => kind === 'course').map(({ title }) => title);
   expect(titles).toEqual(Array.from({ length: 2_500 }, (_, n) => `Title c${n}`));
   const [first, ...children] = all.filter(({ kind }) => kind === 'coursedate');
@@ -361,21 +365,21 @@ test('thousands of lines keep their order and the ids follow it', async () => {
 
 test('the database knows at once how large the tables have become', async () => {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name));
+  const testApp = await openTestApp(openTestDatabase(name));
   try {
-    const me = await world.newProvider();
+    const me = await testApp.createProvider();
     const lines = Array.from({ length: 500 }, (_, n) => ({ kind: 'user', ref: `u${n}`, username: `user-${n}` }));
-    expect((await load(me, lines, {}, { name })).written).toBe(500);
-    const { rows } = await world.database.pool.query("select reltuples from pg_class where relname = 'course_users'");
+    expect((await importObjects(me, lines, {}, { name })).written).toBe(500);
+    const { rows } = await testApp.database.pool.query("select reltuples from pg_class where relname = 'course_users'");
     expect(rows).toEqual([{ reltuples: 500 }]);
   } finally {
-    await world.close();
+    await testApp.close();
   }
 });
 
 test('what fields must hold between lines is checked, in the file and with what was imported before', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const line = { quantity: 1, price_at_order_per_item_vat_excluded: 1 };
   const order = (n: number) => ({
     kind: 'order',
@@ -424,14 +428,14 @@ test('what fields must hold between lines is checked, in the file and with what 
     `${first + 3}: Field(s) not valid: order_lines`,
     `${first + 4}: Field(s) not valid: attendance`,
   ];
-  const together = await load(me, [...before, ...wrong]);
+  const together = await importObjects(me, [...before, ...wrong]);
   const last = (first: number) => [
     `${first + 8}: Field(s) not valid: ends_at`,
     `${first + 9}: Field(s) not valid: end_time_at`,
   ];
   expect(together.reasons).toEqual([...faults(9), '15: The gathering g2 is on line 5 already', ...last(9)]);
-  expect((await load(me, before)).reasons).toEqual([]);
-  expect((await load(me, wrong)).reasons).toEqual([
+  expect((await importObjects(me, before)).reasons).toEqual([]);
+  expect((await importObjects(me, wrong)).reasons).toEqual([
     ...faults(1),
     '7: The gathering g2 was imported before',
     ...last(1),
@@ -439,8 +443,8 @@ test('what fields must hold between lines is checked, in the file and with what 
 });
 
 test('a status that is from the future is refused, since who has it would never be next', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const order = { kind: 'order', ref: 'o', title: 'C', booking: { ref: 'b', coursedate_id: 'd' } };
   const people = ['u', 'v', 'w', 'x'].map((ref) => ({ kind: 'user', ref, username: ref }));
   const hour = 3_600_000;
@@ -457,55 +461,55 @@ test('a status that is from the future is refused, since who has it would never 
     waiting('x', `${moment(hour).slice(0, 19)}+14:00`),
   ];
   const refused = ['8: Field(s) not valid: status_updated_at', '9: Field(s) not valid: status_updated_at'];
-  expect((await load(me, lines, { dryRun: true })).reasons).toEqual(refused);
-  expect(await load(me, lines)).toMatchObject({ written: 0, reasons: refused });
+  expect((await importObjects(me, lines, { dryRun: true })).reasons).toEqual(refused);
+  expect(await importObjects(me, lines)).toMatchObject({ written: 0, reasons: refused });
 });
 
 test('a participant of a later import moves its order', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const order = { kind: 'order', ref: 'o', title: 'C', booking: { ref: 'b', coursedate_id: 'd' } };
-  await load(me, [course('c'), date('d'), order, { kind: 'user', ref: 'u', username: 'u', lastname: 'U' }]);
+  await importObjects(me, [course('c'), date('d'), order, { kind: 'user', ref: 'u', username: 'u', lastname: 'U' }]);
   const stamp = async () =>
     (
-      await world.database.pool.query<{ at: string }>(
+      await testApp.database.pool.query<{ at: string }>(
         'select updated_at::text as at from orders where provider_id = $1',
         [me.id],
       )
     ).rows[0]!.at;
   const before = await stamp();
-  await load(me, [{ kind: 'participant', ref: 'p', idBooking: 'b', coursedate_id: 'd', user_id: 'u' }]);
+  await importObjects(me, [{ kind: 'participant', ref: 'p', idBooking: 'b', coursedate_id: 'd', user_id: 'u' }]);
   expect((await stamp()) > before).toBe(true);
 });
 
 test('lines that come slowly do not lose the connection they wait in', async () => {
-  const me = await (await sharedWorld()).newProvider();
+  const me = await (await sharedTestApp()).createProvider();
   async function* slowly() {
     for (let n = 0; n < 1_001; n += 1) yield course(`c${n}`);
     await sleep(400);
     yield course('last');
   }
-  expect(await load(me, slowly(), {}, { idleMs: 0 })).toMatchObject({ written: 1_002, reasons: [] });
-  const other = await (await sharedWorld()).newProvider();
-  await expect(load(other, slowly(), {}, { idleMs: 100 })).rejects.toThrow();
+  expect(await importObjects(me, slowly(), {}, { idleMs: 0 })).toMatchObject({ written: 1_002, reasons: [] });
+  const other = await (await sharedTestApp()).createProvider();
+  await expect(importObjects(other, slowly(), {}, { idleMs: 100 })).rejects.toThrow();
 });
 
 test("refs are the provider's own", async () => {
-  const world = await sharedWorld();
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
-  await load(other, [course('c')]);
-  expect((await load(me, [date('d')])).reasons).toEqual(['1: No course has the ref c before this line']);
+  const testApp = await sharedTestApp();
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
+  await importObjects(other, [course('c')]);
+  expect((await importObjects(me, [date('d')])).reasons).toEqual(['1: No course has the ref c before this line']);
 });
 
 test('two imports of one provider do not run at once', async () => {
-  const world = await sharedWorld();
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   async function* lines() {
     yield course('c1');
-    await expect(load(me, [course('c2')])).rejects.toThrow(`Another import of provider ${me.id} is running`);
-    expect(await load(other, [course('c')])).toMatchObject({ written: 1 });
+    await expect(importObjects(me, [course('c2')])).rejects.toThrow(`Another import of provider ${me.id} is running`);
+    expect(await importObjects(other, [course('c')])).toMatchObject({ written: 1 });
     yield course('c3');
   }
-  expect(await load(me, lines())).toMatchObject({ written: 2 });
-  expect(await load(me, [course('c2')])).toMatchObject({ written: 1 });
+  expect(await importObjects(me, lines())).toMatchObject({ written: 2 });
+  expect(await importObjects(me, [course('c2')])).toMatchObject({ written: 1 });
 });

@@ -13,9 +13,9 @@ import { GatheringField } from '../../../src/resources/coursedates/gathering-sch
 import { InstructorBody } from '../../../src/resources/instructors/body-schema.ts';
 import { LocationBody } from '../../../src/resources/locations/body-schema.ts';
 import { SchoolBody } from '../../../src/resources/schools/schema.ts';
-import { differences } from '../../support/alike.ts';
-import { exported, load } from '../../support/everything.ts';
-import { sharedWorld, type Answer } from '../../support/world.ts';
+import { differences } from '../../support/compare-responses.ts';
+import { exportToLines, importObjects } from '../../support/all-responses.ts';
+import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
 type Schemas = Record<string, TSchema>;
 
@@ -79,14 +79,14 @@ const filled = (body: Schemas, others: object) => ({
   ...others,
 });
 
-const idIn = (answer: Answer, name = 'id') => {
-  expect([answer.status, answer.text.slice(0, 300)]).toEqual([201, expect.any(String)]);
-  return answer.json<Record<string, number>>()[name]!;
+const idIn = (response: TestResponse, name = 'id') => {
+  expect([response.status, response.text.slice(0, 300)]).toEqual([201, expect.any(String)]);
+  return response.json<Record<string, number>>()[name]!;
 };
 
 test('the longest values that the interface takes survive an export and an import', async () => {
-  const world = await sharedWorld();
-  const [me, copy] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, copy] = [await testApp.createProvider(), await testApp.createProvider()];
   const instructors = [
     idIn(await me.post('/v2/instructors', filled(InstructorBody.properties, { email: email('i') }))),
   ];
@@ -122,9 +122,9 @@ test('the longest values that the interface takes survive an export and an impor
   const participants = (await me.get('/v2/participants')).json<{ coursedate: { id: number } }[]>();
   expect(participants.map(({ coursedate }) => coursedate.id)).toEqual([childId, childId]);
 
-  const lines = await exported(world, me);
+  const lines = await exportToLines(testApp, me);
   const usernames = lines.filter(({ kind }) => kind === 'user').map(({ username }) => String(username).length);
   expect(usernames[1]).toBeGreaterThan(1_000);
-  expect(await load(copy, lines)).toMatchObject({ written: lines.length, reasons: [] });
-  expect(differences(lines, await exported(world, copy))).toEqual([]);
+  expect(await importObjects(copy, lines)).toMatchObject({ written: lines.length, reasons: [] });
+  expect(differences(lines, await exportToLines(testApp, copy))).toEqual([]);
 });

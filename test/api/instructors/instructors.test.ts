@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { addAdminUser, addInstructor, addLocation } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
-import { fileWorld } from '../../support/world.ts';
+import { openTestAppForFile } from '../../support/test-app.ts';
 
-const { newProvider } = await fileWorld();
+const { createProvider } = await openTestAppForFile();
 
 const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string;
 
 test('an instructor is created whole; read-only fields are ignored', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const idUser = await addAdminUser(me);
   const sent = {
     firstname: ' Kari ',
@@ -22,25 +22,25 @@ test('an instructor is created whole; read-only fields are ignored', async () =>
     show_on_web: 'yes',
     idUser: String(idUser),
   };
-  const answer = await me.post('/v2/instructors', {
+  const response = await me.post('/v2/instructors', {
     ...sent,
     id: 7,
     created_at: '2001-01-01',
     archived_at: '2001-01-01',
   });
-  expect(answer.status).toBe(201);
+  expect(response.status).toBe(201);
   const whole = { ...sent, firstname: 'Kari', show_on_web: true, idUser, archived_at: null, created_at: stamp };
-  expect(answer.json()).toEqual({ ...whole, id: expect.any(Number) as number });
-  expect(answer.json().id).not.toBe(7);
-  expect(answer.json().created_at).not.toMatch(/^2001/);
-  expect((await me.get('/v2/instructors')).json()).toEqual([answer.json()]);
+  expect(response.json()).toEqual({ ...whole, id: expect.any(Number) as number });
+  expect(response.json().id).not.toBe(7);
+  expect(response.json().created_at).not.toMatch(/^2001/);
+  expect((await me.get('/v2/instructors')).json()).toEqual([response.json()]);
 });
 
 test('only the names are needed; what is missing is named', async () => {
-  const me = await newProvider();
-  const made = (await me.post('/v2/instructors', { firstname: 'A', lastname: 'B' })).json();
-  expect(made).toEqual({
-    id: made.id,
+  const me = await createProvider();
+  const created = (await me.post('/v2/instructors', { firstname: 'A', lastname: 'B' })).json();
+  expect(created).toEqual({
+    id: created.id,
     firstname: 'A',
     lastname: 'B',
     phone_prefix: '',
@@ -62,7 +62,7 @@ test('only the names are needed; what is missing is named', async () => {
 });
 
 test('an update changes only what is sent; what is sent empty is cleared', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const idUser = await addAdminUser(me);
   const whole = { firstname: 'A', lastname: 'B', phone: '1', email: 'a@b.example', show_on_web: 1, idUser };
   const before = (await me.post('/v2/instructors', whole)).json();
@@ -86,42 +86,46 @@ test('an update changes only what is sent; what is sent empty is cleared', async
 });
 
 test("idUser is one of the provider's own admin users", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await addAdminUser(other);
   const { id } = (await me.post('/v2/instructors', { firstname: 'A', lastname: 'B' })).json();
   for (const idUser of [theirs, 999_999_999]) {
-    for (const answer of [
+    for (const response of [
       await me.post('/v2/instructors', { firstname: 'A', lastname: 'B', idUser }),
       await me.put(`/v2/instructors/${id}`, { firstname: 'Changed', idUser }),
     ]) {
-      expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: idUser' }]);
+      expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: idUser' }]);
     }
   }
   expect((await me.get('/v2/instructors')).json()).toMatchObject([{ firstname: 'A', idUser: null }]);
 });
 
 test.each(['foreign', '999999999', 'x', '0', '-1'])('an unknown id is not found: %s', async (id) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const foreign = await addInstructor(other);
   const url = `/v2/instructors/${id === 'foreign' ? foreign : id}`;
-  for (const answer of [await me.put(url, { firstname: 'Mine' }), await me.get(url), await me.request('DELETE')(url)]) {
-    expect(answer.status).toBe(404);
+  for (const response of [
+    await me.put(url, { firstname: 'Mine' }),
+    await me.get(url),
+    await me.request('DELETE')(url),
+  ]) {
+    expect(response.status).toBe(404);
   }
   expect((await other.get('/v2/instructors')).json()).toMatchObject([{ firstname: 'Kari', archived_at: null }]);
 });
 
 test('one instructor is what the list shows, archived or not', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ids = [await addInstructor(me), await addInstructor(me, { archivedAt: '2026-01-02 03:04:05.6+01' })];
   const listed = (await me.get('/v2/instructors')).json();
   for (const [n, id] of ids.entries()) {
-    const answer = await me.get(`/v2/instructors/${id}`);
-    expect([answer.status, answer.json()]).toEqual([200, listed[n]]);
+    const response = await me.get(`/v2/instructors/${id}`);
+    expect([response.status, response.json()]).toEqual([200, listed[n]]);
   }
 });
 
 test('deleting archives: the instructor stays listed and shows where it taught; again changes nothing', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await addInstructor(me);
   const beside = await addInstructor(me);
   await addLocation(me, { instructorId: id });
@@ -132,24 +136,24 @@ test('deleting archives: the instructor stays listed and shows where it taught; 
         tx.execute(`select updated_at::text, archived_at::text from instructors where id = ${id}`),
       )
     ).rows[0]!;
-  const [answer, once] = [await me.request('DELETE')(`/v2/instructors/${id}`), await moved()];
-  expect([answer.status, answer.json()]).toEqual([200, { ...before, archived_at: stamp }]);
+  const [response, once] = [await me.request('DELETE')(`/v2/instructors/${id}`), await moved()];
+  expect([response.status, response.json()]).toEqual([200, { ...before, archived_at: stamp }]);
   expect(once['updated_at']).toBe(once['archived_at']);
   expect((await me.get('/v2/locations')).json()).toMatchObject([
     { idInstructor: id, instructor: { is_archived: true } },
   ]);
 
   const again = await me.request('DELETE')(`/v2/instructors/${id}`);
-  expect([again.status, again.json(), await moved()]).toEqual([200, answer.json(), once]);
+  expect([again.status, again.json(), await moved()]).toEqual([200, response.json(), once]);
   expect((await me.get('/v2/instructors')).json()).toMatchObject([
     { id, archived_at: stamp },
     { id: beside, archived_at: null },
   ]);
-  expect((await me.put(`/v2/instructors/${id}`, { phone: '1' })).json()).toEqual({ ...answer.json(), phone: '1' });
+  expect((await me.put(`/v2/instructors/${id}`, { phone: '1' })).json()).toEqual({ ...response.json(), phone: '1' });
 });
 
 test('lists the own instructors, archived ones too, by page', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [a, b] = [await addInstructor(me), await addInstructor(me, { archivedAt: '2026-01-02 03:04:05.6+01' })];
   await addInstructor(other);
   const ids = async (query: string) =>

@@ -1,17 +1,23 @@
 import { expect, test } from 'vitest';
 import { LocationBody, LocationChange } from '../../../src/resources/locations/body-schema.ts';
-import { addDate, addInstructor, placeOf } from '../../support/dates.ts';
-import { dialects, encoded, fullLocation as plain, typed, type Fields } from '../../support/generate.ts';
+import { addDate, addInstructor, findMunicipality } from '../../support/dates.ts';
+import {
+  dialects,
+  encodeBody,
+  fullLocation as plain,
+  contentTypeHeader,
+  type Fields,
+} from '../../support/request-bodies.ts';
 import { write } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 const listed = async (me: Provider) => (await me.get('/v2/locations')).json<Fields[]>();
 const create = async (me: Provider, fields: object) =>
   (await me.post('/v2/locations', fields)).json<Fields & { id: number }>();
 async function everything(me: Provider) {
-  const [{ id: place_id }, idInstructor] = [await placeOf(me, 'Bergen'), await addInstructor(me)];
+  const [{ id: place_id }, idInstructor] = [await findMunicipality(me, 'Bergen'), await addInstructor(me)];
   return { ...plain, country: 'se', place_id, idInstructor };
 }
 const { is_default, is_archived, is_virtual, is_notification_enabled } = plain;
@@ -58,20 +64,24 @@ const bare = {
 };
 
 test('a title is enough; everything else gets its default', async () => {
-  const me = await newProvider();
-  const answer = await me.post('/v2/locations', { title: ' Bare ' });
-  expect([answer.status, answer.json()]).toEqual([201, bare]);
-  expect(await listed(me)).toEqual([answer.json()]);
+  const me = await createProvider();
+  const response = await me.post('/v2/locations', { title: ' Bare ' });
+  expect([response.status, response.json()]).toEqual([201, bare]);
+  expect(await listed(me)).toEqual([response.json()]);
   const empty = Object.fromEntries(Object.keys(LocationBody.properties).map((name) => [name, '']));
   expect(await create(me, { ...empty, title: 'Bare' })).toEqual(bare);
 });
 
 test.each(dialects)('every field reads back: %s', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const fields = await everything(me);
-  const answer = await me.post('/v2/locations', encoded(dialect, { ...fields, id: 7 }), typed(dialect));
-  expect(answer.status, answer.text).toBe(201);
-  expect(answer.json()).toEqual({
+  const response = await me.post(
+    '/v2/locations',
+    encodeBody(dialect, { ...fields, id: 7 }),
+    contentTypeHeader(dialect),
+  );
+  expect(response.status, response.text).toBe(201);
+  expect(response.json()).toEqual({
     ...{ ...plain, id: expect.any(Number) as number, notification_role: null },
     ...{ country: 'Sweden', country_code: 'SE', idCountry: '752', full_address: 'Strandgaten 1, 5004 Bergen, Sweden' },
     ...{
@@ -80,8 +90,8 @@ test.each(dialects)('every field reads back: %s', async (dialect) => {
     },
     ...{ idInstructor: fields.idInstructor, instructor: expect.objectContaining({ name: 'Kari Nordmann' }) as object },
   });
-  expect(answer.json().id).not.toBe(7);
-  expect(await listed(me)).toEqual([answer.json()]);
+  expect(response.json().id).not.toBe(7);
+  expect(await listed(me)).toEqual([response.json()]);
 });
 
 test('an update takes every field of the create, all optional', () => {
@@ -90,9 +100,10 @@ test('an update takes every field of the create, all optional', () => {
 });
 
 test.each(dialects)('everything that is sent changes; what is sent empty is cleared: %s', async (dialect) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id } = await create(me, { title: 'Bare' });
-  const put = (fields: Fields) => me.put(`/v2/locations/${id}`, encoded(dialect, fields), typed(dialect));
+  const put = (fields: Fields) =>
+    me.put(`/v2/locations/${id}`, encodeBody(dialect, fields), contentTypeHeader(dialect));
   const fields = await everything(me);
   const whole = await create(me, fields);
   const changed = await put(fields);
@@ -110,7 +121,7 @@ test.each(dialects)('everything that is sent changes; what is sent empty is clea
 test.each([...Object.entries(plain), ['country', 'SE'], ['place_id', 0], ['idInstructor', 0]] as [string, unknown][])(
   '%s alone changes, and nothing else does',
   async (name, value) => {
-    const me = await newProvider();
+    const me = await createProvider();
     const before = await create(me, { title: 'Kept', address: 'Street 1', capacity_max: 9 });
     const fields = await everything(me);
     const named = { place_id: fields.place_id, idInstructor: fields.idInstructor }[name] ?? value;
@@ -129,19 +140,19 @@ test.each([...Object.entries(plain), ['country', 'SE'], ['place_id', 0], ['idIns
 );
 
 test('a country is one of the known, in any case', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const country of ['dk', 'DK', 'Dk'])
     expect(await create(me, { title: 'A', country })).toMatchObject({ country: 'Denmark' });
   for (const country of ['XX', 'NOR', 'N', 'Norway', '47']) {
-    const answer = await me.post('/v2/locations', { title: 'A', country });
-    expect([answer.status, answer.json()], country).toEqual([400, { error: 'Field(s) not valid: country' }]);
+    const response = await me.post('/v2/locations', { title: 'A', country });
+    expect([response.status, response.json()], country).toEqual([400, { error: 'Field(s) not valid: country' }]);
   }
 });
 
 test.each(['Europe/Oslo', 'America/Argentina/Buenos_Aires', 'Asia/Kathmandu', 'UTC', 'Etc/GMT+5'])(
   '%s is a time zone',
   async (timezone) => {
-    expect(await create(await newProvider(), { title: 'A', timezone })).toMatchObject({ timezone });
+    expect(await create(await createProvider(), { title: 'A', timezone })).toMatchObject({ timezone });
   },
 );
 
@@ -158,13 +169,13 @@ test.each([
   '%',
   'x'.repeat(255),
 ])('%s is none', async (timezone) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id } = await create(me, { title: 'A' });
-  for (const answer of [
+  for (const response of [
     await me.post('/v2/locations', { title: 'B', timezone }),
     await me.put(`/v2/locations/${id}`, { title: 'B', timezone }),
   ]) {
-    expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: timezone' }]);
+    expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: timezone' }]);
   }
   expect(await listed(me)).toMatchObject([{ title: 'A', timezone: null }]);
 });
@@ -185,22 +196,22 @@ test.each<[object, string]>([
     'Field(s) not valid: place_id,timezone,idInstructor',
   ],
 ])('%j is refused and changes nothing: %s', async (fields, error) => {
-  const me = await newProvider();
-  const made = await create(me, { title: 'Kept' });
-  for (const answer of [
+  const me = await createProvider();
+  const created = await create(me, { title: 'Kept' });
+  for (const response of [
     await me.post('/v2/locations', { title: 'B', ...fields }),
-    await me.put(`/v2/locations/${made.id}`, { custom_title: 'kept out', ...fields }),
+    await me.put(`/v2/locations/${created.id}`, { custom_title: 'kept out', ...fields }),
   ]) {
-    expect([answer.status, answer.json()]).toEqual([400, { error }]);
+    expect([response.status, response.json()]).toEqual([400, { error }]);
   }
-  expect(await listed(me)).toEqual([made]);
+  expect(await listed(me)).toEqual([created]);
 });
 
 test("an instructor is one of the school's own, archived or not", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await addInstructor(me, { archivedAt: '2026-01-01 00:00+01' }), await addInstructor(other)];
-  const answer = await me.post('/v2/locations', { title: 'A', idInstructor: theirs });
-  expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: idInstructor' }]);
+  const response = await me.post('/v2/locations', { title: 'A', idInstructor: theirs });
+  expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: idInstructor' }]);
   const { id } = await create(me, { title: 'A', idInstructor: mine });
   const refused = await me.put(`/v2/locations/${id}`, { idInstructor: theirs });
   expect([refused.status, refused.json()]).toEqual([400, { error: 'Field(s) not valid: idInstructor' }]);
@@ -208,15 +219,15 @@ test("an instructor is one of the school's own, archived or not", async () => {
 });
 
 test.each(['foreign', '999999999', '0', 'x'])('an unknown location is not found: %s', async (which) => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await create(other, { title: 'Theirs' });
-  const answer = await me.put(`/v2/locations/${which === 'foreign' ? theirs.id : which}`, { title: 'Mine' });
-  expect(answer.status).toBe(404);
+  const response = await me.put(`/v2/locations/${which === 'foreign' ? theirs.id : which}`, { title: 'Mine' });
+  expect(response.status).toBe(404);
   expect(await listed(other)).toEqual([theirs]);
 });
 
 test('an update moves updated_at of the location; dates that were made keep their seats and their stamp', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { id } = await create(me, { title: 'A', capacity_max: 5 });
   await addDate(me, await me.course(), { locationId: id, capacityMax: 5 });
   const stamps = async () =>

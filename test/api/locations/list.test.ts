@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { addInstructor, addLocation, placeOf } from '../../support/dates.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { addInstructor, addLocation, findMunicipality } from '../../support/dates.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 
 test('a location shows all its fields', async () => {
-  const me = await newProvider();
-  const { id: placeId, parentId } = await placeOf(me, 'Bergen');
+  const me = await createProvider();
+  const { id: placeId, parentId } = await findMunicipality(me, 'Bergen');
   const instructorId = await addInstructor(me, { phonePrefix: '+47', phone: '1', email: 'k@x.example', position: 'P' });
   const texts = { title: 'Hall', customTitle: 'The hall', address: 'Strandgaten 1', address2: 'B', address3: 'C' };
   const id = await addLocation(me, {
@@ -17,8 +17,8 @@ test('a location shows all its fields', async () => {
     ...{ capacityMax: 3, capacityMin: 4, capacityOverbook: 5, capacityWait: 6, notificationDays: 7 },
     ...{ isArchived: true, isDefault: true, isNotificationEnabled: true, isVirtual: true },
   });
-  const answer = await me.get('/v2/locations');
-  expect(answer.json()).toEqual([
+  const response = await me.get('/v2/locations');
+  expect(response.json()).toEqual([
     {
       id,
       title: 'Hall',
@@ -82,7 +82,7 @@ test('a location shows all its fields', async () => {
 });
 
 test('what is unset is null, zero or false', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await addLocation(me);
   expect((await me.get('/v2/locations')).json()[0]).toMatchObject({
     title: null,
@@ -99,7 +99,7 @@ test('what is unset is null, zero or false', async () => {
 });
 
 test('the list is cut by page, id and stamps, and holds only own locations', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const a = await addLocation(me, { createdAt: '2026-03-01 00:00:00+01' });
   const b = await addLocation(me, { createdAt: '2026-03-02 00:00:00+01', updatedAt: '2026-04-01 00:00:00+02' });
   await addLocation(other);
@@ -117,11 +117,11 @@ test('the list is cut by page, id and stamps, and holds only own locations', asy
 });
 
 test('a page costs the same statements whatever its length', async () => {
-  const me = await newProvider();
-  const { id: placeId } = await placeOf(me, 'Bergen');
+  const me = await createProvider();
+  const { id: placeId } = await findMunicipality(me, 'Bergen');
   const add = async () => addLocation(me, { placeId, instructorId: await addInstructor(me) });
   const statements = async () => {
-    const spy = vi.spyOn(world.database.pool, 'query');
+    const spy = vi.spyOn(testApp.database.pool, 'query');
     try {
       await me.get('/v2/locations');
       return spy.mock.calls.length;

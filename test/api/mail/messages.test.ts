@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest';
 import { getOwner, useToken } from '../../../src/resources/auth/token-service.ts';
 import { addDate, addLocation } from '../../support/dates.ts';
-import { bookable, booked, person } from '../../support/booking.ts';
+import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import {
   allSent,
   invite,
-  mailServer,
-  mailWorld,
-  outboxOf,
-  sending,
-  tokenIn,
-  type Received,
+  startMailServer,
+  openMailTestApp,
+  readOutbox,
+  startWorker,
+  extractToken,
+  type ReceivedMail,
 } from '../../support/mail.ts';
-import type { Provider } from '../../support/world.ts';
+import type { Provider } from '../../support/test-app.ts';
 
 /** Sends what lies in the outbox, and tells what arrived, by purpose of their making. */
 async function delivered(
-  world: Awaited<ReturnType<typeof mailWorld>>,
+  testApp: Awaited<ReturnType<typeof openMailTestApp>>,
   language: 'en' | 'no' = 'en',
-): Promise<Received[]> {
-  const server = await mailServer();
-  const { log, stop } = sending(world, { to: server.url, language });
-  await allSent(world);
+): Promise<ReceivedMail[]> {
+  const server = await startMailServer();
+  const { log, stop } = startWorker(testApp, { to: server.url, language });
+  await allSent(testApp);
   await stop();
   expect(log.filter((line) => !line.startsWith('info'))).toEqual([]);
   return server.received.sort((a, b) => a.messageId!.localeCompare(b.messageId!, 'en', { numeric: true }));
@@ -39,8 +39,8 @@ const school = {
   web_address: 'https://oystese.example',
 };
 
-async function describedSchool(world: Awaited<ReturnType<typeof mailWorld>>) {
-  const me = await world.newProvider('Øystese kurs');
+async function describedSchool(testApp: Awaited<ReturnType<typeof openMailTestApp>>) {
+  const me = await testApp.createProvider('Øystese kurs');
   expect((await me.put('/v2/schools', school)).status).toBe(200);
   return me;
 }
@@ -49,10 +49,10 @@ async function describedSchool(world: Awaited<ReturnType<typeof mailWorld>>) {
 const forced = async (me: Provider, statement: string) => (await me.ctx()).write((tx) => tx.execute(statement));
 
 test('an invitation has the school, a link that works once, and nothing else secret', async () => {
-  const world = await mailWorld();
-  const me = await describedSchool(world);
+  const testApp = await openMailTestApp();
+  const me = await describedSchool(testApp);
   const invited = (await invite(me, 'ase@people.example')).json();
-  const [mail, ...more] = await delivered(world);
+  const [mail, ...more] = await delivered(testApp);
   expect(more).toEqual([]);
   expect(mail).toMatchObject({
     from: { name: 'Øystese kurs', address: 'courses@booking.example' },
@@ -64,7 +64,7 @@ test('an invitation has the school, a link that works once, and nothing else sec
   const header = (name: string) => mail!.headers.find(({ key }) => key === name)?.value;
   expect([header('auto-submitted'), header('content-language')]).toEqual(['auto-generated', 'en']);
 
-  const token = tokenIn(mail!.text);
+  const token = extractToken(mail!.text);
   expect(mail!.text).toBe(`Hello Åse,
 
 Øystese kurs has added you to its staff.
@@ -94,22 +94,22 @@ https://oystese.example
   expect(await useToken(doors, 'password', token)).toEqual(owner);
   expect(await useToken(doors, 'password', token)).toBeUndefined();
 
-  const { rows } = await world.database.pool.query(`select o::text || t::text as stored,
+  const { rows } = await testApp.database.pool.query(`select o::text || t::text as stored,
     t.expires_at - t.created_at = '7 days' as week, t.created_at >= o.created_at as later
     from outbox o join tokens t on t.mail_id = o.id`);
   expect(rows).toEqual([{ stored: expect.not.stringContaining(token), week: true, later: true }]);
 });
 
 test('booking: an account with its username, and a receipt of each status, each with its own facts', async () => {
-  const world = await mailWorld();
-  const me = await describedSchool(world);
+  const testApp = await openMailTestApp();
+  const me = await describedSchool(testApp);
   const locationId = await addLocation(me, {
     title: 'Sjøhuset',
     address: 'Kaien 2',
     zipcode: '5600',
     city: 'Norheimsund',
   });
-  const { dateId } = await bookable(me, {
+  const { dateId } = await createBookableDate(me, {
     course: { title: 'Knots & splices' },
     startAt: '2030-06-07',
     endAt: '2030-06-07',
@@ -127,8 +127,8 @@ test('booking: an account with its username, and a receipt of each status, each 
     send_account_created_email_to_user: true,
     waiting_list_when_full: true,
   };
-  const { order_id } = await booked(me, dateId, { participants, config });
-  const mails = await delivered(world);
+  const { order_id } = await bookOrFail(me, dateId, { participants, config });
+  const mails = await delivered(testApp);
   expect(mails.map(({ subject }) => subject)).toEqual([
     ...Array(3).fill('Your account at Øystese kurs'),
     ...Array(2).fill('Your booking: Knots & splices'),
@@ -136,7 +136,7 @@ test('booking: an account with its username, and a receipt of each status, each 
   ]);
   expect(mails.map(({ to }) => to![0]!.address)).toEqual([...participants, ...participants].map(({ email }) => email));
   expect(mails[0]!.text).toContain(`Your username is ${participants[0]!.email}.`);
-  expect(await getOwner((await me.ctx()).authStore, 'password', tokenIn(mails[0]!.text))).toMatchObject({
+  expect(await getOwner((await me.ctx()).authStore, 'password', extractToken(mails[0]!.text))).toMatchObject({
     providerId: me.id,
     adminUserId: null,
   });
@@ -157,12 +157,12 @@ Order number: ${order_id}
   expect(mails[5]!.text).toContain('You are on the waiting list');
   // Who waits has no way in yet.
   expect(mails[5]!.raw).not.toContain('meet.example');
-  expect(mails.slice(3).map(({ text }) => tokenIn(text))).toEqual(['', '', '']);
+  expect(mails.slice(3).map(({ text }) => extractToken(text))).toEqual(['', '', '']);
 });
 
 test('days, times and places are those of the page', async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider();
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
   const dates = [
     [{ startAt: '2030-06-07', endTimeAt: '15:30' }, 'Friday 7 June 2030, 15:30'],
     [
@@ -173,21 +173,21 @@ test('days, times and places are those of the page', async () => {
   // A place that is itself online makes its dates so.
   const locationId = await addLocation(me, { title: 'The studio', isVirtual: true });
   for (const [date] of dates) {
-    const { dateId } = await bookable(me, { ...date, locationId });
-    await booked(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
+    const { dateId } = await createBookableDate(me, { ...date, locationId });
+    await bookOrFail(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   }
-  const mails = await delivered(world);
-  for (const [n, [, told]] of dates.entries())
-    expect(mails[n]!.text).toContain(`Date: ${told}\nPlace: Online\n       The studio\n`);
+  const mails = await delivered(testApp);
+  for (const [n, [, reported]] of dates.entries())
+    expect(mails[n]!.text).toContain(`Date: ${reported}\nPlace: Online\n       The studio\n`);
 });
 
 test('a delayed mail tells how its participant stands by then, and nothing when it is no longer true', async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider();
-  const { dateId } = await bookable(me, { eventUrl: 'https://meet.example/knots' });
-  const off = await bookable(me, { eventUrl: 'https://meet.example/off' });
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const { dateId } = await createBookableDate(me, { eventUrl: 'https://meet.example/knots' });
+  const off = await createBookableDate(me, { eventUrl: 'https://meet.example/off' });
   const config = { send_receipt_email_to_participant: true };
-  const receiptFor = async (date = dateId) => booked(me, date, { participants: [person()], config });
+  const receiptFor = async (date = dateId) => bookOrFail(me, date, { participants: [person()], config });
   const [unconfirmed, , gone] = [await receiptFor(), await receiptFor(off.dateId), await receiptFor()];
   const back = await receiptFor();
   for (const { booking_id } of [gone, back])
@@ -198,9 +198,9 @@ test('a delayed mail tells how its participant stands by then, and nothing when 
       update participants set status_id = case id when ${unconfirmed.participants[0]!.id} then 7 else 1 end
       where id in (${unconfirmed.participants[0]!.id}, ${back.participants[0]!.id})`,
   );
-  const server = await mailServer();
-  const { log, stop } = sending(world, { to: server.url });
-  await allSent(world);
+  const server = await startMailServer();
+  const { log, stop } = startWorker(testApp, { to: server.url });
+  await allSent(testApp);
   await stop();
   const mails = server.received.sort((a, b) => a.messageId!.localeCompare(b.messageId!, 'en', { numeric: true }));
   expect(mails.map(({ text }) => text!.split('\n')[2])).toEqual(
@@ -210,26 +210,28 @@ test('a delayed mail tells how its participant stands by then, and nothing when 
       'Your place is confirmed. Welcome!',
       // Of the one that left.
       '',
-    ].map((told) => (told === '' ? expect.stringMatching(/no longer registered/) : expect.stringContaining(told))),
+    ].map((reported) =>
+      reported === '' ? expect.stringMatching(/no longer registered/) : expect.stringContaining(reported),
+    ),
   );
   expect(mails.map(({ text }) => text!.includes('meet.example'))).toEqual([false, false, true, false]);
   expect(log.filter((line) => line.includes('dropped')).sort()).toEqual([
     expect.stringMatching(/^info: Mail \d+ is dropped: its participant has left since/),
     expect.stringMatching(/^info: Mail \d+ is dropped: its participant is back since/),
   ]);
-  expect(await outboxOf(world)).toHaveLength(4);
+  expect(await readOutbox(testApp)).toHaveLength(4);
 });
 
 test('a deregistration, with a fee and without', async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider();
-  const { dateId } = await bookable(me, { course: { title: 'Knots' } });
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const { dateId } = await createBookableDate(me, { course: { title: 'Knots' } });
   for (const with_fee of [false, true]) {
-    const { booking_id } = await booked(me, dateId, { participants: [person()] });
+    const { booking_id } = await bookOrFail(me, dateId, { participants: [person()] });
     const config = { with_fee, send_receipt_email_to_participant: true };
     expect((await me.put(`/v2/booking/${booking_id}/deregister`, { config })).status).toBe(200);
   }
-  const mails = await delivered(world);
+  const mails = await delivered(testApp);
   expect(mails.map(({ subject }) => subject)).toEqual(Array(2).fill('You are deregistered: Knots'));
   expect(mails.map(({ text }) => text!.includes('a fee is charged'))).toEqual([false, true]);
   expect(mails[0]!.text).not.toMatch(/Order number|answer this e-mail/);
@@ -237,8 +239,8 @@ test('a deregistration, with a fee and without', async () => {
 });
 
 test('in Norwegian, with gatherings and another time zone', async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider('Øystese kurs');
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider('Øystese kurs');
   const courseId = await me.course({ title: 'Knuter', email_booking: 'knuter@oystese.example' });
   const dateId = await addDate(me, courseId, { startAt: '2030-06-07', endAt: '2030-06-15', zone: 'Europe/London' });
   await forced(
@@ -247,9 +249,9 @@ test('in Norwegian, with gatherings and another time zone', async () => {
       (${me.id}, ${dateId}, '2030-06-14 18:00', '2030-06-15 01:00', 'Europe/London', null, now(), now()),
       (${me.id}, ${dateId}, '2030-06-07 18:00', '2030-06-07 21:00', 'Europe/London', 'Første kveld', now(), now())`,
   );
-  await booked(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
+  await bookOrFail(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   await invite(me, 'ase@people.example');
-  const [receipt, invitation] = await delivered(world, 'no');
+  const [receipt, invitation] = await delivered(testApp, 'no');
   expect(receipt!.subject).toBe('Påmeldingen din: Knuter');
   expect(receipt!.text).toContain(`Hei Kari,
 
@@ -261,14 +263,14 @@ Takk for påmeldingen hos Øystese kurs. Plassen din er bekreftet. Velkommen!
   expect(receipt!.replyTo).toEqual([{ name: 'Øystese kurs', address: 'knuter@oystese.example' }]);
   expect(receipt!.html).toContain('<html lang="no">');
   expect(invitation!.subject).toBe('Øystese kurs har invitert deg');
-  expect(tokenIn(invitation!.text)).toHaveLength(43);
+  expect(extractToken(invitation!.text)).toHaveLength(43);
 });
 
 test('nothing from the database becomes a header, a line or markup of its own', async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider();
-  const { dateId, courseId } = await bookable(me);
-  await booked(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const { dateId, courseId } = await createBookableDate(me);
+  await bookOrFail(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   const evil = `E'x\\r\\nBcc: spy@evil.example\\n\\n<script>alert("1")</script>'`;
   await forced(
     me,
@@ -277,11 +279,11 @@ test('nothing from the database becomes a header, a line or markup of its own', 
       c as (update course_dates set place_additional_info = ${evil}, event_url = E'javascript:alert(1)\\n' where id = ${dateId})
       update course_users set firstname = ${evil}, lastname = ${evil} where provider_id = ${me.id}`,
   );
-  const [mail] = await delivered(world);
-  const told = 'x Bcc: spy@evil.example <script>alert("1")</script>';
-  expect(mail!.subject).toBe(`Your booking: ${told}`);
-  expect(mail!.from!.name).toBe(told);
-  expect(mail!.to).toEqual([{ name: `${told} ${told}`, address: expect.stringMatching(/^kari-/) }]);
+  const [mail] = await delivered(testApp);
+  const reported = 'x Bcc: spy@evil.example <script>alert("1")</script>';
+  expect(mail!.subject).toBe(`Your booking: ${reported}`);
+  expect(mail!.from!.name).toBe(reported);
+  expect(mail!.to).toEqual([{ name: `${reported} ${reported}`, address: expect.stringMatching(/^kari-/) }]);
   expect(mail!.headers.map(({ key }) => key)).not.toContain('bcc');
   expect(mail!.replyTo).toBeUndefined();
   expect(mail!.text).not.toMatch(/^Bcc/m);
@@ -292,15 +294,15 @@ test('nothing from the database becomes a header, a line or markup of its own', 
 test.each(['', 'two@people.example, three@people.example', 'Kari <kari@people.example>', 'a\nb@people.example'])(
   'an address that is none (%j) fails the mail at once and holds up no other',
   async (address) => {
-    const world = await mailWorld();
-    const me = await world.newProvider();
-    const { dateId } = await bookable(me);
+    const testApp = await openMailTestApp();
+    const me = await testApp.createProvider();
+    const { dateId } = await createBookableDate(me);
     const config = { send_receipt_email_to_participant: true };
-    await booked(me, dateId, { participants: [person({ lastname: 'Broken' }), person()], config });
+    await bookOrFail(me, dateId, { participants: [person({ lastname: 'Broken' }), person()], config });
     const stored = address === '' ? 'null' : `'${address}'`;
     await forced(me, `update course_users set email = ${stored} where lastname = 'Broken' and provider_id = ${me.id}`);
-    const server = await mailServer();
-    const { log } = sending(world, { to: server.url });
+    const server = await startMailServer();
+    const { log } = startWorker(testApp, { to: server.url });
     await expect.poll(() => server.received.length).toBe(1);
     await expect.poll(() => log.filter((line) => line.startsWith('error'))).toHaveLength(1);
     const problem = 'There is no e-mail address to send it to';

@@ -4,36 +4,36 @@ import { orderLines, orders } from '../../../src/database/tables/orders.ts';
 import { exportOrder } from '../../../src/resources/orders/service.ts';
 import {
   mainProduct,
-  newAttendance,
-  newCampaign,
-  newCourseDate,
-  newGathering,
-  newOrder,
-  newProduct,
-  newUser,
+  createAttendance,
+  createCampaign,
+  createCourseDate,
+  createGathering,
+  createOrder,
+  createProduct,
+  createUser,
   write,
 } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 
-const order = async (me: Provider) => newOrder(me, { courseId: await me.course() });
+const order = async (me: Provider) => createOrder(me, { courseId: await me.course() });
 
 test('one order reads as it does in the list, with the same includes and user_data', async () => {
-  const me = await newProvider();
-  const [courseId, campaignId] = [await me.course(), await newCampaign(me)];
+  const me = await createProvider();
+  const [courseId, campaignId] = [await me.course(), await createCampaign(me)];
   await order(me);
-  const { orderId } = await newOrder(me, { courseId, order: { campaignId } });
+  const { orderId } = await createOrder(me, { courseId, order: { campaignId } });
   await order(me);
   const listed = async (query: string) => (await me.get(`/v2/orders?since_id=${orderId - 1}&${query}`)).json()[0];
   const course = 'include[]=lines.database_relations.course';
   const participants = 'include=lines.database_relations.participants';
   for (const query of ['', 'user_data=1', 'include=campaign', course, participants, `${course},campaign&user_data=1`]) {
-    const answer = await me.get(`/v2/orders/${orderId}?${query}`);
-    expect(answer.status, query).toBe(200);
-    expect(answer.json(), query).toEqual(await listed(query));
-    expect(answer.headers, query).not.toHaveProperty('x-ignored-parameters');
+    const response = await me.get(`/v2/orders/${orderId}?${query}`);
+    expect(response.status, query).toBe(200);
+    expect(response.json(), query).toEqual(await listed(query));
+    expect(response.headers, query).not.toHaveProperty('x-ignored-parameters');
   }
   const withPeople = (await me.get(`/v2/orders/${orderId}?user_data=1`)).json();
   expect([withPeople.id, withPeople.lines[0].users.length]).toEqual([orderId, 1]);
@@ -41,8 +41,8 @@ test('one order reads as it does in the list, with the same includes and user_da
 });
 
 test('an exported order is found by its id, whatever the list leaves out', async () => {
-  const me = await newProvider();
-  const { orderId } = await newOrder(me, {
+  const me = await createProvider();
+  const { orderId } = await createOrder(me, {
     courseId: await me.course(),
     order: { exportedAt: '2026-05-01 00:00:00+02' },
   });
@@ -54,7 +54,7 @@ test('an exported order is found by its id, whatever the list leaves out', async
 });
 
 test('what selects orders in the list is ignored for one, and an unknown include refused', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { orderId } = await order(me);
   const ignored = await me.get(`/v2/orders/${orderId}?exported=1&limit=1&course_id=999999999`);
   expect([ignored.status, ignored.headers['x-ignored-parameters']]).toEqual([200, 'exported, limit, course_id']);
@@ -67,17 +67,17 @@ test('what selects orders in the list is ignored for one, and an unknown include
 });
 
 test('one participant reads as it does in the list, with attendance on request', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
-  const dateId = await newCourseDate(me, courseId);
-  const users = [await newUser(me), await newUser(me)];
+  const dateId = await createCourseDate(me, courseId);
+  const users = [await createUser(me), await createUser(me)];
   const archived = { statusId: 4, archivedAt: '2026-08-01 12:00:00+02' };
-  const { participantIds } = await newOrder(me, { courseId, dateId, users, participant: archived });
-  const gatheringId = await newGathering(me, dateId);
-  await newAttendance(me, participantIds[1]!, gatheringId, { attended: true });
+  const { participantIds } = await createOrder(me, { courseId, dateId, users, participant: archived });
+  const gatheringId = await createGathering(me, dateId);
+  await createAttendance(me, participantIds[1]!, gatheringId, { attended: true });
   const [, listed] = (await me.get('/v2/participants')).json();
-  const answer = await me.get(`/v2/participants/${participantIds[1]}`);
-  expect([answer.status, answer.json()]).toEqual([200, listed]);
+  const response = await me.get(`/v2/participants/${participantIds[1]}`);
+  expect([response.status, response.json()]).toEqual([200, listed]);
   expect((await me.get(`/v2/participants/${participantIds[1]}?include[]=attendance`)).json()).toEqual({
     ...listed,
     attendance: [{ gathering_id: gatheringId, attended: true, registered_at: null }],
@@ -88,23 +88,23 @@ test('one participant reads as it does in the list, with attendance on request',
 });
 
 test('ids that are unknown, of others, or no ids are all 404', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   await order(me);
   const theirs = await order(other);
   for (const [path, said, id] of [
     ['/v2/orders/', 'Order not found', theirs.orderId],
     ['/v2/participants/', 'Participant not found', theirs.participantIds[0]!],
   ] as const) {
-    for (const asked of [id, 999_999_999, Number.MAX_SAFE_INTEGER]) {
-      const answer = await me.get(`${path}${asked}`);
-      expect([answer.status, answer.json()], `${path}${asked}`).toEqual([404, { error: said }]);
+    for (const query of [id, 999_999_999, Number.MAX_SAFE_INTEGER]) {
+      const response = await me.get(`${path}${query}`);
+      expect([response.status, response.json()], `${path}${query}`).toEqual([404, { error: said }]);
     }
-    for (const asked of ['0', '-1', 'x', '1.5', '1e3', '9007199254740992', '%00'])
-      expect((await me.get(`${path}${asked}`)).status, `${path}${asked}`).toBe(404);
+    for (const query of ['0', '-1', 'x', '1.5', '1e3', '9007199254740992', '%00'])
+      expect((await me.get(`${path}${query}`)).status, `${path}${query}`).toBe(404);
   }
-  for (const asked of [theirs.orderId, 999_999_999, 'x', 'products']) {
-    const answer = await me.post(`/v2/orders/${asked}/export`);
-    expect(answer.status, String(asked)).toBe(404);
+  for (const query of [theirs.orderId, 999_999_999, 'x', 'products']) {
+    const response = await me.post(`/v2/orders/${query}/export`);
+    expect(response.status, String(query)).toBe(404);
   }
   expect((await other.get(`/v2/orders/${theirs.orderId}`)).json().exported_at).toBeNull();
 });
@@ -118,22 +118,22 @@ const stored = (me: Provider, orderId: number) =>
   });
 const clockOf = async ({ id }: Provider) =>
   (
-    await world.database.pool.query<{ at: string }>(
+    await testApp.database.pool.query<{ at: string }>(
       'select changed_at::text as at from provider_state where provider_id = $1',
       [id],
     )
   ).rows[0]!.at;
 
 test('exporting sets exported_at to the clock of the write, and a second call changes nothing', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { orderId } = await order(me);
   const untouched = await order(me);
   const before = (await me.get(`/v2/orders/${orderId}`)).json();
 
-  const answer = await me.post(`/v2/orders/${orderId}/export`);
+  const response = await me.post(`/v2/orders/${orderId}/export`);
   const clock = await clockOf(me);
-  const { exported_at, updated_at, lines, ...rest } = answer.json();
-  expect(answer.status).toBe(200);
+  const { exported_at, updated_at, lines, ...rest } = response.json();
+  expect(response.status).toBe(200);
   expect(rest).toEqual(without(before, ['exported_at', 'updated_at', 'lines']));
   expect(lines.map((line: object) => without(line, ['updated_at']))).toEqual(
     before.lines.map((line: object) => without(line, ['updated_at'])),
@@ -143,12 +143,12 @@ test('exporting sets exported_at to the clock of the write, and a second call ch
   const once = await stored(me, orderId);
   expect(once.order).toMatchObject({ exportedAt: clock, updatedAt: clock });
   expect(once.lines).toMatchObject([{ updatedAt: clock }]);
-  expect((await me.get(`/v2/orders/${orderId}`)).json()).toEqual(answer.json());
+  expect((await me.get(`/v2/orders/${orderId}`)).json()).toEqual(response.json());
   expect((await me.get('/v2/orders')).json()).toMatchObject([{ id: untouched.orderId, exported_at: null }]);
 
   const version = await clockOf(me);
   const again = await me.post(`/v2/orders/${orderId}/export`);
-  expect([again.status, again.json()]).toEqual([200, answer.json()]);
+  expect([again.status, again.json()]).toEqual([200, response.json()]);
   expect(await clockOf(me)).toBe(version);
   expect(await stored(me, orderId)).toEqual(once);
 });
@@ -157,18 +157,18 @@ const without = (item: object, names: string[]) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
 
 test('exporting fixes the prices and discounts of the lines as they read so far', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const agreed = { priceAtOrder: '100.5', discountPercentAtOrder: '10', discountCalculatedAtOrder: '10.05' };
   const invoiced = { priceAtInvoice: '90', discountPercentAtInvoice: '0', discountCalculatedAtInvoice: '0' };
-  const { orderId, lineIds } = await newOrder(me, {
+  const { orderId, lineIds } = await createOrder(me, {
     courseId,
     lines: [
       { productId: await mainProduct(me, courseId), ...agreed },
-      { productId: await newProduct(me, courseId), ...agreed, ...invoiced },
+      { productId: await createProduct(me, courseId), ...agreed, ...invoiced },
     ],
   });
-  const other = await newOrder(me, { courseId });
+  const other = await createOrder(me, { courseId });
   const before = (await me.get(`/v2/orders/${orderId}`)).json();
   await me.post(`/v2/orders/${orderId}/export`);
   const fixed = { priceAtInvoice: '100.50', discountPercentAtInvoice: '10.00', discountCalculatedAtInvoice: '10.05' };
@@ -199,7 +199,7 @@ test('exporting fixes the prices and discounts of the lines as they read so far'
 });
 
 test('of two exports at once the first does it, and the other changes nothing', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { orderId } = await order(me);
   const ctx = await me.ctx();
   let first: Awaited<ReturnType<typeof stored>> | undefined;
@@ -215,12 +215,12 @@ test('of two exports at once the first does it, and the other changes nothing', 
   expect(await stored(me, orderId)).toEqual(first);
 
   const other = (await order(me)).orderId;
-  const answers = await Promise.all(Array.from({ length: 12 }, () => me.post(`/v2/orders/${other}/export`)));
-  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  const responses = await Promise.all(Array.from({ length: 12 }, () => me.post(`/v2/orders/${other}/export`)));
+  expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
 });
 
 test('an export is found by a window of exported_at, and by the sync', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { orderId } = await order(me);
   const through = encodeURIComponent(
     String((await me.get('/v2/orders?updated_at_min=2020-01-01')).headers['x-updated-through']),
@@ -235,25 +235,25 @@ test('an export is found by a window of exported_at, and by the sync', async () 
 test.each(['application/x-www-form-urlencoded', 'application/json'])(
   'an export needs no body, and ignores one (%s)',
   async (type) => {
-    const me = await newProvider();
+    const me = await createProvider();
     const { orderId } = await order(me);
     const headers = { 'content-type': type };
     const body = type.endsWith('json') ? '{"exported_at":"2020-01-01"}' : 'exported_at=2020-01-01';
-    const answer = await me.post(`/v2/orders/${orderId}/export`, body, headers);
-    expect(answer.status).toBe(200);
-    expect(answer.json().exported_at.slice(0, 4)).not.toBe('2020');
-    expect((await me.post(`/v2/orders/${orderId}/export`, '', headers)).json()).toEqual(answer.json());
+    const response = await me.post(`/v2/orders/${orderId}/export`, body, headers);
+    expect(response.status).toBe(200);
+    expect(response.json().exported_at.slice(0, 4)).not.toBe('2020');
+    expect((await me.post(`/v2/orders/${orderId}/export`, '', headers)).json()).toEqual(response.json());
   },
 );
 
 test('other methods are refused with those there are', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   for (const [method, path, allow] of [
     ['GET', '/v2/orders/1/export', 'POST'],
     ['DELETE', '/v2/orders/1', 'GET, HEAD'],
     ['POST', '/v2/orders/products', 'GET, HEAD'],
   ] as const) {
-    const answer = await me.request(method)(path);
-    expect([answer.status, answer.headers['allow']], path).toEqual([405, allow]);
+    const response = await me.request(method)(path);
+    expect([response.status, response.headers['allow']], path).toEqual([405, allow]);
   }
 });

@@ -3,21 +3,21 @@ import { expect, test, vi } from 'vitest';
 import { orders } from '../../../src/database/tables/orders.ts';
 import {
   mainProduct,
-  newCampaign,
-  newCourseDate,
-  newCustomer,
-  newOrder,
-  newProduct,
-  newUser,
+  createCampaign,
+  createCourseDate,
+  createCustomer,
+  createOrder,
+  createProduct,
+  createUser,
   write,
 } from '../../support/orders.ts';
-import { fileWorld, type Answer, type Provider } from '../../support/world.ts';
+import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const world = await fileWorld();
-const { newProvider } = world;
+const testApp = await openTestAppForFile();
+const { createProvider } = testApp;
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
-const idsOf = (answer: Answer) => answer.json<{ id: number }[]>().map(({ id }) => id);
+const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 const paths = ['lines.database_relations.course', 'lines.database_relations.participants', 'campaign'];
 
 const noAddress = { address: null, address_2: null, address_3: null, zipcode: null, city: null, phone: null };
@@ -61,12 +61,12 @@ const readKari = {
 };
 
 test('an order reads whole', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', price_value: 1200 });
-  const dateId = await newCourseDate(me, courseId, { startAt: '2026-07-01', endAt: '2026-07-03' });
-  const [user, customerId] = [await newUser(me, kari), await newCustomer(me, { title: 'Fjord AS' })];
+  const dateId = await createCourseDate(me, courseId, { startAt: '2026-07-01', endAt: '2026-07-03' });
+  const [user, customerId] = [await createUser(me, kari), await createCustomer(me, { title: 'Fjord AS' })];
   const productId = await mainProduct(me, courseId);
-  const { orderId, lineIds, participantIds } = await newOrder(me, {
+  const { orderId, lineIds, participantIds } = await createOrder(me, {
     courseId,
     dateId,
     users: [user],
@@ -99,9 +99,9 @@ test('an order reads whole', async () => {
     },
   });
 
-  const answer = await me.get('/v2/orders');
-  expect([answer.status, typeof answer.headers['etag']]).toEqual([200, 'string']);
-  expect(answer.json()).toEqual([
+  const response = await me.get('/v2/orders');
+  expect([response.status, typeof response.headers['etag']]).toEqual([200, 'string']);
+  expect(response.json()).toEqual([
     {
       id: orderId,
       title: `First aid #${orderId}`,
@@ -178,8 +178,8 @@ test('an order reads whole', async () => {
 });
 
 test('what is unset reads null or empty; an order without participants has no first_user', async () => {
-  const me = await newProvider();
-  await newOrder(me, { courseId: await me.course(), users: [] });
+  const me = await createProvider();
+  await createOrder(me, { courseId: await me.course(), users: [] });
   const [order] = (await me.get('/v2/orders?user_data=1&include=campaign')).json();
   expect(order).toMatchObject({
     is_paid: false,
@@ -199,7 +199,7 @@ test('what is unset reads null or empty; an order without participants has no fi
 });
 
 test('invoice and export keep their own prices once they are there', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const line = {
     productId: await mainProduct(me, courseId),
@@ -209,8 +209,8 @@ test('invoice and export keep their own prices once they are there', async () =>
   };
   const invoiced = { priceAtInvoice: '90.5', discountPercentAtInvoice: '0', discountCalculatedAtInvoice: '0' };
   const exported = { priceAtExport: '80', discountPercentAtExport: '5', discountCalculatedAtExport: '4' };
-  await newOrder(me, { courseId, lines: [{ ...line, ...invoiced }] });
-  await newOrder(me, { courseId, lines: [{ ...line, ...exported }] });
+  await createOrder(me, { courseId, lines: [{ ...line, ...invoiced }] });
+  await createOrder(me, { courseId, lines: [{ ...line, ...exported }] });
   const [first, second] = (await me.get('/v2/orders')).json();
   expect(first.lines[0]).toMatchObject({
     price_at_order_per_item_vat_excluded: 100,
@@ -237,14 +237,14 @@ test.each([
   ['SEK', '752', 'Swedish krona'],
   ['XCG', '532', undefined],
 ])('a line in %s carries its ISO number and name', async (currency, id, name) => {
-  const me = await newProvider();
-  await newOrder(me, { courseId: await me.course(), order: { currency } });
+  const me = await createProvider();
+  await createOrder(me, { courseId: await me.course(), order: { currency } });
   const [order] = (await me.get('/v2/orders')).json();
   expect(order.lines[0].currency).toMatchObject({ id, title: currency, ...(name ? { long_title: name } : {}) });
 });
 
 test('totals agree with PostgreSQL, which reckons in decimals', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const cents = (n: number) => `${Math.floor(n / 100)}.${String(n % 100).padStart(2, '0')}`;
   for (let n = 1; n <= 12; n += 1) {
@@ -252,14 +252,14 @@ test('totals agree with PostgreSQL, which reckons in decimals', async () => {
     for (let k = 1; k <= 3; k += 1) {
       const price = (n * 7919 + k * 104_729) % 999_999;
       lines.push({
-        productId: await newProduct(me, courseId),
+        productId: await createProduct(me, courseId),
         quantity: 1 + ((n * k) % 7),
         priceAtOrder: cents(price),
         discountCalculatedAtOrder: cents(Math.floor(price / (n + k))),
         vatPercentage: ['25', '12.5', '15', '11.11', '0'][(n + k) % 5]!,
       });
     }
-    await newOrder(me, { courseId, lines });
+    await createOrder(me, { courseId, lines });
   }
   const { rows } = await write(me, (tx) =>
     tx.execute<{ id: number; before: string; discounts: string; vat: string; after: string; incl: string }>(
@@ -284,25 +284,25 @@ test('totals agree with PostgreSQL, which reckons in decimals', async () => {
 });
 
 test('sums are exact where binary floats are not', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const totals = { totalBeforeDiscounts: '0.30', totalDiscounts: '0.10', totalVat: '0.10' };
-  await newOrder(me, { courseId, order: totals });
-  await newOrder(me, { courseId, order: { ...totals, totalBeforeDiscounts: '9999999999.99', totalVat: '0.01' } });
-  const answer = await me.get('/v2/orders');
-  expect(answer.text).toContain(
+  await createOrder(me, { courseId, order: totals });
+  await createOrder(me, { courseId, order: { ...totals, totalBeforeDiscounts: '9999999999.99', totalVat: '0.01' } });
+  const response = await me.get('/v2/orders');
+  expect(response.text).toContain(
     '"total_amount_after_discounts":0.2,"total_amount_of_discounts":0.1,"total_amount_of_vat":0.1,"total_amount_incl_discounts_and_vat":0.3',
   );
-  expect(answer.text).toContain('"total_amount_after_discounts":9999999999.89');
-  expect(answer.text).toContain('"total_amount_incl_discounts_and_vat":9999999999.9');
+  expect(response.text).toContain('"total_amount_after_discounts":9999999999.89');
+  expect(response.text).toContain('"total_amount_incl_discounts_and_vat":9999999999.9');
 });
 
 test('user_data lists the people of each line; first_user does not depend on it', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
-  const [second, first] = [await newUser(me), await newUser(me, kari)];
-  const products = [await mainProduct(me, courseId), await newProduct(me, courseId)];
-  await newOrder(me, {
+  const [second, first] = [await createUser(me), await createUser(me, kari)];
+  const products = [await mainProduct(me, courseId), await createProduct(me, courseId)];
+  await createOrder(me, {
     courseId,
     users: [first, second],
     lines: products.map((productId) => ({ productId })),
@@ -327,22 +327,22 @@ const stamp = (me: Provider, orderId: number, fields: Partial<typeof orders.$inf
   write(me, (tx) => tx.update(orders).set(fields).where(eq(orders.id, orderId)));
 
 test('every filter keeps its own, alone and together', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [course, other] = [await me.course(), await me.course()];
-  const a = await newOrder(me, { courseId: course });
-  const b = await newOrder(me, { courseId: other });
+  const a = await createOrder(me, { courseId: course });
+  const b = await createOrder(me, { courseId: other });
   // Sells two courses at once, and a participant of the one is on a line of the other's product.
   const both = [await mainProduct(me, course), await mainProduct(me, other)].map((productId) => ({ productId }));
-  const c = await newOrder(me, { courseId: course, users: [], lines: both });
-  const d = await newOrder(me, { courseId: course, lines: [{ productId: await newProduct(me, other) }] });
-  const asked = async (query: string) => idsOf(await me.get(`/v2/orders?${query}`));
+  const c = await createOrder(me, { courseId: course, users: [], lines: both });
+  const d = await createOrder(me, { courseId: course, lines: [{ productId: await createProduct(me, other) }] });
+  const query = async (query: string) => idsOf(await me.get(`/v2/orders?${query}`));
   const ids = [a, b, c, d].map(({ orderId }) => orderId) as [number, number, number, number];
 
-  expect(await asked('')).toEqual(ids);
-  expect(await asked(`course_id=${course}`)).toEqual([ids[0], ids[2], ids[3]]);
-  expect(await asked(`course_id=${other}`)).toEqual([ids[1], ids[2], ids[3]]);
-  expect(await asked('limit=2&page=2')).toEqual([ids[2], ids[3]]);
-  expect(await asked(`course_id=${course}&since_id=${ids[0]}&limit=1`)).toEqual([ids[2]]);
+  expect(await query('')).toEqual(ids);
+  expect(await query(`course_id=${course}`)).toEqual([ids[0], ids[2], ids[3]]);
+  expect(await query(`course_id=${other}`)).toEqual([ids[1], ids[2], ids[3]]);
+  expect(await query('limit=2&page=2')).toEqual([ids[2], ids[3]]);
+  expect(await query(`course_id=${course}&since_id=${ids[0]}&limit=1`)).toEqual([ids[2]]);
 
   for (const [n, id] of ids.entries()) {
     await stamp(me, id, {
@@ -350,46 +350,46 @@ test('every filter keeps its own, alone and together', async () => {
       updatedAt: `2026-04-0${n + 1} 00:00:00+02`,
     });
   }
-  expect(await asked('created_at_min=2026-03-02&created_at_max=2026-03-04')).toEqual([ids[1], ids[2]]);
-  expect(await asked('updated_at_min=2026-04-03')).toEqual([ids[2], ids[3]]);
-  expect(await asked('updated_at_max=2026-04-03')).toEqual([ids[0], ids[1]]);
-  expect(await asked(`created_at_min=2026-03-02&course_id=${course}&updated_at_max=2026-04-04`)).toEqual([ids[2]]);
+  expect(await query('created_at_min=2026-03-02&created_at_max=2026-03-04')).toEqual([ids[1], ids[2]]);
+  expect(await query('updated_at_min=2026-04-03')).toEqual([ids[2], ids[3]]);
+  expect(await query('updated_at_max=2026-04-03')).toEqual([ids[0], ids[1]]);
+  expect(await query(`created_at_min=2026-03-02&course_id=${course}&updated_at_max=2026-04-04`)).toEqual([ids[2]]);
   expect((await me.get('/v2/orders?updated_at_min=2026-04-03')).headers).toHaveProperty('x-updated-through');
 });
 
 test('exported orders are left out unless asked for; a filter on exported_at asks for them', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
-  const made = [];
-  for (let n = 0; n < 4; n += 1) made.push((await newOrder(me, { courseId })).orderId);
-  const [open, early, late, alsoOpen] = made as [number, number, number, number];
+  const created = [];
+  for (let n = 0; n < 4; n += 1) created.push((await createOrder(me, { courseId })).orderId);
+  const [open, early, late, alsoOpen] = created as [number, number, number, number];
   await stamp(me, early, { exportedAt: '2026-05-01 00:00:00+02' });
   await stamp(me, late, { exportedAt: '2026-05-02 00:00:00+02' });
-  const asked = async (query: string) => idsOf(await me.get(`/v2/orders?${query}`));
+  const query = async (query: string) => idsOf(await me.get(`/v2/orders?${query}`));
 
-  expect(await asked('')).toEqual([open, alsoOpen]);
-  expect(await asked('exported=')).toEqual([open, alsoOpen]);
-  expect(await asked('exported=false')).toEqual([open, alsoOpen]);
-  expect(await asked('exported=yes')).toEqual(made);
-  expect(await asked('exported_at_min=2026-05-02')).toEqual([late]);
-  expect(await asked('exported_at_max=2026-05-02')).toEqual([early]);
-  expect(await asked('exported_at_min=2026-05-01&exported_at_max=2026-05-02')).toEqual([early]);
-  expect(await asked('exported=false&exported_at_min=2026-05-01')).toEqual([early, late]);
-  expect(await asked(`exported_at_min=2026-05-01&since_id=${early}`)).toEqual([late]);
-  expect(await asked(`course_id=${courseId}&exported=false`)).toEqual([open, alsoOpen]);
+  expect(await query('')).toEqual([open, alsoOpen]);
+  expect(await query('exported=')).toEqual([open, alsoOpen]);
+  expect(await query('exported=false')).toEqual([open, alsoOpen]);
+  expect(await query('exported=yes')).toEqual(created);
+  expect(await query('exported_at_min=2026-05-02')).toEqual([late]);
+  expect(await query('exported_at_max=2026-05-02')).toEqual([early]);
+  expect(await query('exported_at_min=2026-05-01&exported_at_max=2026-05-02')).toEqual([early]);
+  expect(await query('exported=false&exported_at_min=2026-05-01')).toEqual([early, late]);
+  expect(await query(`exported_at_min=2026-05-01&since_id=${early}`)).toEqual([late]);
+  expect(await query(`course_id=${courseId}&exported=false`)).toEqual([open, alsoOpen]);
   const exported = (await me.get('/v2/orders?exported=1')).json()[1];
   expect(exported.exported_at).toBe('2026-05-01T00:00:00+02:00');
 });
 
 test('ids of another provider find nothing, and its orders never show', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await me.course(), await other.course()];
-  const own = await newOrder(me, { courseId: mine });
-  await newOrder(other, { courseId: theirs });
+  const own = await createOrder(me, { courseId: mine });
+  await createOrder(other, { courseId: theirs });
   expect(idsOf(await me.get('/v2/orders'))).toEqual([own.orderId]);
   for (const id of [theirs, 999_999_999]) {
-    const answer = await me.get(`/v2/orders?course_id=${id}`);
-    expect([answer.status, answer.json()]).toEqual([200, []]);
+    const response = await me.get(`/v2/orders?course_id=${id}`);
+    expect([response.status, response.json()]).toEqual([200, []]);
   }
 });
 
@@ -397,23 +397,23 @@ const without = (item: object, names: string[]) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
 
 test('include[] embeds courses, participants and the campaign, and nothing else', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', reference: 'FA' });
-  const campaignId = await newCampaign(me, { title: 'Summer', isArchived: true }, { courses: [courseId] });
-  const { participantIds } = await newOrder(me, {
+  const campaignId = await createCampaign(me, { title: 'Summer', isArchived: true }, { courses: [courseId] });
+  const { participantIds } = await createOrder(me, {
     courseId,
-    users: [await newUser(me), await newUser(me)],
+    users: [await createUser(me), await createUser(me)],
     order: { campaignId },
   });
-  const ask = async (...include: string[]) =>
+  const request = async (...include: string[]) =>
     (await me.get(`/v2/orders?${include.map((path) => `include[]=${path}`).join('&')}`)).json()[0];
-  const plain = await ask();
+  const plain = await request();
   expect(plain.idCampaign).toBe(campaignId);
   expect(plain).not.toHaveProperty('campaign');
 
   const campaign = (await me.get('/v2/campaigns')).json<Record<string, unknown>[]>()[0]!;
   const embedded = without(campaign, ['courses', 'customers', 'tags']);
-  expect(await ask('campaign')).toEqual({ ...plain, campaign: embedded });
+  expect(await request('campaign')).toEqual({ ...plain, campaign: embedded });
 
   const withRelations = (members: object[]) => ({
     ...plain,
@@ -431,14 +431,14 @@ test('include[] embeds courses, participants and the campaign, and nothing else'
   const left = ['descriptions', 'description_languages', 'lead_settings', 'publishing_platform'];
   const stamps = ['created_at', 'updated_at', 'deleted_at', 'related_items_updated_at'];
   const inside = without(course, [...left, ...stamps]);
-  expect(await ask(paths[0]!)).toEqual(withRelations([{ course: inside }, { course: inside }]));
+  expect(await request(paths[0]!)).toEqual(withRelations([{ course: inside }, { course: inside }]));
 
   const listed = (await me.get('/v2/participants')).json<{ id: number }[]>();
   expect(listed.map(({ id }) => id)).toEqual(participantIds);
   const participants = listed.map((participant) => ({ participants: participant }));
-  expect(await ask(paths[1]!)).toEqual(withRelations(participants));
+  expect(await request(paths[1]!)).toEqual(withRelations(participants));
 
-  const all = await ask(...paths, ...paths);
+  const all = await request(...paths, ...paths);
   expect(all).toEqual({
     ...withRelations(participants.map((one) => ({ ...one, course: inside }))),
     campaign: embedded,
@@ -453,14 +453,14 @@ test.each([
   `${paths[0]}.products`,
   `${paths[1]}.attendance`,
 ])('include=%s is refused, naming the three there are', async (path) => {
-  const answer = await (await newProvider()).get(`/v2/orders?include=${path}`);
-  const supported = answer.json<{ error: string }>().error.split('Supported values of include: ')[1];
-  expect([answer.status, supported?.split(', ').sort()]).toEqual([400, [...paths].sort()]);
+  const response = await (await createProvider()).get(`/v2/orders?include=${path}`);
+  const supported = response.json<{ error: string }>().error.split('Supported values of include: ')[1];
+  expect([response.status, supported?.split(', ').sort()]).toEqual([400, [...paths].sort()]);
 });
 
 test('an ETag stands for the list, but not where the clock has a say', async () => {
-  const me = await newProvider();
-  await newOrder(me, { courseId: await me.course() });
+  const me = await createProvider();
+  await createOrder(me, { courseId: await me.course() });
   const tag = String((await me.get('/v2/orders')).headers['etag']);
   expect((await me.get('/v2/orders', { 'if-none-match': tag })).status).toBe(304);
   expect((await me.get('/v2/orders?include[]=campaign')).headers).not.toHaveProperty('etag');
@@ -468,9 +468,9 @@ test('an ETag stands for the list, but not where the clock has a say', async () 
 });
 
 test('a page costs the same statements whatever its length', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const statements = async (query = '') => {
-    const spy = vi.spyOn(world.database.pool, 'query');
+    const spy = vi.spyOn(testApp.database.pool, 'query');
     try {
       await me.get(`/v2/orders?${query}`);
       return spy.mock.calls.length;
@@ -479,11 +479,11 @@ test('a page costs the same statements whatever its length', async () => {
     }
   };
   await me.get('/v2/orders'); // The first use of a key is noted.
-  const [customerId, campaignId] = [await newCustomer(me), await newCampaign(me)];
+  const [customerId, campaignId] = [await createCustomer(me), await createCampaign(me)];
   const order = async () =>
-    newOrder(me, {
+    createOrder(me, {
       courseId: await me.course(),
-      users: [await newUser(me, { customerId }), await newUser(me)],
+      users: [await createUser(me, { customerId }), await createUser(me)],
       order: { customerId, campaignId },
     });
   await order();

@@ -1,20 +1,20 @@
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
-import { mainProduct, newOrder, newProduct, write } from '../../support/orders.ts';
-import { fileWorld, type Answer } from '../../support/world.ts';
+import { mainProduct, createOrder, createProduct, write } from '../../support/orders.ts';
+import { openTestAppForFile, type TestResponse } from '../../support/test-app.ts';
 
-const { newProvider } = await fileWorld();
+const { createProvider } = await openTestAppForFile();
 
 const path = '/v2/orders/products';
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
-const idsOf = (answer: Answer) => answer.json<{ id: number }[]>().map(({ id }) => id);
+const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 
 test('a product reads whole', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', price_value: 1200 });
   const main = await mainProduct(me, courseId);
-  const extra = await newProduct(me, courseId, {
+  const extra = await createProduct(me, courseId, {
     itemNumber: 'FA-2',
     title: 'Lunch',
     titleLabel: 'Per person',
@@ -28,8 +28,8 @@ test('a product reads whole', async () => {
     createdAt: '2026-01-01 10:00:00.5+01',
     updatedAt: '2026-07-01 10:00:00+02',
   });
-  const answer = await me.get(path);
-  expect([answer.status, typeof answer.headers['etag']]).toEqual([200, 'string']);
+  const response = await me.get(path);
+  expect([response.status, typeof response.headers['etag']]).toEqual([200, 'string']);
   const shared = {
     type: 'course_product',
     id_type: 2,
@@ -40,7 +40,7 @@ test('a product reads whole', async () => {
     co_products: [],
     id_product_regular_price: null,
   };
-  expect(answer.json()).toEqual([
+  expect(response.json()).toEqual([
     {
       ...shared,
       id: main,
@@ -79,27 +79,27 @@ test('a product reads whole', async () => {
 });
 
 test('the list is not taken for an order called products', async () => {
-  const me = await newProvider();
-  await newOrder(me, { courseId: await me.course() });
-  for (const asked of [path, `${path}/`, `${path}?limit=5`]) {
-    const answer = await me.get(asked);
-    expect([answer.status, answer.json()], asked).toEqual([200, [expect.objectContaining({ id_type: 2 })]]);
+  const me = await createProvider();
+  await createOrder(me, { courseId: await me.course() });
+  for (const query of [path, `${path}/`, `${path}?limit=5`]) {
+    const response = await me.get(query);
+    expect([response.status, response.json()], query).toEqual([200, [expect.objectContaining({ id_type: 2 })]]);
   }
 });
 
 test('every list parameter does what it does elsewhere', async () => {
-  const me = await newProvider();
-  const [courseId, other] = [await me.course(), await newProvider()];
+  const me = await createProvider();
+  const [courseId, other] = [await me.course(), await createProvider()];
   await other.course();
   const ids = [await mainProduct(me, courseId)];
-  for (let n = 1; n < 4; n += 1) ids.push(await newProduct(me, courseId));
-  const asked = async (query: string) => idsOf(await me.get(`${path}?${query}`));
+  for (let n = 1; n < 4; n += 1) ids.push(await createProduct(me, courseId));
+  const query = async (query: string) => idsOf(await me.get(`${path}?${query}`));
   const [a, b, c, d] = ids as [number, number, number, number];
-  expect(await asked('')).toEqual(ids);
-  expect(await asked('limit=2')).toEqual([a, b]);
-  expect(await asked('limit=3&page=2')).toEqual([d]);
-  expect(await asked('page=9')).toEqual([]);
-  expect(await asked(`since_id=${b}`)).toEqual([c, d]);
+  expect(await query('')).toEqual(ids);
+  expect(await query('limit=2')).toEqual([a, b]);
+  expect(await query('limit=3&page=2')).toEqual([d]);
+  expect(await query('page=9')).toEqual([]);
+  expect(await query(`since_id=${b}`)).toEqual([c, d]);
   const page = await me.get(`${path}?limit=2`);
   expect(page.headers['link']).toBe(`<http://localhost:3000${path}?limit=2&since_id=${b}>; rel="next"`);
 
@@ -110,10 +110,10 @@ test('every list parameter does what it does elsewhere', async () => {
         .set({ createdAt: `2026-03-0${n + 1} 00:00:00+01`, updatedAt: `2026-04-0${n + 1} 00:00:00+02` })
         .where(eq(products.id, id));
   });
-  expect(await asked('created_at_min=2026-03-02&created_at_max=2026-03-04')).toEqual([b, c]);
-  expect(await asked('created_at_max=2026-03-02')).toEqual([a]);
-  expect(await asked('updated_at_min=2026-04-03')).toEqual([c, d]);
-  expect(await asked(`updated_at_max=2026-04-03&since_id=${a}`)).toEqual([b]);
+  expect(await query('created_at_min=2026-03-02&created_at_max=2026-03-04')).toEqual([b, c]);
+  expect(await query('created_at_max=2026-03-02')).toEqual([a]);
+  expect(await query('updated_at_min=2026-04-03')).toEqual([c, d]);
+  expect(await query(`updated_at_max=2026-04-03&since_id=${a}`)).toEqual([b]);
   expect((await me.get(`${path}?updated_at_min=2026-04-03`)).headers).toHaveProperty('x-updated-through');
   expect((await me.get(`${path}?include=products`)).headers['x-ignored-parameters']).toBe('include');
   const refused = await me.get(`${path}?limit=0&created_at_min=2026-02-30`);

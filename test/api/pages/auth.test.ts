@@ -1,28 +1,42 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { isPassword } from '../../../src/resources/auth/password-service.ts';
 import { addAdminUser } from '../../support/dates.ts';
-import { newUser } from '../../support/orders.ts';
-import { adminTokenFor, age, cookieOf, signedIn, tokenFor, visitor } from '../../support/pages.ts';
-import { openTestDatabase, openWorld, ownDatabase, settings, sharedWorld, type Provider } from '../../support/world.ts';
+import { createUser } from '../../support/orders.ts';
+import {
+  createAdminToken,
+  backdate,
+  sessionCookie,
+  signedInVisitor,
+  createUserToken,
+  visitor,
+} from '../../support/pages.ts';
+import {
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  settings,
+  sharedTestApp,
+  type Provider,
+} from '../../support/test-app.ts';
 
 const password = 'fjord and forest';
 
 async function somebody(fields = {}) {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
-  return { world, me, userId: await newUser(me, fields), anyone: visitor(world.app) };
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
+  return { world: testApp, me, userId: await createUser(me, fields), anyone: visitor(testApp.app) };
 }
 
 /** The same database behind another PUBLIC_URL. */
 async function behind(publicUrl: string) {
-  const world = await openWorld(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl } });
-  onTestFinished(() => world.close());
-  return world;
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl } });
+  onTestFinished(() => testApp.close());
+  return testApp;
 }
 
 const hashOf = async (me: Provider, userId: number) => {
   const { rows } = await (
-    await sharedWorld()
+    await sharedTestApp()
   ).database.pool.query<{ password_hash: string | null }>(
     'select password_hash from course_users where provider_id = $1 and id = $2',
     [me.id, userId],
@@ -32,40 +46,40 @@ const hashOf = async (me: Provider, userId: number) => {
 
 test('the link of a sign-on opens the page, without the token in the address', async () => {
   const { me, userId, anyone } = await somebody({ firstname: 'Kari' });
-  const answer = await anyone.get(`/my/sign-in/${await tokenFor(me, 'sign_in', userId)}`);
-  expect(answer).toMatchObject({ status: 303, headers: { location: '/my' } });
-  const page = await anyone.get('/my', { cookie: cookieOf(answer) });
+  const response = await anyone.get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`);
+  expect(response).toMatchObject({ status: 303, headers: { location: '/my' } });
+  const page = await anyone.get('/my', { cookie: sessionCookie(response) });
   expect(page.status).toBe(200);
   expect(page.text).toContain('Hello, Kari');
 });
 
 test('a sign-on through the interface leads to that link', async () => {
-  const { world, me, userId, anyone } = await somebody({ username: 'kari@x.example' });
-  await anyone.post(`/my/password/${await tokenFor(me, 'password', userId)}`, { password });
+  const { world: testApp, me, userId, anyone } = await somebody({ username: 'kari@x.example' });
+  await anyone.post(`/my/password/${await createUserToken(me, 'password', userId)}`, { password });
   const { login_url } = (
     await me.post('/v2/check-user-credentials', { username: 'kari@x.example', password, create_login_url: true })
   ).json();
-  const answer = await visitor(world.app).get(new URL(login_url).pathname);
-  expect(answer.status).toBe(303);
+  const response = await visitor(testApp.app).get(new URL(login_url).pathname);
+  expect(response.status).toBe(303);
 });
 
 test.each(['sign_in', 'password'] as const)(
   'a %s link that was used, is too old or was never made is 410, kindly',
   async (purpose) => {
-    const { world, me, userId, anyone } = await somebody();
+    const { world: testApp, me, userId, anyone } = await somebody();
     const path = purpose === 'sign_in' ? '/my/sign-in' : '/my/password';
-    const used = await tokenFor(me, purpose, userId);
+    const used = await createUserToken(me, purpose, userId);
     await (purpose === 'sign_in' ? anyone.get(`${path}/${used}`) : anyone.post(`${path}/${used}`, { password }));
-    const old = await tokenFor(me, purpose, userId);
-    await age(world, 'tokens', userId, '8 days');
-    const otherPurpose = await tokenFor(me, purpose === 'sign_in' ? 'password' : 'sign_in', userId);
+    const old = await createUserToken(me, purpose, userId);
+    await backdate(testApp, 'tokens', userId, '8 days');
+    const otherPurpose = await createUserToken(me, purpose === 'sign_in' ? 'password' : 'sign_in', userId);
 
     for (const token of [used, old, otherPurpose, 'no-such-token', 'abc%', `${used}%`, '%ff', '%41%', 'x%?y=%']) {
-      const answer = await anyone.get(`${path}/${token}`);
-      expect(answer).toMatchObject({ status: 410, headers: { 'content-type': 'text/html; charset=utf-8' } });
-      expect(answer.text).toContain('This link no longer works');
-      expect(answer.text).toContain(purpose === 'sign_in' ? 'sign on again' : 'ask your school');
-      expect(answer.headers['set-cookie']).toBeUndefined();
+      const response = await anyone.get(`${path}/${token}`);
+      expect(response).toMatchObject({ status: 410, headers: { 'content-type': 'text/html; charset=utf-8' } });
+      expect(response.text).toContain('This link no longer works');
+      expect(response.text).toContain(purpose === 'sign_in' ? 'sign on again' : 'ask your school');
+      expect(response.headers['set-cookie']).toBeUndefined();
     }
   },
 );
@@ -79,34 +93,40 @@ test.each([
     [young, true],
     [old, false],
   ] as const) {
-    const { world, me, userId, anyone } = await somebody();
-    const token = await tokenFor(me, purpose, userId);
-    await age(world, 'tokens', userId, interval);
-    const answer = await anyone.get(`${path}/${token}`);
-    expect(answer.status).toBe(works ? (purpose === 'sign_in' ? 303 : 200) : 410);
+    const { world: testApp, me, userId, anyone } = await somebody();
+    const token = await createUserToken(me, purpose, userId);
+    await backdate(testApp, 'tokens', userId, interval);
+    const response = await anyone.get(`${path}/${token}`);
+    expect(response.status).toBe(works ? (purpose === 'sign_in' ? 303 : 200) : 410);
   }
 });
 
 test('a sign-in that breaks off leaves the link and the earlier session as they were', async () => {
-  const world = await openWorld(openTestDatabase(await ownDatabase()));
-  onTestFinished(() => world.close());
-  const me = await world.newProvider();
-  const userId = await newUser(me);
-  const [token, browser] = [await tokenFor(me, 'sign_in', userId), await signedIn(world.app, me, userId)];
-  await world.database.pool.query('alter table sessions add constraint none_new check (false) not valid');
+  const testApp = await openTestApp(openTestDatabase(await ownDatabase()));
+  onTestFinished(() => testApp.close());
+  const me = await testApp.createProvider();
+  const userId = await createUser(me);
+  const [token, browser] = [
+    await createUserToken(me, 'sign_in', userId),
+    await signedInVisitor(testApp.app, me, userId),
+  ];
+  await testApp.database.pool.query('alter table sessions add constraint none_new check (false) not valid');
   expect((await browser.get(`/my/sign-in/${token}`)).status).toBe(500);
-  await world.database.pool.query('alter table sessions drop constraint none_new');
+  await testApp.database.pool.query('alter table sessions drop constraint none_new');
   expect((await browser.get('/my')).status).toBe(200);
   expect((await browser.get(`/my/sign-in/${token}`)).status).toBe(303);
 });
 
 test('looking uses nothing up: a HEAD of either link, or opening the form', async () => {
   const { me, userId, anyone } = await somebody();
-  const [signIn, choose] = [await tokenFor(me, 'sign_in', userId), await tokenFor(me, 'password', userId)];
+  const [signIn, choose] = [
+    await createUserToken(me, 'sign_in', userId),
+    await createUserToken(me, 'password', userId),
+  ];
   for (let time = 0; time < 3; time += 1) {
-    const answer = await anyone.request('HEAD', `/my/sign-in/${signIn}`);
-    expect(answer).toMatchObject({ status: 200, text: '' });
-    expect(answer.headers['set-cookie']).toBeUndefined();
+    const response = await anyone.request('HEAD', `/my/sign-in/${signIn}`);
+    expect(response).toMatchObject({ status: 200, text: '' });
+    expect(response.headers['set-cookie']).toBeUndefined();
     expect(await anyone.request('HEAD', `/my/password/${choose}`)).toMatchObject({ status: 200, text: '' });
     expect((await anyone.get(`/my/password/${choose}`)).status).toBe(200);
   }
@@ -117,7 +137,10 @@ test('looking uses nothing up: a HEAD of either link, or opening the form', asyn
 
 test('of tabs that race for one link exactly one wins', async () => {
   const { me, userId, anyone } = await somebody();
-  const [signIn, choose] = [await tokenFor(me, 'sign_in', userId), await tokenFor(me, 'password', userId)];
+  const [signIn, choose] = [
+    await createUserToken(me, 'sign_in', userId),
+    await createUserToken(me, 'password', userId),
+  ];
   const tabs = Array.from({ length: 8 }, (_, n) => n);
   const entered = await Promise.all(tabs.map(() => anyone.get(`/my/sign-in/${signIn}`)));
   expect(entered.map(({ status }) => status).sort()).toEqual([303, ...Array(7).fill(410)]);
@@ -131,17 +154,17 @@ test('of tabs that race for one link exactly one wins', async () => {
 });
 
 test('choosing a password signs a course user in, and ends other sessions and links', async () => {
-  const { world, me, userId, anyone } = await somebody({ firstname: 'Ola', username: 'ola & co' });
-  const elsewhere = await signedIn(world.app, me, userId);
-  const other = await tokenFor(me, 'sign_in', userId);
-  const token = await tokenFor(me, 'password', userId);
+  const { world: testApp, me, userId, anyone } = await somebody({ firstname: 'Ola', username: 'ola & co' });
+  const elsewhere = await signedInVisitor(testApp.app, me, userId);
+  const other = await createUserToken(me, 'sign_in', userId);
+  const token = await createUserToken(me, 'password', userId);
   const form = await anyone.get(`/my/password/${token}`);
   expect(form.text).toContain('value="ola &amp; co"');
   expect(form.text).toContain(me.title);
 
-  const answer = await anyone.post(`/my/password/${token}`, { password, repeated: password });
-  expect(answer).toMatchObject({ status: 303, headers: { location: '/my' } });
-  expect((await anyone.get('/my', { cookie: cookieOf(answer) })).text).toContain('Hello, Ola');
+  const response = await anyone.post(`/my/password/${token}`, { password, repeated: password });
+  expect(response).toMatchObject({ status: 303, headers: { location: '/my' } });
+  expect((await anyone.get('/my', { cookie: sessionCookie(response) })).text).toContain('Hello, Ola');
   expect((await elsewhere.get('/my')).status).toBe(401);
   expect((await anyone.get(`/my/sign-in/${other}`)).status).toBe(410);
   expect(await isPassword(password, await hashOf(me, userId))).toBe(true);
@@ -155,35 +178,37 @@ test.each([
   ['repeated as nothing', { password, repeated: '' }, 'repeated', 'not the same'],
 ])('a password that is %s is said at its field, and the link still works', async (_, fields, name, saying) => {
   const { me, userId, anyone } = await somebody();
-  const path = `/my/password/${await tokenFor(me, 'password', userId)}`;
-  const answer = await anyone.post(path, fields);
-  expect(answer.status).toBe(400);
-  expect(answer.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${saying}`));
+  const path = `/my/password/${await createUserToken(me, 'password', userId)}`;
+  const response = await anyone.post(path, fields);
+  expect(response.status).toBe(400);
+  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${saying}`));
   const field = /<input[^>]*>/g;
-  const input = answer.text.match(field)!.find((tag) => tag.includes(`name="${name}"`))!;
+  const input = response.text.match(field)!.find((tag) => tag.includes(`name="${name}"`))!;
   expect(input).toContain('aria-invalid="true"');
   expect(input).toMatch(new RegExp(`aria-describedby="${name}-fault`));
-  expect(answer.text).not.toContain(password);
+  expect(response.text).not.toContain(password);
   expect(await hashOf(me, userId)).toBeNull();
   expect((await anyone.post(path, { password })).status).toBe(303);
 });
 
 test.each(['12345678', 'x'.repeat(200), '🙂'.repeat(8)])('%s is long enough, and not too long', async (chosen) => {
   const { me, userId, anyone } = await somebody();
-  const answer = await anyone.post(`/my/password/${await tokenFor(me, 'password', userId)}`, { password: chosen });
-  expect(answer.status).toBe(303);
+  const response = await anyone.post(`/my/password/${await createUserToken(me, 'password', userId)}`, {
+    password: chosen,
+  });
+  expect(response.status).toBe(303);
 });
 
 test('an admin user, who has no pages, is told that the password is stored', async () => {
-  const { world, me, anyone } = await somebody();
+  const { world: testApp, me, anyone } = await somebody();
   const adminUserId = await addAdminUser(me);
-  const token = await adminTokenFor(me, adminUserId);
+  const token = await createAdminToken(me, adminUserId);
   expect((await anyone.get(`/my/password/${token}`)).text).toContain('@x.example');
-  const answer = await anyone.post(`/my/password/${token}`, { password });
-  expect(answer.status).toBe(200);
-  expect(answer.text).toContain('Your password is saved');
-  expect(answer.headers['set-cookie']).toBeUndefined();
-  const { rows } = await world.database.pool.query('select password_hash from admin_users where id = $1', [
+  const response = await anyone.post(`/my/password/${token}`, { password });
+  expect(response.status).toBe(200);
+  expect(response.text).toContain('Your password is saved');
+  expect(response.headers['set-cookie']).toBeUndefined();
+  const { rows } = await testApp.database.pool.query('select password_hash from admin_users where id = $1', [
     adminUserId,
   ]);
   expect(await isPassword(password, rows[0].password_hash)).toBe(true);
@@ -196,35 +221,37 @@ test.each([
 ])('the cookie at %s', async (publicUrl, expected) => {
   const { me, userId } = await somebody();
   const { app } = await behind(publicUrl);
-  const answer = await visitor(app).get(`/my/sign-in/${await tokenFor(me, 'sign_in', userId)}`);
-  expect(answer.headers['set-cookie']).toMatch(expected);
-  expect((await visitor(app).get('/my', { cookie: cookieOf(answer) })).status).toBe(200);
+  const response = await visitor(app).get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`);
+  expect(response.headers['set-cookie']).toMatch(expected);
+  expect((await visitor(app).get('/my', { cookie: sessionCookie(response) })).status).toBe(200);
 });
 
 test('links keep the path that a proxy serves this server below', async () => {
   const { me, userId } = await somebody();
   const { app } = await behind('https://courses.example/booking');
-  const answer = await visitor(app).get(`/my/sign-in/${await tokenFor(me, 'sign_in', userId)}`);
-  expect(answer.headers['location']).toBe('/booking/my');
-  const page = await visitor(app).get('/my', { cookie: cookieOf(answer) });
+  const response = await visitor(app).get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`);
+  expect(response.headers['location']).toBe('/booking/my');
+  const page = await visitor(app).get('/my', { cookie: sessionCookie(response) });
   const links = [...page.text.matchAll(/(?:href|action)="([^"]+)"/g)].map(([, to]) => to!);
   expect(links.filter((to) => !to.startsWith('/booking/my') && to !== '#content')).toEqual([]);
   expect(links.length).toBeGreaterThan(5);
 });
 
 test('choosing a password replaces the session of the browser, whosever it was', async () => {
-  const { world, me, userId } = await somebody();
-  const first = await signedIn(world.app, me, await newUser(me));
+  const { world: testApp, me, userId } = await somebody();
+  const first = await signedInVisitor(testApp.app, me, await createUser(me));
   const gone = await first.post('/my/password/no-such-token', { password });
   expect([gone.status, (await first.get('/my')).status]).toEqual([410, 200]);
-  expect((await first.post(`/my/password/${await tokenFor(me, 'password', userId)}`, { password })).status).toBe(303);
+  expect((await first.post(`/my/password/${await createUserToken(me, 'password', userId)}`, { password })).status).toBe(
+    303,
+  );
   expect((await first.get('/my')).status).toBe(401);
 });
 
 test('a second sign-in replaces the first session of the browser', async () => {
-  const { world, me, userId } = await somebody();
-  const first = await signedIn(world.app, me, userId);
-  expect((await first.get(`/my/sign-in/${await tokenFor(me, 'sign_in', userId)}`)).status).toBe(303);
+  const { world: testApp, me, userId } = await somebody();
+  const first = await signedInVisitor(testApp.app, me, userId);
+  expect((await first.get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`)).status).toBe(303);
   expect((await first.get('/my')).status).toBe(401);
 });
 
@@ -232,13 +259,13 @@ test.each([
   ['an hour idle', "used_at = now() - interval '61 minutes'"],
   ['twelve hours', "expires_at = now() - interval '1 second'"],
 ])('a session ends after %s, and says how to come back', async (_, ended) => {
-  const { world, me, userId } = await somebody();
-  const session = await signedIn(world.app, me, userId);
+  const { world: testApp, me, userId } = await somebody();
+  const session = await signedInVisitor(testApp.app, me, userId);
   expect((await session.get('/my')).status).toBe(200);
-  await world.database.pool.query(`update sessions set ${ended} where user_id = $1`, [userId]);
-  const answer = await session.get('/my');
-  expect(answer.status).toBe(401);
-  expect(answer.text).toContain('You are signed out');
+  await testApp.database.pool.query(`update sessions set ${ended} where user_id = $1`, [userId]);
+  const response = await session.get('/my');
+  expect(response.status).toBe(401);
+  expect(response.text).toContain('You are signed out');
 });
 
 test('who is not signed in sees and changes nothing', async () => {
@@ -249,11 +276,11 @@ test('who is not signed in sees and changes nothing', async () => {
 });
 
 test('logging out ends the session', async () => {
-  const { world, me, userId } = await somebody();
-  const session = await signedIn(world.app, me, userId);
-  const answer = await session.post('/my/log-out');
-  expect(answer).toMatchObject({ status: 303, headers: { location: '/my/log-out' } });
-  expect(String(answer.headers['set-cookie'])).toMatch(/^session=; .*Expires=Thu, 01 Jan 1970/);
+  const { world: testApp, me, userId } = await somebody();
+  const session = await signedInVisitor(testApp.app, me, userId);
+  const response = await session.post('/my/log-out');
+  expect(response).toMatchObject({ status: 303, headers: { location: '/my/log-out' } });
+  expect(String(response.headers['set-cookie'])).toMatch(/^session=; .*Expires=Thu, 01 Jan 1970/);
   expect((await session.get('/my/log-out')).text).toContain('You are logged out');
   expect((await session.get('/my')).status).toBe(401);
 });
@@ -270,13 +297,13 @@ test.each([
   [{ 'sec-fetch-site': 'same-origin' }, 303],
   [{}, 303],
 ])('a form sent with %j is %i', async (headers, status) => {
-  const { world, me, userId } = await somebody();
-  const session = await signedIn(world.app, me, userId);
-  const token = await tokenFor(me, 'password', userId);
+  const { world: testApp, me, userId } = await somebody();
+  const session = await signedInVisitor(testApp.app, me, userId);
+  const token = await createUserToken(me, 'password', userId);
   expect((await session.post(`/my/password/${token}`, { password }, headers as Record<string, string>)).status).toBe(
     status,
   );
-  const again = await signedIn(world.app, me, userId);
+  const again = await signedInVisitor(testApp.app, me, userId);
   expect((await again.post('/my/log-out', {}, headers as Record<string, string>)).status).toBe(status);
   expect((await again.get('/my')).status).toBe(status === 403 ? 200 : 401);
 });

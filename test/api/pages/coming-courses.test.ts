@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { addDate, addGathering } from '../../support/dates.ts';
-import { newOrder, newUser } from '../../support/orders.ts';
-import { signedIn } from '../../support/pages.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { createOrder, createUser } from '../../support/orders.ts';
+import { signedInVisitor } from '../../support/pages.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { app, newProvider } = await sharedWorld();
+const { app, createProvider } = await sharedTestApp();
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 async function newPerson() {
-  const me = await newProvider();
-  const userId = await newUser(me, { firstname: 'Kari' });
-  const browser = await signedIn(app, me, userId, {});
+  const me = await createProvider();
+  const userId = await createUser(me, { firstname: 'Kari' });
+  const browser = await signedInVisitor(app, me, userId, {});
   /** Books a course with a date between two days, and gatherings on others; all counted from today. */
   async function book(title: string, [start, end]: [number, number], meetings: number[] = [], statusId = 2) {
     const courseId = await me.course({ title });
@@ -20,7 +20,7 @@ async function newPerson() {
       const day = inDays(days);
       await addGathering(me, dateId, { gatheringAt: `${day} 18:00`, gatheringEndAt: `${day} 20:00` });
     }
-    await newOrder(me, { courseId, dateId, users: [userId] });
+    await createOrder(me, { courseId, dateId, users: [userId] });
   }
   return { browser, book };
 }

@@ -1,28 +1,35 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { courseTranslations } from '../../../src/database/tables/courses.ts';
-import { changeDate, addDate, addGathering, addInstructor, addLocation, teaches } from '../../support/dates.ts';
-import { newOrder, newUser, write } from '../../support/orders.ts';
-import { signedIn } from '../../support/pages.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import {
+  changeDate,
+  addDate,
+  addGathering,
+  addInstructor,
+  addLocation,
+  assignInstructor,
+} from '../../support/dates.ts';
+import { createOrder, createUser, write } from '../../support/orders.ts';
+import { signedInVisitor } from '../../support/pages.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 async function somebody(fields: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
-  const userId = await newUser(me, { firstname: 'Kari', ...fields });
-  return { world, me, userId, browser: await signedIn(world.app, me, userId, headers) };
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
+  const userId = await createUser(me, { firstname: 'Kari', ...fields });
+  return { world: testApp, me, userId, browser: await signedInVisitor(testApp.app, me, userId, headers) };
 }
 
 type Spec = {
   course?: Record<string, unknown>;
   date?: Parameters<typeof addDate>[2];
-  participant?: Parameters<typeof newOrder>[1]['participant'];
+  participant?: Parameters<typeof createOrder>[1]['participant'];
 };
 
 /** A course date with this user on it. */
 async function takesPart(me: Provider, userId: number, { course, date, participant = {} }: Spec = {}) {
   const courseId = await me.course(course);
   const dateId = await addDate(me, courseId, date);
-  const { participantIds } = await newOrder(me, { courseId, dateId, users: [userId], participant });
+  const { participantIds } = await createOrder(me, { courseId, dateId, users: [userId], participant });
   return { courseId, dateId, participantId: participantIds[0]!, path: `/my/courses/${participantIds[0]}` };
 }
 
@@ -159,8 +166,8 @@ test('one course date: its place, gatherings, instructors that are shown, and te
   });
   const shown = await addInstructor(me, { firstname: 'Siri', lastname: 'Vik', showOnWeb: true });
   const guest = await addInstructor(me, { firstname: 'Nils', lastname: 'Berg', showOnWeb: true });
-  await teaches(me, dateId, shown);
-  await teaches(me, dateId, await addInstructor(me, { firstname: 'Unn', lastname: 'Hidden' }));
+  await assignInstructor(me, dateId, shown);
+  await assignInstructor(me, dateId, await addInstructor(me, { firstname: 'Unn', lastname: 'Hidden' }));
   await addGathering(me, dateId, { theme: 'Knots' });
   const evening = { gatheringAt: '2030-06-11 18:00', gatheringEndAt: '2030-06-11 20:00', locationId: other };
   await addGathering(me, dateId, { ...evening, eventUrl: 'https://meet.example/swim' }, [guest]);
@@ -195,11 +202,11 @@ test("a course's texts are shown in the reader's language where they are transla
 });
 
 test("nobody sees another person's, another provider's, a deleted or a made-up course date", async () => {
-  const { world, me, userId, browser } = await somebody();
+  const { world: testApp, me, userId, browser } = await somebody();
   const mine = await takesPart(me, userId);
-  const colleague = await takesPart(me, await newUser(me));
-  const stranger = await world.newProvider();
-  const foreign = await takesPart(stranger, await newUser(stranger));
+  const colleague = await takesPart(me, await createUser(me));
+  const stranger = await testApp.createProvider();
+  const foreign = await takesPart(stranger, await createUser(stranger));
   const deleted = await takesPart(me, userId);
   await changeDate(me, deleted.dateId, { deletedAt: '2026-01-01' });
 
@@ -207,14 +214,14 @@ test("nobody sees another person's, another provider's, a deleted or a made-up c
   const { text } = await browser.get('/my');
   const unknown = ['/my/courses/9007199254740993', '/my/courses/0', '/my/courses/x', '/my/courses/1e3'];
   const others = [colleague.path, foreign.path, deleted.path];
-  const answers = new Set<string>();
+  const responses = new Set<string>();
   for (const path of [...unknown, ...others])
     for (const page of [path, `${path}/calendar.ics`]) {
-      const answer = await browser.get(page);
-      expect(answer.status).toBe(404);
-      answers.add(answer.text);
+      const response = await browser.get(page);
+      expect(response.status).toBe(404);
+      responses.add(response.text);
     }
-  expect(answers.size).toBe(1);
+  expect(responses.size).toBe(1);
   for (const path of others) expect(text).not.toContain(`"${path}"`);
 });
 
@@ -231,14 +238,14 @@ test('what the school has archived stays among the courses of the person', async
 });
 
 test('the list asks for no texts of its courses', async () => {
-  const { world, me, userId, browser } = await somebody();
+  const { world: testApp, me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, { course: { text_lead: '<p>Two evenings.</p>' } });
-  const asked = vi.spyOn(world.database.pool, 'query');
-  onTestFinished(() => asked.mockRestore());
+  const query = vi.spyOn(testApp.database.pool, 'query');
+  onTestFinished(() => query.mockRestore());
   const asksForTexts = async (page: string) => {
-    asked.mockClear();
+    query.mockClear();
     expect((await browser.get(page)).status).toBe(200);
-    return JSON.stringify(asked.mock.calls).includes('text_lead');
+    return JSON.stringify(query.mock.calls).includes('text_lead');
   };
   expect([await asksForTexts('/my'), await asksForTexts(path)]).toEqual([false, true]);
 });
@@ -251,14 +258,14 @@ test('the calendar file has an event for each gathering, in UTC', async () => {
   });
   await addGathering(me, dateId);
   await addGathering(me, dateId, { gatheringAt: '2030-12-10 09:00', gatheringEndAt: '2030-12-10 11:30', theme: 'Ice' });
-  const answer = await browser.get(`${path}/calendar.ics`);
-  expect(answer.headers).toMatchObject({
+  const response = await browser.get(`${path}/calendar.ics`);
+  expect(response.headers).toMatchObject({
     'content-type': 'text/calendar; charset=utf-8',
     'content-disposition': 'attachment; filename="course.ics"',
     'cache-control': 'no-store',
   });
-  expect(answer.text.endsWith('END:VCALENDAR\r\n')).toBe(true);
-  const lines = answer.text.replace(/\r\n[ \t]/g, '').split('\r\n');
+  expect(response.text.endsWith('END:VCALENDAR\r\n')).toBe(true);
+  const lines = response.text.replace(/\r\n[ \t]/g, '').split('\r\n');
   const of = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1));
   expect(of('DTSTART')).toEqual(['20300610T070000Z', '20301210T080000Z']);
@@ -267,7 +274,7 @@ test('the calendar file has an event for each gathering, in UTC', async () => {
   expect(of('LOCATION')[0]).toBe('Quay 3\\,\\nleft');
   expect(of('STATUS')).toEqual(['CONFIRMED', 'CONFIRMED']);
   expect(of('UID')).toEqual([1, 2].map((n) => `coursedate-${me.id}-${dateId}-${n}@localhost`));
-  expect((await browser.get(`${path}/calendar.ics`)).text).toBe(answer.text);
+  expect((await browser.get(`${path}/calendar.ics`)).text).toBe(response.text);
 });
 
 test.each([

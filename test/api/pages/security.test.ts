@@ -4,25 +4,45 @@ import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { safeHtml } from '../../../src/pages/html.ts';
 import { isPassword, setPassword } from '../../../src/resources/auth/password-service.ts';
-import { addDate, addGathering, addInstructor, addLocation, changeDate, teaches } from '../../support/dates.ts';
-import { newOrder, newUser, write } from '../../support/orders.ts';
-import { cookieOf, cookiesOf, sessionOf, signedIn, tokenFor, visitor } from '../../support/pages.ts';
-import { openTestDatabase, openWorld, sharedWorld } from '../../support/world.ts';
+import {
+  addDate,
+  addGathering,
+  addInstructor,
+  addLocation,
+  changeDate,
+  assignInstructor,
+} from '../../support/dates.ts';
+import { createOrder, createUser, write } from '../../support/orders.ts';
+import {
+  sessionCookie,
+  responseCookies,
+  createSessionCookie,
+  signedInVisitor,
+  createUserToken,
+  visitor,
+} from '../../support/pages.ts';
+import { openTestDatabase, openTestApp, sharedTestApp } from '../../support/test-app.ts';
 
 async function somebody(fields: Record<string, unknown> = {}) {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
-  const userId = await newUser(me, fields);
-  return { world, me, userId, browser: await signedIn(world.app, me, userId), anyone: visitor(world.app) };
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
+  const userId = await createUser(me, fields);
+  return {
+    world: testApp,
+    me,
+    userId,
+    browser: await signedInVisitor(testApp.app, me, userId),
+    anyone: visitor(testApp.app),
+  };
 }
 
 test('every answer below /my forbids scripts, frames, other origins, and being kept', async () => {
   const { me, userId, browser, anyone } = await somebody();
-  const answers = [
-    await anyone.get(`/my/sign-in/${await tokenFor(me, 'sign_in', userId)}`),
+  const responses = [
+    await anyone.get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`),
     await anyone.get('/my/sign-in/none'),
     await anyone.request('HEAD', '/my/sign-in/none'),
-    await anyone.get(`/my/password/${await tokenFor(me, 'password', userId)}`),
+    await anyone.get(`/my/password/${await createUserToken(me, 'password', userId)}`),
     await anyone.get('/my'),
     await anyone.get('/my/nothing'),
     await anyone.post('/my/log-out', {}, { origin: 'https://evil.example' }),
@@ -30,8 +50,8 @@ test('every answer below /my forbids scripts, frames, other origins, and being k
     await browser.get('/my/courses/1'),
     await browser.request('PUT', '/my/password'),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([303, 410, 410, 200, 401, 404, 403, 200, 404, 405]);
-  for (const { headers, text } of answers) {
+  expect(responses.map(({ status }) => status)).toEqual([303, 410, 410, 200, 401, 404, 403, 200, 404, 405]);
+  for (const { headers, text } of responses) {
     expect(headers['content-security-policy']).toBe(
       "default-src 'none';style-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
     );
@@ -45,7 +65,7 @@ test('every answer below /my forbids scripts, frames, other origins, and being k
     expect(headers['x-powered-by'] ?? headers['server']).toBeUndefined();
     expect(text).not.toMatch(/<script|<style|style="|\son\w+="/);
   }
-  for (const { headers, text } of answers.filter(({ text }) => text !== '')) {
+  for (const { headers, text } of responses.filter(({ text }) => text !== '')) {
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(text).toMatch(/^<!doctype html><html lang="en">/);
   }
@@ -80,18 +100,18 @@ test('every text from the database is written as text', async () => {
   const eventUrl = `https://x.example/${evil}`;
   const courseId = await me.course();
   const dateId = await addDate(me, courseId, { title: evil, locationId, placeAdditionalInfo: evil, eventUrl });
-  await teaches(me, dateId, await addInstructor(me, { firstname: evil, lastname: evil, showOnWeb: true }));
+  await assignInstructor(me, dateId, await addInstructor(me, { firstname: evil, lastname: evil, showOnWeb: true }));
   await addGathering(me, dateId, { theme: evil, description: evil, eventUrl, locationId });
-  const { participantIds } = await newOrder(me, { courseId, dateId, users: [userId] });
+  const { participantIds } = await createOrder(me, { courseId, dateId, users: [userId] });
 
   const pages = ['/my', `/my/courses/${participantIds[0]}`, '/my/details', '/my/password'];
   const texts = await Promise.all(pages.map(async (page) => (await browser.get(page)).text));
   const afterChange = await anyone.get('/my/password-changed', {
-    cookie: `${await sessionOf(me, userId)}; password-changed=yes`,
+    cookie: `${await createSessionCookie(me, userId)}; password-changed=yes`,
   });
   expect(afterChange.status).toBe(200);
   texts.push(afterChange.text);
-  texts.push((await anyone.get(`/my/password/${await tokenFor(me, 'password', userId)}`)).text);
+  texts.push((await anyone.get(`/my/password/${await createUserToken(me, 'password', userId)}`)).text);
   await changeDate(me, dateId, { startAt: '2020-06-10', endAt: '2020-06-10', deadlineAt: '2020-06-10' });
   texts.push((await browser.get('/my')).text);
   for (const text of texts) {
@@ -114,7 +134,7 @@ test.each([
   const courseId = await me.course();
   const dateId = await addDate(me, courseId, { eventUrl: address });
   await addGathering(me, dateId, { eventUrl: address });
-  const { participantIds } = await newOrder(me, { courseId, dateId, users: [userId] });
+  const { participantIds } = await createOrder(me, { courseId, dateId, users: [userId] });
   const course = `/my/courses/${participantIds[0]}`;
   for (const page of ['/my', course]) {
     const { text } = await browser.get(page);
@@ -169,24 +189,24 @@ const changed = 'mountain and moor';
 async function withPassword() {
   const one = await somebody({ username: `kari-${Math.random()}` });
   await setPassword(await one.me.ctx(), one.userId, old);
-  return { ...one, browser: await signedIn(one.world.app, one.me, one.userId) };
+  return { ...one, browser: await signedInVisitor(one.world.app, one.me, one.userId) };
 }
 
 test('a change of password asks for the old one, and drops every other session', async () => {
-  const { world, me, userId, browser, anyone } = await withPassword();
-  const elsewhere = await signedIn(world.app, me, userId);
-  const answer = await browser.post('/my/password', { old, password: changed, repeated: changed });
-  expect(answer).toMatchObject({ status: 303, headers: { location: '/my/password-changed' } });
-  const cookie = cookiesOf(answer);
-  const told = await anyone.get('/my/password-changed', { cookie });
-  expect(told.text).toContain('still logged in here');
-  expect(String(told.headers['set-cookie'])).toMatch(/^password-changed=; .*Expires=Thu, 01 Jan 1970/);
+  const { world: testApp, me, userId, browser, anyone } = await withPassword();
+  const elsewhere = await signedInVisitor(testApp.app, me, userId);
+  const response = await browser.post('/my/password', { old, password: changed, repeated: changed });
+  expect(response).toMatchObject({ status: 303, headers: { location: '/my/password-changed' } });
+  const cookie = responseCookies(response);
+  const reported = await anyone.get('/my/password-changed', { cookie });
+  expect(reported.text).toContain('still logged in here');
+  expect(String(reported.headers['set-cookie'])).toMatch(/^password-changed=; .*Expires=Thu, 01 Jan 1970/);
   // Nobody is told so who has changed nothing.
-  const later = await anyone.get('/my/password-changed', { cookie: cookieOf(answer) });
+  const later = await anyone.get('/my/password-changed', { cookie: sessionCookie(response) });
   expect(later).toMatchObject({ status: 303, headers: { location: '/my/password' } });
   expect((await elsewhere.get('/my')).status).toBe(401);
   expect((await browser.get('/my')).status).toBe(401);
-  const { rows } = await world.database.pool.query('select password_hash from course_users where id = $1', [userId]);
+  const { rows } = await testApp.database.pool.query('select password_hash from course_users where id = $1', [userId]);
   expect(await isPassword(changed, rows[0].password_hash)).toBe(true);
 });
 
@@ -197,28 +217,28 @@ test.each([
   ['right, but the new one not repeated', { old, password: changed, repeated: old }, 'repeated', 'not the same'],
 ])('an old password that is %s changes nothing', async (_, fields, name, saying) => {
   const { browser } = await withPassword();
-  const answer = await browser.post('/my/password', fields);
-  expect(answer.status).toBe(400);
-  expect(answer.text).toContain('<title>Not saved: Change your password');
-  expect(answer.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${saying}`));
+  const response = await browser.post('/my/password', fields);
+  expect(response.status).toBe(400);
+  expect(response.text).toContain('<title>Not saved: Change your password');
+  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${saying}`));
   expect((await browser.post('/my/password', { old, password: changed })).status).toBe(303);
 });
 
 test('a password that is chosen elsewhere meanwhile is kept, and the change refused', async () => {
   const { me, userId } = await withPassword();
-  const world = await openWorld(openTestDatabase(inject('shared')));
-  onTestFinished(() => world.close());
-  const browser = await signedIn(world.app, me, userId);
-  const { pool } = world.database;
+  const testApp = await openTestApp(openTestDatabase(inject('shared')));
+  onTestFinished(() => testApp.close());
+  const browser = await signedInVisitor(testApp.app, me, userId);
+  const { pool } = testApp.database;
   const query = pool.query.bind(pool) as (config: QueryConfig, values?: unknown[]) => Promise<QueryResult>;
   vi.spyOn(pool, 'query').mockImplementation((async (config: QueryConfig, values?: unknown[]) => {
     const result = await query(config, values);
     if (config.name === 'find_user_by_username') await setPassword(await me.ctx(), userId, 'chosen elsewhere');
     return result;
   }) as never);
-  const answer = await browser.post('/my/password', { old, password: changed });
-  expect([answer.status, answer.headers['set-cookie']]).toEqual([400, undefined]);
-  expect(answer.text).toMatch(/<p id="old-fault" class="fault">[^<]*not your password/);
+  const response = await browser.post('/my/password', { old, password: changed });
+  expect([response.status, response.headers['set-cookie']]).toEqual([400, undefined]);
+  expect(response.text).toMatch(/<p id="old-fault" class="fault">[^<]*not your password/);
   const { rows } = await query({ text: 'select password_hash from course_users where id = $1', values: [userId] });
   expect(await isPassword('chosen elsewhere', rows[0].password_hash)).toBe(true);
 });
@@ -227,10 +247,10 @@ test('ten wrong old passwords close the door, to the right one too and to the si
   const { me, userId, browser } = await withPassword();
   const tries = Array.from({ length: 10 }, () => browser.post('/my/password', { old: 'not it', password: changed }));
   for (const { status } of await Promise.all(tries)) expect(status).toBe(400);
-  const answer = await browser.post('/my/password', { old, password: changed });
-  expect(answer.status).toBe(429);
-  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(800);
-  expect(answer.text).toMatch(/Too many wrong tries. Please wait 1[45] minutes/);
+  const response = await browser.post('/my/password', { old, password: changed });
+  expect(response.status).toBe(429);
+  expect(Number(response.headers['retry-after'])).toBeGreaterThan(800);
+  expect(response.text).toMatch(/Too many wrong tries. Please wait 1[45] minutes/);
   const { username } = (await me.get(`/v2/course-users/${userId}`)).json();
   expect((await me.post('/v2/check-user-credentials', { username, password: old })).status).toBe(429);
 });

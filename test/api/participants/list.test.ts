@@ -2,29 +2,29 @@ import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { participants } from '../../../src/database/tables/participants.ts';
 import {
-  newAttendance,
-  newCourseDate,
-  newCustomer,
-  newGathering,
-  newLocation,
-  newOrder,
-  newPlace,
-  newUser,
+  createAttendance,
+  createCourseDate,
+  createCustomer,
+  createGathering,
+  createLocation,
+  createOrder,
+  createPlace,
+  createUser,
   write,
 } from '../../support/orders.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
-const idsOf = (answer: Answer) => answer.json<{ id: number }[]>().map(({ id }) => id);
+const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 
 test('a participant reads whole', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', reference: 'FA' });
-  const place = await newPlace(world, 'Bergen sentrum');
-  const locationId = await newLocation(me, {
+  const place = await createPlace(testApp, 'Bergen sentrum');
+  const locationId = await createLocation(me, {
     placeId: place,
     title: 'Harbour',
     customTitle: 'By the sea',
@@ -38,7 +38,7 @@ test('a participant reads whole', async () => {
     cancellationDays: 14,
     isDefault: true,
   });
-  const dateId = await newCourseDate(me, courseId, {
+  const dateId = await createCourseDate(me, courseId, {
     locationId,
     placeId: place,
     startTimeAt: '09:00',
@@ -49,8 +49,8 @@ test('a participant reads whole', async () => {
     isVirtual: true,
     statusId: 2,
   });
-  const userId = await newUser(me, { firstname: 'Kari', lastname: 'Nordmann' });
-  const { participantIds, bookingId, orderId } = await newOrder(me, {
+  const userId = await createUser(me, { firstname: 'Kari', lastname: 'Nordmann' });
+  const { participantIds, bookingId, orderId } = await createOrder(me, {
     courseId,
     dateId,
     users: [userId],
@@ -68,10 +68,10 @@ test('a participant reads whole', async () => {
     },
   });
 
-  const answer = await me.get('/v2/participants');
-  expect(answer.status).toBe(200);
-  expect(answer.headers['etag']).toMatch(/^W\//);
-  const [participant, ...others] = answer.json();
+  const response = await me.get('/v2/participants');
+  expect(response.status).toBe(200);
+  expect(response.headers['etag']).toMatch(/^W\//);
+  const [participant, ...others] = response.json();
   expect(others).toEqual([]);
   expect(participant).toEqual({
     id: participantIds[0],
@@ -151,10 +151,10 @@ test('a participant reads whole', async () => {
 });
 
 test('what is unset reads null, empty or 0', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
-  const dateId = await newCourseDate(me, courseId, { deletedAt: '2026-01-01 00:00:00+01' });
-  await newOrder(me, { courseId, dateId });
+  const dateId = await createCourseDate(me, courseId, { deletedAt: '2026-01-01 00:00:00+01' });
+  await createOrder(me, { courseId, dateId });
   const [participant] = (await me.get('/v2/participants')).json();
   expect(participant).toMatchObject({
     archived_at: null,
@@ -192,8 +192,8 @@ test.each([
   [7, 'Unconfirmed', 'Ubekreftet', 'status_unconfirmed'],
   [8, 'Deregistered with fee', 'Avmeldt med gebyr', 'status_deregistered_with_fee'],
 ])('status %i is listed as %s', async (id, english, norwegian, status_code) => {
-  const me = await newProvider();
-  await newOrder(me, { courseId: await me.course(), participant: { statusId: id } });
+  const me = await createProvider();
+  await createOrder(me, { courseId: await me.course(), participant: { statusId: id } });
   const read = async (language: string) =>
     (await me.get('/v2/participants', { 'accept-language': language })).json()[0];
   expect((await read('en')).status).toEqual({ id, title: english, status_code });
@@ -214,46 +214,46 @@ test.each([
   ['2026-07-01', '10:00', 'Asia/Kathmandu', '+05:45', 27],
   ['2026-07-01', '10:00', 'UTC', '+00:00', 27],
 ])('a date on %s at %s in %s has the offset and the ISO week', async (startAt, startTimeAt, zone, offset, week) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
   const days = { startAt, endAt: '2027-12-31', deadlineAt: startAt };
-  const dateId = await newCourseDate(me, courseId, { ...days, startTimeAt, zone });
-  await newOrder(me, { courseId, dateId });
+  const dateId = await createCourseDate(me, courseId, { ...days, startTimeAt, zone });
+  await createOrder(me, { courseId, dateId });
   expect((await me.get('/v2/participants')).json()[0].coursedate).toMatchObject({ gmt_offset: offset, week });
 });
 
 /** Three participants: two of one course on two dates, one of another; two of a customer's, two of one user. */
 async function three(me: Provider) {
   const [course, otherCourse] = [await me.course(), await me.course()];
-  const [date, otherDate] = [await newCourseDate(me, course), await newCourseDate(me, course)];
-  const customer = await newCustomer(me);
-  const [user, otherUser] = [await newUser(me, { customerId: customer }), await newUser(me)];
-  const a = await newOrder(me, { courseId: course, dateId: date, users: [user] });
-  const b = await newOrder(me, { courseId: course, dateId: otherDate, users: [otherUser] });
-  const c = await newOrder(me, { courseId: otherCourse, users: [user] });
+  const [date, otherDate] = [await createCourseDate(me, course), await createCourseDate(me, course)];
+  const customer = await createCustomer(me);
+  const [user, otherUser] = [await createUser(me, { customerId: customer }), await createUser(me)];
+  const a = await createOrder(me, { courseId: course, dateId: date, users: [user] });
+  const b = await createOrder(me, { courseId: course, dateId: otherDate, users: [otherUser] });
+  const c = await createOrder(me, { courseId: otherCourse, users: [user] });
   const ids = [a, b, c].map(({ participantIds }) => participantIds[0]!);
   return { course, otherCourse, date, otherDate, customer, user, otherUser, ids, thirdDate: c.dateId };
 }
 
 test('every filter keeps its own, alone and together', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { course, otherCourse, date, otherDate, customer, user, otherUser, ids, thirdDate } = await three(me);
   const [a, b, c] = ids as [number, number, number];
-  const asked = async (query: string) => idsOf(await me.get(`/v2/participants?${query}`));
+  const query = async (query: string) => idsOf(await me.get(`/v2/participants?${query}`));
 
-  expect(await asked('')).toEqual([a, b, c]);
-  expect(await asked(`course_id=${course}`)).toEqual([a, b]);
-  expect(await asked(`coursedate_id=${otherDate}`)).toEqual([b]);
-  expect(await asked(`customer_id=${customer}`)).toEqual([a, c]);
-  expect(await asked(`user_id=${user}`)).toEqual([a, c]);
-  expect(await asked(`user_id=${otherUser}`)).toEqual([b]);
-  expect(await asked(`course_id=${course}&customer_id=${customer}`)).toEqual([a]);
-  expect(await asked(`course_id=${course}&user_id=${otherUser}`)).toEqual([b]);
-  expect(await asked(`coursedate_id=${thirdDate}&course_id=${course}`)).toEqual([]);
-  expect(await asked(`coursedate_id=${date}&customer_id=${customer}&user_id=${user}&course_id=${course}`)).toEqual([a]);
-  expect(await asked(`course_id=${otherCourse}&limit=1`)).toEqual([c]);
-  expect(await asked(`customer_id=${customer}&since_id=${a}`)).toEqual([c]);
-  expect(await asked('limit=2&page=2')).toEqual([c]);
+  expect(await query('')).toEqual([a, b, c]);
+  expect(await query(`course_id=${course}`)).toEqual([a, b]);
+  expect(await query(`coursedate_id=${otherDate}`)).toEqual([b]);
+  expect(await query(`customer_id=${customer}`)).toEqual([a, c]);
+  expect(await query(`user_id=${user}`)).toEqual([a, c]);
+  expect(await query(`user_id=${otherUser}`)).toEqual([b]);
+  expect(await query(`course_id=${course}&customer_id=${customer}`)).toEqual([a]);
+  expect(await query(`course_id=${course}&user_id=${otherUser}`)).toEqual([b]);
+  expect(await query(`coursedate_id=${thirdDate}&course_id=${course}`)).toEqual([]);
+  expect(await query(`coursedate_id=${date}&customer_id=${customer}&user_id=${user}&course_id=${course}`)).toEqual([a]);
+  expect(await query(`course_id=${otherCourse}&limit=1`)).toEqual([c]);
+  expect(await query(`customer_id=${customer}&since_id=${a}`)).toEqual([c]);
+  expect(await query('limit=2&page=2')).toEqual([c]);
 
   await write(me, async (tx) => {
     const set = (id: number, day: string) =>
@@ -265,16 +265,16 @@ test('every filter keeps its own, alone and together', async () => {
     await set(b, '2');
     await set(c, '3');
   });
-  expect(await asked('created_at_min=2026-03-02')).toEqual([b, c]);
-  expect(await asked('created_at_max=2026-03-02')).toEqual([a]);
-  expect(await asked('updated_at_min=2026-04-02&updated_at_max=2026-04-03')).toEqual([b]);
-  expect(await asked(`created_at_min=2026-03-02&customer_id=${customer}`)).toEqual([c]);
+  expect(await query('created_at_min=2026-03-02')).toEqual([b, c]);
+  expect(await query('created_at_max=2026-03-02')).toEqual([a]);
+  expect(await query('updated_at_min=2026-04-02&updated_at_max=2026-04-03')).toEqual([b]);
+  expect(await query(`created_at_min=2026-03-02&customer_id=${customer}`)).toEqual([c]);
   const synced = await me.get('/v2/participants?updated_at_min=2026-04-03');
   expect([idsOf(synced), typeof synced.headers['x-updated-through']]).toEqual([[c], 'string']);
 });
 
 test('ids of another provider find nothing, and its participants never show', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await three(other);
   await three(me);
   for (const query of [
@@ -284,21 +284,25 @@ test('ids of another provider find nothing, and its participants never show', as
     `user_id=${theirs.user}`,
     'course_id=999999999',
   ]) {
-    const answer = await me.get(`/v2/participants?${query}`);
-    expect([answer.status, answer.json()]).toEqual([200, []]);
+    const response = await me.get(`/v2/participants?${query}`);
+    expect([response.status, response.json()]).toEqual([200, []]);
   }
   expect(idsOf(await me.get('/v2/participants')).filter((id) => theirs.ids.includes(id))).toEqual([]);
 });
 
 test('include=attendance adds where the participant was', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const courseId = await me.course();
-  const dateId = await newCourseDate(me, courseId);
-  const gatherings = [await newGathering(me, dateId), await newGathering(me, dateId, '2026-07-02')];
-  const { participantIds } = await newOrder(me, { courseId, dateId, users: [await newUser(me), await newUser(me)] });
+  const dateId = await createCourseDate(me, courseId);
+  const gatherings = [await createGathering(me, dateId), await createGathering(me, dateId, '2026-07-02')];
+  const { participantIds } = await createOrder(me, {
+    courseId,
+    dateId,
+    users: [await createUser(me), await createUser(me)],
+  });
   const registeredAt = '2026-07-01 15:00:00.5+02';
-  await newAttendance(me, participantIds[0]!, gatherings[1]!);
-  await newAttendance(me, participantIds[0]!, gatherings[0]!, { attended: false, registeredAt });
+  await createAttendance(me, participantIds[0]!, gatherings[1]!);
+  await createAttendance(me, participantIds[0]!, gatherings[0]!, { attended: false, registeredAt });
 
   const [plain] = (await me.get('/v2/participants')).json();
   expect(plain).not.toHaveProperty('attendance');
@@ -319,9 +323,9 @@ test('include=attendance adds where the participant was', async () => {
 });
 
 test('a page costs the same statements whatever its length, and an include one more', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const statements = async (query = '') => {
-    const spy = vi.spyOn(world.database.pool, 'query');
+    const spy = vi.spyOn(testApp.database.pool, 'query');
     try {
       await me.get(`/v2/participants?${query}`);
       return spy.mock.calls.length;
@@ -330,8 +334,9 @@ test('a page costs the same statements whatever its length, and an include one m
     }
   };
   await me.get('/v2/participants'); // The first use of a key is noted.
-  const customerId = await newCustomer(me);
-  const order = async () => newOrder(me, { courseId: await me.course(), users: [await newUser(me, { customerId })] });
+  const customerId = await createCustomer(me);
+  const order = async () =>
+    createOrder(me, { courseId: await me.course(), users: [await createUser(me, { customerId })] });
   await order();
   const one = await statements();
   for (let n = 0; n < 3; n += 1) await order();

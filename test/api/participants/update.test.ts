@@ -1,21 +1,29 @@
 import { expect, test } from 'vitest';
-import { bookable, booked, countersOf, deregister, person, persons, statusesOn } from '../../support/booking.ts';
+import {
+  createBookableDate,
+  bookOrFail,
+  seatCounters,
+  deregister,
+  person,
+  persons,
+  statusesOnDate,
+} from '../../support/booking.ts';
 import { changeDate } from '../../support/dates.ts';
-import { encoded, typed } from '../../support/generate.ts';
+import { encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';
 import { write } from '../../support/orders.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 type Item = Record<string, any>;
 const update = (me: Provider, id: number, fields: object) => me.put(`/v2/participants/${id}`, fields);
 const oneOf = async (me: Provider, id: number) =>
   (await me.get(`/v2/participants?since_id=${id - 1}&limit=1`)).json<Item[]>()[0]!;
 
-async function stage(date: Parameters<typeof bookable>[1] = {}, count = 1) {
-  const me = await newProvider();
-  const { dateId } = await bookable(me, date);
-  const { participants, booking_id } = await booked(me, dateId, { participants: persons(count) });
+async function stage(date: Parameters<typeof createBookableDate>[1] = {}, count = 1) {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, date);
+  const { participants, booking_id } = await bookOrFail(me, dateId, { participants: persons(count) });
   return { me, dateId, booking_id, ids: participants.map(({ id }) => id) };
 }
 
@@ -23,7 +31,7 @@ test('what is sent changes, and is answered; what is not sent stays', async () =
   const { me, ids } = await stage();
   const [id] = ids as [number];
   const before = await oneOf(me, id);
-  const answer = await update(me, id, {
+  const response = await update(me, id, {
     idPaid: 1,
     completed: 1,
     passed: 'yes',
@@ -31,12 +39,12 @@ test('what is sent changes, and is answered; what is not sent stays', async () =
     custom_properties: { a: '1', b: '2' },
   });
   const changed = { idPaid: 1, paid: { id: 1, title: 'Yes' }, completed: true, passed: true, no_show: true };
-  const { updated_at } = answer.json<Item>();
-  expect([answer.status, answer.json()]).toEqual([
+  const { updated_at } = response.json<Item>();
+  expect([response.status, response.json()]).toEqual([
     200,
     { ...before, ...changed, custom_properties: { a: '1', b: '2' }, updated_at },
   ]);
-  expect(await oneOf(me, id)).toEqual(answer.json());
+  expect(await oneOf(me, id)).toEqual(response.json());
 
   expect((await update(me, id, { passed: 0, completed: '' })).json()).toMatchObject({
     passed: false,
@@ -63,8 +71,12 @@ test('in every dialect', async () => {
   const read = [];
   for (const [n, dialect] of (['form', 'multipart', 'json'] as const).entries()) {
     const fields = { idPaid: 1, idStatus: 7, no_show: true, custom_properties: { a: 'æ' } };
-    const answer = await me.put(`/v2/participants/${ids[n]}`, encoded(dialect, fields), typed(dialect));
-    const { status, idPaid, no_show, custom_properties } = answer.json();
+    const response = await me.put(
+      `/v2/participants/${ids[n]}`,
+      encodeBody(dialect, fields),
+      contentTypeHeader(dialect),
+    );
+    const { status, idPaid, no_show, custom_properties } = response.json();
     read.push([status.id, idPaid, no_show, custom_properties]);
   }
   expect(read).toEqual(Array(3).fill([7, 1, true, { a: 'æ' }]));
@@ -99,60 +111,60 @@ test.each([
 ])('%o is refused', async (fields, error) => {
   const { me, ids } = await stage();
   const before = await oneOf(me, ids[0]!);
-  const answer = await update(me, ids[0]!, { no_show: 1, ...fields });
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const response = await update(me, ids[0]!, { no_show: 1, ...fields });
+  expect([response.status, response.json()]).toEqual([400, { error }]);
   expect(await oneOf(me, ids[0]!)).toEqual(before);
 });
 
 test("an unknown participant, and another school's, is not found", async () => {
   const { ids } = await stage();
-  const me = await newProvider();
+  const me = await createProvider();
   for (const id of [ids[0]!, 999_999_999, 'x', 0]) {
-    const answer = await me.put(`/v2/participants/${id}`, { no_show: 1 });
-    expect(answer.status).toBe(404);
-    expect(answer.json()).toHaveProperty('error');
+    const response = await me.put(`/v2/participants/${id}`, { no_show: 1 });
+    expect(response.status).toBe(404);
+    expect(response.json()).toHaveProperty('error');
   }
 });
 
 test('4 and 8 free the seat, and let the next in', async () => {
   for (const idStatus of [4, 8]) {
     const { me, dateId, ids } = await stage({ capacityMax: 1, capacityWait: 1 });
-    await booked(me, dateId, { config: { waiting_list_when_full: 1 } });
+    await bookOrFail(me, dateId, { config: { waiting_list_when_full: 1 } });
     const { status, status_updated_at, updated_at } = (await update(me, ids[0]!, { idStatus })).json<Item>();
     expect([status.id, status_updated_at]).toEqual([idStatus, updated_at]);
-    expect(await statusesOn(me, dateId)).toEqual([idStatus, 1]);
+    expect(await statusesOnDate(me, dateId)).toEqual([idStatus, 1]);
   }
 });
 
 test('a seat is taken by the rules of booking, else refused', async () => {
   const { me, dateId, ids } = await stage({ capacityMax: 1, capacityOverbook: 1, capacityWait: 1 }, 2);
   const to = async (n: number, idStatus: number) => {
-    const answer = await update(me, ids[n]!, { idStatus });
-    return answer.status === 200 ? answer.json<Item>()['status'].id : answer.json<Item>()['error'];
+    const response = await update(me, ids[n]!, { idStatus });
+    return response.status === 200 ? response.json<Item>()['status'].id : response.json<Item>()['error'];
   };
-  expect(await statusesOn(me, dateId)).toEqual([1, 2]);
+  expect(await statusesOnDate(me, dateId)).toEqual([1, 2]);
   expect(await to(0, 7)).toBe(7);
   expect(await to(1, 1)).toBe(2);
   expect(await to(1, 2)).toBe(2);
   expect(await to(0, 4)).toBe(4);
-  expect(await statusesOn(me, dateId)).toEqual([4, 1]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 1]);
   expect(await to(0, 7)).toBe(2);
   expect(await to(0, 8)).toBe(8);
-  await booked(me, dateId);
+  await bookOrFail(me, dateId);
   expect(await to(0, 1)).toBe('No seat is available');
   expect(await to(0, 3)).toBe(3);
   expect(await to(1, 3)).toBe('No seat is available');
-  expect(await countersOf(me, dateId)).toEqual([1, 1, 0, 1]);
+  expect(await seatCounters(me, dateId)).toEqual([1, 1, 0, 1]);
 });
 
 test('who is sent to wait stays waiting, and lets the next in', async () => {
   const { me, dateId, ids } = await stage({ capacityMax: 1, capacityWait: 2 });
   expect((await update(me, ids[0]!, { idStatus: 3 })).json()).toMatchObject({ status: { id: 3 } });
-  expect(await statusesOn(me, dateId)).toEqual([3]);
+  expect(await statusesOnDate(me, dateId)).toEqual([3]);
   await update(me, ids[0]!, { idStatus: 1 });
-  await booked(me, dateId, { config: { waiting_list_when_full: 1 } });
+  await bookOrFail(me, dateId, { config: { waiting_list_when_full: 1 } });
   await update(me, ids[0]!, { idStatus: 3 });
-  expect(await statusesOn(me, dateId)).toEqual([3, 1]);
+  expect(await statusesOnDate(me, dateId)).toEqual([3, 1]);
 });
 
 test('between confirmed and unconfirmed the seat stays, however full the date is by now', async () => {
@@ -160,7 +172,7 @@ test('between confirmed and unconfirmed the seat stays, however full the date is
   await changeDate(me, dateId, { capacityMax: 1 });
   for (const idStatus of [7, 1])
     expect((await update(me, ids[0]!, { idStatus })).json()).toMatchObject({ status: { id: idStatus } });
-  expect(await countersOf(me, dateId)).toEqual([3, 0, 0, 0]);
+  expect(await seatCounters(me, dateId)).toEqual([3, 0, 0, 0]);
 });
 
 test.each([
@@ -176,8 +188,8 @@ test.each([
     ...[1, 7].map((idStatus) => [waiting, idStatus] as const),
     ...[1, 3, 7].map((idStatus) => [gone, idStatus] as const),
   ]) {
-    const answer = await update(me, id, { idStatus });
-    expect([answer.status, answer.json()]).toEqual([400, { error: 'Field(s) not valid: idStatus' }]);
+    const response = await update(me, id, { idStatus });
+    expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: idStatus' }]);
   }
   for (const [id, idStatus] of [
     [seated, 7],
@@ -186,7 +198,7 @@ test.each([
     [seated, 4],
   ] as const)
     expect((await update(me, id, { idStatus })).json()).toMatchObject({ status: { id: idStatus } });
-  expect(await statusesOn(me, dateId)).toEqual([4, 8, 4]);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 8, 4]);
 });
 
 test('who was deregistered with the booking may come back', async () => {
@@ -194,6 +206,6 @@ test('who was deregistered with the booking may come back', async () => {
   await deregister(me, booking_id);
   expect((await update(me, ids[0]!, { idStatus: 1 })).json()).toMatchObject({ status: { id: 1 } });
   await deregister(me, booking_id);
-  await booked(me, dateId, { participants: [person()] });
+  await bookOrFail(me, dateId, { participants: [person()] });
   expect((await update(me, ids[0]!, { idStatus: 1 })).status).toBe(400);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { approvePartner, requestPartner, revokePartner } from '../../../src/resources/schools/partner-service.ts';
-import { sharedWorld, type Answer } from '../../support/world.ts';
+import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
-const { newProvider, database } = await sharedWorld();
-const titles = (answer: Answer) => answer.json<{ title: string }[]>().map(({ title }) => title);
+const { createProvider, database } = await sharedTestApp();
+const titles = (response: TestResponse) => response.json<{ title: string }[]>().map(({ title }) => title);
 
 async function connected() {
-  const [me, partner] = [await newProvider(), await newProvider()];
+  const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   return { me, partner };
 }
@@ -48,8 +48,8 @@ test('with partners included Link walks by page', async () => {
   const { me, partner } = await connected();
   await me.course();
   await partner.course();
-  const answer = await me.get('/v2/courses?include_partners=1&limit=1');
-  expect(answer.headers['link']).toBe(
+  const response = await me.get('/v2/courses?include_partners=1&limit=1');
+  expect(response.headers['link']).toBe(
     '<http://localhost:3000/v2/courses?include_partners=1&limit=1&page=2>; rel="next"',
   );
 });
@@ -67,9 +67,9 @@ test("a partner's private material never shows", async () => {
   };
   await partner.course(secret);
   expect((await partner.get('/v2/courses')).text).toContain('SECRET-1');
-  const answer = await me.get('/v2/courses?include_partners=1&include[]=products');
-  expect(answer.text).not.toContain('SECRET');
-  expect(answer.json()[0]).toMatchObject({
+  const response = await me.get('/v2/courses?include_partners=1&include[]=products');
+  expect(response.text).not.toContain('SECRET');
+  expect(response.json()[0]).toMatchObject({
     title: 'Shown',
     reference: null,
     tags: [],
@@ -101,7 +101,9 @@ test("a sync with partners goes on from before a partner's change that is not co
 });
 
 test('only an approved connection opens, in one direction, and one text refuses all others', async () => {
-  const [me, pending, revoked, backwards, stranger] = await Promise.all(Array.from({ length: 5 }, () => newProvider()));
+  const [me, pending, revoked, backwards, stranger] = await Promise.all(
+    Array.from({ length: 5 }, () => createProvider()),
+  );
   await requestPartner(database, me!.id, pending!.id);
   await approvePartner(database, me!.id, revoked!.id);
   await revokePartner(database, me!.id, revoked!.id);
@@ -112,8 +114,8 @@ test('only an approved connection opens, in one direction, and one text refuses 
       me!.get(`/v2/courses?partner_id=${id}`),
     ),
   );
-  for (const answer of refusals) {
-    expect([answer.status, answer.json()]).toEqual([403, { error: 'The partner connection is not approved' }]);
+  for (const response of refusals) {
+    expect([response.status, response.json()]).toEqual([403, { error: 'The partner connection is not approved' }]);
   }
   for (const other of [pending!, revoked!, backwards!, stranger!]) await other.course({ title: 'Hidden' });
   expect(titles(await me!.get('/v2/courses?include_partners=1'))).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { newProvider as providerIn, send, sharedWorld } from '../../support/world.ts';
+import { createProvider as providerIn, send, sharedTestApp } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 
 const required = {
   title: 'Fjord School',
@@ -44,9 +44,9 @@ const read = {
 };
 
 test('an update reads back on both interfaces', async () => {
-  const me = await newProvider();
-  const answer = await me.put('/v2/schools', { ...required, ...optional });
-  expect([answer.status, answer.json()]).toEqual([200, { school_id: me.id }]);
+  const me = await createProvider();
+  const response = await me.put('/v2/schools', { ...required, ...optional });
+  expect([response.status, response.json()]).toEqual([200, { school_id: me.id }]);
   expect((await me.get('/v2/schools')).json()).toEqual({
     school: { ...read, created_at: dateTime, updated_at: dateTime },
   });
@@ -54,7 +54,7 @@ test('an update reads back on both interfaces', async () => {
 });
 
 test('optional fields not sent keep their value, sent empty they are cleared; active not sent is true', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.put('/v2/schools', { ...required, ...optional, active: 0 });
   const school = async () => (await me.get('/v2/schools')).json().school;
   expect(await school()).toMatchObject({ active: false, reference: 'F-1' });
@@ -72,7 +72,7 @@ test('optional fields not sent keep their value, sent empty they are cleared; ac
 });
 
 test('a new provider reads with every field empty', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { school } = (await me.get('/v2/schools')).json();
   expect(school).toMatchObject({ title: me.title, active: true, reference: null, org_nr: '', text_description: '' });
 });
@@ -83,19 +83,19 @@ test.each([
   [{ ...required, email_admin: 'x', title: ' ' }, 'Missing field(s): title. Field(s) not valid: email_admin'],
   [{ ...required, active: 'maybe' }, 'Field(s) not valid: active'],
 ])('%j is refused and nothing changes', async (fields, error) => {
-  const me = await newProvider();
+  const me = await createProvider();
   const before = (await me.get('/v2/schools')).json();
-  const answer = await me.put('/v2/schools', fields);
-  expect([answer.status, answer.json()]).toEqual([400, { error }]);
+  const response = await me.put('/v2/schools', fields);
+  expect([response.status, response.json()]).toEqual([400, { error }]);
   expect((await me.get('/v2/schools')).json()).toEqual(before);
   const older = await me.post('/schools', fields);
   expect([older.status, older.json()]).toEqual([400, { status: 'failure', error }]);
 });
 
 test('a sub-school gets a key of its own, and the parent no right to its data', async () => {
-  const parent = await newProvider();
-  const answer = await parent.post('/schools', { ...required, ...optional });
-  expect([answer.status, answer.json()]).toEqual([
+  const parent = await createProvider();
+  const response = await parent.post('/schools', { ...required, ...optional });
+  expect([response.status, response.json()]).toEqual([
     200,
     {
       status: 'success',
@@ -103,11 +103,11 @@ test('a sub-school gets a key of its own, and the parent no right to its data', 
       api_key: expect.stringMatching(/^cbs_/) as string,
     },
   ]);
-  const { api_key } = answer.json<{ api_key: string }>();
-  const as = (key: string, url: string) => send(world.app, { url, headers: { 'x-api-key': key } });
+  const { api_key } = response.json<{ api_key: string }>();
+  const as = (key: string, url: string) => send(testApp.app, { url, headers: { 'x-api-key': key } });
   expect((await as(api_key, '/schools')).json().school).toEqual(read);
 
-  await send(world.app, {
+  await send(testApp.app, {
     method: 'POST',
     url: '/v2/courses',
     headers: { 'x-api-key': api_key },
@@ -115,12 +115,12 @@ test('a sub-school gets a key of its own, and the parent no right to its data', 
   });
   expect((await as(api_key, '/v2/courses')).json()).toHaveLength(1);
   expect((await parent.get('/v2/courses')).json()).toEqual([]);
-  const { school_id } = answer.json<{ school_id: string }>();
+  const { school_id } = response.json<{ school_id: string }>();
   expect((await parent.get(`/v2/courses?partner_id=${school_id}`)).status).toBe(403);
 });
 
 test('a change of the school is one of its version', async () => {
-  const me = await providerIn(world.app, world.database);
+  const me = await providerIn(testApp.app, testApp.database);
   const before = (await me.get('/v2/courses')).headers['etag'];
   await me.put('/v2/schools', required);
   expect((await me.get('/v2/courses')).headers['etag']).not.toBe(before);

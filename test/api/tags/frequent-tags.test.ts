@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
-import { sharedWorld } from '../../support/world.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 type Listed = { id: number; course_id?: number };
 
@@ -18,7 +18,7 @@ const carried: Record<string, (n: number) => boolean> = {
 const isDeleted = (n: number) => n > 0 && n % 7 === 0;
 
 async function school() {
-  const me = await newProvider();
+  const me = await createProvider();
   await me.course({ tags: Object.keys(carried).map((title) => ({ title })) });
   const tags = (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
   const [red, green, blue] = Object.keys(carried).map((name) => tags.find(({ title }) => title === name)!.id);
@@ -46,22 +46,22 @@ async function school() {
   );
   const idsOf = (which: (n: number) => boolean) => rows.filter(({ n }) => which(n)).map(({ id }) => id);
   /** The answer, and the statements that were sent for it. */
-  const ask = async (path: string) => {
+  const request = async (path: string) => {
     const spy = vi.spyOn(database.pool, 'query');
     try {
-      const answer = (await me.get(`/v2/${path}`)).json<Listed[] | { items: Listed[]; pagination: object }>();
-      const sent = spy.mock.calls.map(([asked]) => (asked as unknown as { text: string }).text).join('\n');
-      return { items: Array.isArray(answer) ? answer : answer.items, answer, sent };
+      const response = (await me.get(`/v2/${path}`)).json<Listed[] | { items: Listed[]; pagination: object }>();
+      const sent = spy.mock.calls.map(([query]) => (query as unknown as { text: string }).text).join('\n');
+      return { items: Array.isArray(response) ? response : response.items, answer: response, sent };
     } finally {
       spy.mockRestore();
     }
   };
-  return { red: red!, green: green!, blue: blue!, idsOf, ask };
+  return { red: red!, green: green!, blue: blue!, idsOf, ask: request };
 }
 
 test('what many courses carry is found alike whether a page is full early or not', async () => {
-  const { red, green, blue, idsOf, ask } = await school();
-  const ids = async (query: string) => (await ask(`courses?${query}`)).items.map(({ id }) => id);
+  const { red, green, blue, idsOf, ask: request } = await school();
+  const ids = async (query: string) => (await request(`courses?${query}`)).items.map(({ id }) => id);
   const found = (...names: string[]) => idsOf((n) => !isDeleted(n) && names.every((name) => carried[name]!(n)));
   const reds = found('red');
   for (const limit of [1, 5, 75, 250]) {
@@ -82,16 +82,16 @@ test('what many courses carry is found alike whether a page is full early or not
 });
 
 test('pages of dates by a tag go on where the last one ended, and the total is counted once', async () => {
-  const { red, idsOf, ask } = await school();
+  const { red, idsOf, ask: request } = await school();
   const reds = idsOf((n) => n > 0 && carried['red']!(n));
-  const first = await ask(`coursedates?tag_ids=${red}&limit=20`);
+  const first = await request(`coursedates?tag_ids=${red}&limit=20`);
   expect(first.items.map((date) => date.course_id)).toEqual(reds.slice(0, 20));
   expect(first.answer).toMatchObject({ pagination: { total_items: reds.length } });
-  const second = await ask(`coursedates?tag_ids=${red}&limit=20&page=2`);
+  const second = await request(`coursedates?tag_ids=${red}&limit=20&page=2`);
   expect(second.items.map((date) => date.course_id)).toEqual(reds.slice(20, 40));
   const total = /select count\(\*\) as count from "course_dates"/;
   expect(first.sent).toMatch(total);
   expect(second.sent).not.toMatch(total);
-  const odd = await ask(`coursedates?tag_ids=${red}&limit=20&status_id=2`);
+  const odd = await request(`coursedates?tag_ids=${red}&limit=20&status_id=2`);
   expect(odd.items.map((date) => date.course_id)).toEqual(idsOf((n) => n % 2 === 1 && carried['red']!(n)).slice(0, 20));
 });

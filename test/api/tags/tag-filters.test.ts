@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 type Listed = { id: number; coursedate_id?: number };
 type Paged = { items: Listed[]; pagination: { total_items: number } };
 
 /** A fifth of the courses is where lists are read another way; ten courses lie on it, eleven beyond. */
 test('what carries tags is found alike at a fifth of the courses and beyond, with a total, by page and with partners', async () => {
-  const [me, partner] = [await newProvider(), await newProvider()];
+  const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   await partner.course({ tags: [{ title: 'red' }] });
   const all: number[] = [];
@@ -21,8 +21,11 @@ test('what carries tags is found alike at a fifth of the courses and beyond, wit
   const [red, blue] = ['red', 'blue'].map((name) => tags.find(({ title }) => title === name)!.id);
   const dates: number[] = [];
   for (const courseId of [all[2]!, all[3]!, all[7]!]) {
-    const made = await me.post(`/v2/courses/${courseId}/coursedates`, { start_at: '2030-05-01', end_at: '2030-05-01' });
-    dates.push(made.json<{ coursedate_id: number }>().coursedate_id);
+    const created = await me.post(`/v2/courses/${courseId}/coursedates`, {
+      start_at: '2030-05-01',
+      end_at: '2030-05-01',
+    });
+    dates.push(created.json<{ coursedate_id: number }>().coursedate_id);
   }
   const both = [all[2]!, all[7]!];
 

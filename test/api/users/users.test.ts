@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { fileWorld, type Answer, type Provider } from '../../support/world.ts';
+import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const { database, newProvider } = await fileWorld();
+const { database, createProvider } = await openTestAppForFile();
 
-let made = 0;
-const idsOf = (answer: Answer) => answer.json<{ id: number }[]>().map(({ id }) => id);
+let created = 0;
+const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 const nowhere = { address: null, address_2: null, address_3: null, zipcode: null, city: null };
 
 /** Makes a course user, which only a booking or an import can. */
@@ -13,7 +13,7 @@ async function newUser(me: Provider, columns: Record<string, string | number> = 
   return ctx.write(async (tx, at) => {
     const all = {
       provider_id: me.id,
-      username: `user-${(made += 1)}`,
+      username: `user-${(created += 1)}`,
       created_at: at,
       updated_at: at,
       ...columns,
@@ -29,11 +29,11 @@ const search = async (me: Provider, query: Record<string, string>) =>
   idsOf(await me.get(`/v2/search-users?${new URLSearchParams(query).toString()}`));
 
 test('a course user with nothing but a username', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const id = await newUser(me, { username: 'kari', created_at: '2026-01-01T00:00:00.9Z' });
-  const answer = await me.get(`/v2/course-users/${id}`);
-  expect(answer.status).toBe(200);
-  expect(answer.json()).toEqual({
+  const response = await me.get(`/v2/course-users/${id}`);
+  expect(response.status).toBe(200);
+  expect(response.json()).toEqual({
     id,
     firstname: null,
     lastname: null,
@@ -60,7 +60,7 @@ test('a course user with nothing but a username', async () => {
 });
 
 test('every field shows under its name, and the password never', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const customer = (await me.post('/v2/customers', { title: 'Employer', country: 'DK' })).json().customer_id;
   const addressOf = (kind: string) => ({
     [`${kind}_address`]: `${kind}1`,
@@ -102,8 +102,8 @@ test('every field shows under its name, and the password never', async () => {
     custom_properties: '{"shoe":"42"}',
     information_gathered_at: '2026-07-01T00:00:00Z',
   });
-  const answer = await me.get(`/v2/course-users/${id}`);
-  expect(answer.json()).toEqual({
+  const response = await me.get(`/v2/course-users/${id}`);
+  expect(response.json()).toEqual({
     ...plain,
     id,
     invoice_address: { ...shown('invoice'), invoice_phone: 'invoice6' },
@@ -119,12 +119,12 @@ test('every field shows under its name, and the password never', async () => {
     updated_at: expect.any(String),
     information_gathered_at: '2026-07-01T02:00:00+02:00',
   });
-  expect(answer.text).not.toContain('secret');
-  expect((await me.get('/v2/search-users?username=ase')).json()).toEqual([answer.json()]);
+  expect(response.text).not.toContain('secret');
+  expect((await me.get('/v2/search-users?username=ase')).json()).toEqual([response.json()]);
 });
 
 test("an unknown id and another provider's answer the same", async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await newUser(other);
   const foreign = await me.get(`/v2/course-users/${theirs}`);
   const unknown = await me.get('/v2/course-users/999999999');
@@ -133,23 +133,23 @@ test("an unknown id and another provider's answer the same", async () => {
 });
 
 test.each(['0', '-1', 'x', '1.5', '1e3', '9007199254740993', '%00', '1%20'])('id %s is not found', async (id) => {
-  expect((await (await newProvider()).get(`/v2/course-users/${id}`)).status).toBe(404);
+  expect((await (await createProvider()).get(`/v2/course-users/${id}`)).status).toBe(404);
 });
 
 test.each(['', '?email=', '?firstname=%20&lastname=', '?name=x', '?limit=5'])(
   'a search without a keyword is refused: %s',
   async (query) => {
-    const answer = await (await newProvider()).get(`/v2/search-users${query}`);
-    expect([answer.status, answer.json()]).toEqual([
+    const response = await (await createProvider()).get(`/v2/search-users${query}`);
+    expect([response.status, response.json()]).toEqual([
       400,
       { error: 'Missing field(s): email, firstname, lastname or username' },
     ]);
-    expect(answer.headers).not.toHaveProperty('etag');
+    expect(response.headers).not.toHaveProperty('etag');
   },
 );
 
 test('each keyword alone, and all combined, among the own users', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const ann = { firstname: 'Ann', lastname: 'Berg', email: 'ann@p.example', username: 'annb' };
   const a = await newUser(me, ann);
   const b = await newUser(me, { firstname: 'Anne', lastname: 'Bø', email: 'anne@p.example', username: 'anneb' });
@@ -173,7 +173,7 @@ test('each keyword alone, and all combined, among the own users', async () => {
 });
 
 test('wildcards and quotes are letters like others', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   await newUser(me, { firstname: 'Ann' });
   const odd = await newUser(me, { firstname: `%_\\'"` });
   const percent = await newUser(me, { firstname: '%' });
@@ -187,7 +187,7 @@ test('wildcards and quotes are letters like others', async () => {
 });
 
 test('up to 250 without a limit; limit, page and Link walk them by id', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ctx = await me.ctx();
   await ctx.write(async (tx, at) => {
     await tx.execute(
@@ -211,7 +211,7 @@ test('up to 250 without a limit; limit, page and Link walk them by id', async ()
 });
 
 test('a page costs the same statements whatever its length, and an ETag spares it', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const email = `seller-${process.pid}-users@people.example`;
   const { id: seller_id } = (
     await me.post('/v2/admin-users', { email, firstname: 'K', lastname: 'N', role_ids: 1 })
@@ -221,11 +221,11 @@ test('a page costs the same statements whatever its length, and an ETag spares i
     await newUser(me, { firstname: 'Same', customer_id });
   }
   const spy = vi.spyOn(database.pool, 'query');
-  const answer = await me.get('/v2/search-users?firstname=same');
+  const response = await me.get('/v2/search-users?firstname=same');
   const statements = spy.mock.calls.length;
   spy.mockRestore();
   // The key; the ids of the page; its rows; its customers; their sellers.
-  expect([idsOf(answer).length, statements]).toEqual([3, 5]);
-  const etag = String(answer.headers['etag']);
+  expect([idsOf(response).length, statements]).toEqual([3, 5]);
+  const etag = String(response.headers['etag']);
   expect((await me.get('/v2/search-users?firstname=same', { 'if-none-match': etag })).status).toBe(304);
 });

@@ -2,9 +2,16 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { asRecords } from '../../../src/database/query-builder/row-decoder.ts';
 import { buildDataset } from '../../bench/dataset.ts';
-import { askedFor, listQuestions } from '../../support/list-questions.ts';
-import { statementsOf, type Sent } from '../../support/statements.ts';
-import { connectionTo, openTestDatabase, openWorld, ownDatabase, send, sharedWorld } from '../../support/world.ts';
+import { collectFilterValues, buildListUrls } from '../../support/list-urls.ts';
+import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
+import {
+  connectionTo,
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  send,
+  sharedTestApp,
+} from '../../support/test-app.ts';
 
 // Large enough for the planner to see a difference: 1,000 courses, 10,000 course dates, 15,000 participants, 5,000 orders.
 const size = 0.05;
@@ -23,18 +30,18 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 test('no list scans or sorts a large school, and what has a name is planned once', { timeout: 300_000 }, async () => {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name, { statementMs: 120_000 }));
+  const testApp = await openTestApp(openTestDatabase(name, { statementMs: 120_000 }));
   const once = new Client(connectionTo(name));
   await once.connect();
   await once.query(
     "set plan_cache_mode = 'force_generic_plan'; set random_page_cost = 1.1; set timezone = 'Europe/Oslo'",
   );
   try {
-    const { apiKey, providerId } = await buildDataset(world.database, size);
-    const { pool } = world.database;
+    const { apiKey, providerId } = await buildDataset(testApp.database, size);
+    const { pool } = testApp.database;
     const one = async (text: string) =>
       (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
-    const asking = await askedFor(world.database, providerId);
+    const asking = await collectFilterValues(testApp.database, providerId);
     const tenants = await pool.query<{ name: string; rows: number }>(
       `select c.relname as name, c.reltuples as rows from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
         where c.relkind = 'r' and c.relpages > 20`,
@@ -59,15 +66,15 @@ test('no list scans or sorts a large school, and what has a name is planned once
     );
 
     const found: string[] = [];
-    const named = new Map<string, Sent>();
-    const all = listQuestions(world.app, asking);
+    const named = new Map<string, RecordedStatement>();
+    const all = buildListUrls(testApp.app, asking);
     for (const { path, question, url } of all) {
-      const ask = async () => {
-        const { status } = await send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+      const request = async () => {
+        const { status } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
         expect([url, status]).toEqual([url, 200]);
       };
       // A text gets its name when it comes again.
-      const sent = [...(await statementsOf(ask)), ...(await statementsOf(ask))];
+      const sent = [...(await recordStatements(request)), ...(await recordStatements(request))];
       for (const statement of sent.filter(({ text }) => /^(with|select(?! count))/.test(text))) {
         const part = question.includes('page=20') ? 2 : 5;
         const mayBeRead = statement.text.startsWith('with "probe') ? few : 0;
@@ -88,7 +95,7 @@ test('no list scans or sorts a large school, and what has a name is planned once
     // All of them in a range are found another way than few of them, and few another way than without a range.
     const participantsBy = async (question: string) => {
       const url = `/v2/participants?${question}`;
-      const { text } = await send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+      const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
       return JSON.parse(text) as { id: number }[];
     };
     const lastId = Number(await one('select max(id) as value from participants where provider_id = $1'));
@@ -116,7 +123,7 @@ test('no list scans or sorts a large school, and what has a name is planned once
       const pages = await Promise.all(
         [1, 2, 3, 4].map(async (page) => {
           const url = `/v2/courses?limit=250&page=${page}&${question}`;
-          const { text } = await send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+          const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
           return JSON.parse(text) as { id: number; tags: { id: number }[] }[];
         }),
       );
@@ -128,7 +135,7 @@ test('no list scans or sorts a large school, and what has a name is planned once
     expect(await coursesBy(`tag_ids=${asking.ids.tag}`)).toEqual(tagged);
     const datesBy = async (question: string, page = 3) => {
       const url = `/v2/coursedates?page=${page}&${question}${question.includes('limit=') ? '' : '&limit=250'}`;
-      const { text } = await send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+      const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
       return JSON.parse(text) as { items: { coursedate_id: number }[]; pagination: { total_items: number } };
     };
     const carrying = tagged.map(({ id }) => id);
@@ -165,7 +172,9 @@ test('no list scans or sorts a large school, and what has a name is planned once
       expect(items.map(({ id }) => id)).toEqual([lastId - offset]);
     }
     const readsOf = async (url: string, table: string, part: string) => {
-      const sent = await statementsOf(() => send(world.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } }));
+      const sent = await recordStatements(() =>
+        send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } }),
+      );
       const nodes = nodesOf(await planOf(sent.find(({ text }) => text.includes(part))!));
       return nodes.filter((node) => node['Relation Name'] === table && node['Actual Loops'] > 0);
     };
@@ -198,7 +207,7 @@ test('no list scans or sorts a large school, and what has a name is planned once
     // Of so few rows a tenth is no more than a page; of a hundred times as many it would be planned anew.
     expect([...named.values()].filter(({ text }) => / (limit|offset) \$/.test(text))).toEqual([]);
 
-    async function planOf({ text, values }: Sent) {
+    async function planOf({ text, values }: RecordedStatement) {
       const { rows } = await pool.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({
         text: `explain (analyze, timing off, format json) ${text}`,
         values,
@@ -206,7 +215,7 @@ test('no list scans or sorts a large school, and what has a name is planned once
       return rows[0]!['QUERY PLAN'][0]!.Plan;
     }
 
-    async function planForAllOf(statement: Sent) {
+    async function planForAllOf(statement: RecordedStatement) {
       await once.query(`prepare planned as ${statement.text}`);
       try {
         const { rows } = await once.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
@@ -219,12 +228,12 @@ test('no list scans or sorts a large school, and what has a name is planned once
     }
   } finally {
     await once.end();
-    await world.close();
+    await testApp.close();
   }
 });
 
 test('every table of the providers is planned for a large one', async () => {
-  const { database } = await sharedWorld();
+  const { database } = await sharedTestApp();
   // A provider has one row of its state, and few keys.
   const { rows } = await database.pool.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
@@ -267,7 +276,7 @@ function gapsOf(plan: Plan, indexes: Map<string, string[]>) {
 }
 
 /** Executes what was prepared, with the values that were sent. */
-function executed({ values }: Sent) {
+function executed({ values }: RecordedStatement) {
   const bound = values.map((value) => literalOf(Array.isArray(value) ? `{${value.join()}}` : String(value)));
   return `execute planned${bound.length > 0 ? `(${bound.join()})` : ''}`;
 }

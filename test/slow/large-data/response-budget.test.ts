@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { courseDates } from '../../../src/database/tables/coursedates.ts';
 import { orders } from '../../../src/database/tables/orders.ts';
 import { addDate } from '../../support/dates.ts';
-import { newOrder } from '../../support/orders.ts';
-import { sharedWorld, type Answer, type Provider } from '../../support/world.ts';
+import { createOrder } from '../../support/orders.ts';
+import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
+const { createProvider } = await sharedTestApp();
 
 type Date = { coursedate_id: number; gatherings: unknown[] };
 type Envelope = { items: Date[]; pagination: Record<string, number | null> };
@@ -31,22 +31,23 @@ async function datesWith(
   return { course, ids };
 }
 
-const linkOf = (answer: Answer) => /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(answer.headers['link']))?.[1];
+const linkOf = (response: TestResponse) =>
+  /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(response.headers['link']))?.[1];
 
 /** Follows the links; tells of each page its ids and what the header says. */
 async function walk(me: Provider, path: string) {
   const pages: { ids: number[]; truncated: unknown; size: number }[] = [];
   for (let next: string | undefined = path; next !== undefined && pages.length < 100;) {
-    const answer: Answer = await me.get(next);
-    expect(answer.status).toBe(200);
-    const body = answer.json<Envelope | Date[]>();
+    const response: TestResponse = await me.get(next);
+    expect(response.status).toBe(200);
+    const body = response.json<Envelope | Date[]>();
     const items = Array.isArray(body) ? body : body.items;
     pages.push({
       ids: items.map(({ coursedate_id }) => coursedate_id),
-      truncated: answer.headers['x-page-truncated'],
-      size: Buffer.byteLength(answer.text),
+      truncated: response.headers['x-page-truncated'],
+      size: Buffer.byteLength(response.text),
     });
-    next = linkOf(answer);
+    next = linkOf(response);
     if (!Array.isArray(body) && next === undefined) {
       const { next_page: page, per_page: limit } = body.pagination;
       if (page !== null) next = `${path.replace(/&(page|limit)=\d+/g, '')}&limit=${limit}&page=${page}`;
@@ -56,7 +57,7 @@ async function walk(me: Provider, path: string) {
 }
 
 test('a page ends before it embeds more than 50,000 items, and its link neither skips nor repeats any', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { course, ids } = await datesWith(me, { dates: 4, gatherings: 15_000 });
   for (const path of [
     `/v2/courses/${course}/coursedates?limit=250`,
@@ -81,7 +82,7 @@ test('a page ends before it embeds more than 50,000 items, and its link neither 
 });
 
 test('a page ends before 16 MB', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { course, ids } = await datesWith(me, { dates: 5, gatherings: 100, text: 'x'.repeat(60_000) });
   for (const path of [
     `/v2/courses/${course}/coursedates?limit=250`,
@@ -95,21 +96,21 @@ test('a page ends before 16 MB', async () => {
 });
 
 test('one item that is too large is 400 with advice, alone and in a list', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const { course, ids } = await datesWith(me, { dates: 1, gatherings: 50_001 });
   const path = `/v2/courses/${course}/coursedates/${ids[0]}`;
   expect((await me.get(path)).status).toBe(200);
   for (const refused of [`${path}?include[]=gatherings`, '/v2/coursedates?include[]=gatherings']) {
-    const answer = await me.get(refused);
-    expect(answer.status).toBe(400);
-    expect(answer.json<{ error: string }>().error).toBe(
+    const response = await me.get(refused);
+    expect(response.status).toBe(400);
+    expect(response.json<{ error: string }>().error).toBe(
       `The item ${ids[0]} is larger than an answer may be (16 MB, 50,000 embedded items). Leave out include[], or read what belongs to it from a list of its own.`,
     );
   }
 });
 
 test('a date has at most 200 gatherings and 50 instructors, a course at most 100 tags and labels', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const course = await me.course();
   const gathering = { gathering_at: '2030-01-01 10:00', gathering_end_at: '2030-01-01 11:00' };
   const date = { start_at: '2030-01-01', end_at: '2030-01-02' };
@@ -134,7 +135,7 @@ test('a date has at most 200 gatherings and 50 instructors, a course at most 100
 /** An order with so many lines, as an import brings it. */
 async function orderOf(me: Provider, lines: number) {
   const courseId = await me.course();
-  const { orderId } = await newOrder(me, { courseId });
+  const { orderId } = await createOrder(me, { courseId });
   await (
     await me.ctx()
   ).write((tx, at) =>
@@ -151,7 +152,7 @@ async function orderOf(me: Provider, lines: number) {
 }
 
 test('a write whose answer is larger than a read may be is answered in full, and changes nothing where it is refused', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const [large, tooLarge] = [await orderOf(me, 25_000), await orderOf(me, 50_001)];
   expect((await me.get(`/v2/orders/${large}`)).status).toBe(400);
   const exported = await me.post(`/v2/orders/${large}/export`);

@@ -6,9 +6,9 @@ import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
-import { allSent, mailServer, mailWorld, outboxOf, sending } from '../../support/mail.ts';
-import { cli, urlOf } from '../../support/processes.ts';
-import { asAdmin, connectionTo, type Provider } from '../../support/world.ts';
+import { allSent, startMailServer, openMailTestApp, readOutbox, startWorker } from '../../support/mail.ts';
+import { runCli, databaseUrl } from '../../support/processes.ts';
+import { asAdmin, connectionTo, type Provider } from '../../support/test-app.ts';
 
 const email = 'kari@people.example';
 const save = (me: Provider, fields: Record<string, unknown> = {}) =>
@@ -19,8 +19,12 @@ const namesAt = async (me: Provider) =>
     .map(({ firstname, lastname }) => [firstname, lastname]);
 
 test('a school that names a person first names them at no other school', async () => {
-  const world = await mailWorld();
-  const [first, second, third] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  const testApp = await openMailTestApp();
+  const [first, second, third] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
   expect((await save(first, { firstname: 'Rude', lastname: 'Word' })).status).toBe(201);
   const attached = await save(second, { firstname: 'Kari', lastname: 'Nordmann' });
   expect([attached.status, attached.json()]).toMatchObject([200, { firstname: 'Kari', lastname: 'Nordmann' }]);
@@ -44,15 +48,19 @@ test('a school that names a person first names them at no other school', async (
 });
 
 test('an invitation goes to whoever is new at a school and has no password, by the name there', async () => {
-  const world = await mailWorld();
-  const [first, second, third] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  const testApp = await openMailTestApp();
+  const [first, second, third] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
   await save(first, { firstname: 'Rude', lastname: 'Word' });
   await save(second, { firstname: 'Kari', lastname: 'Nordmann' });
   await save(second, { send_invite: true });
-  expect((await outboxOf(world)).map(({ purpose }) => purpose)).toEqual(['invitation', 'invitation']);
-  const server = await mailServer();
-  sending(world, { to: server.url });
-  await allSent(world);
+  expect((await readOutbox(testApp)).map(({ purpose }) => purpose)).toEqual(['invitation', 'invitation']);
+  const server = await startMailServer();
+  startWorker(testApp, { to: server.url });
+  await allSent(testApp);
   const greeted = server.received.map(({ from, text }) => [from?.name, /Hello (\w+),/.exec(text ?? '')?.[1]]);
   expect(new Map(greeted as [string, string][])).toEqual(
     new Map([
@@ -61,27 +69,27 @@ test('an invitation goes to whoever is new at a school and has no password, by t
     ]),
   );
 
-  await world.database.pool.query(`update admin_users set password_hash = 'x' where email = $1`, [email]);
+  await testApp.database.pool.query(`update admin_users set password_hash = 'x' where email = $1`, [email]);
   expect((await save(third, { send_invite: true })).status).toBe(200);
-  expect(await outboxOf(world)).toHaveLength(2);
+  expect(await readOutbox(testApp)).toHaveLength(2);
 });
 
 test('an operator renames an admin user at one school', async () => {
-  const world = await mailWorld();
-  const [first, second] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await openMailTestApp();
+  const [first, second] = [await testApp.createProvider(), await testApp.createProvider()];
   await save(first, { firstname: 'Rude', lastname: 'Word' });
   await save(second, { firstname: 'Rude', lastname: 'Word' });
   const etag = String((await first.get('/v2/admin-users')).headers['etag']);
   const [{ id }] = (await first.get('/v2/admin-users')).json<[{ id: number }]>();
   const rename = (user: number, lastname: string) =>
-    cli(
+    runCli(
       ['user', 'rename', '--provider', String(first.id), '--admin-user', String(user)].concat([
         '--firstname',
         'Kari',
         '--lastname',
         lastname,
       ]),
-      { DATABASE_URL: urlOf(world.name) },
+      { DATABASE_URL: databaseUrl(testApp.name) },
     );
   expect(await rename(id, 'Nordmann')).toMatchObject({
     code: 0,

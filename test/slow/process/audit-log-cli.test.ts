@@ -6,21 +6,21 @@ import { retryFailed } from '../../../src/mail/service.ts';
 import { auditEntries } from '../../../src/audit/service.ts';
 import { addDate } from '../../support/dates.ts';
 import { invite } from '../../support/mail.ts';
-import { newUser } from '../../support/orders.ts';
-import { cli, startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
-import { schoolFile } from '../../support/school-file.ts';
+import { createUser } from '../../support/orders.ts';
+import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { schoolFile } from '../../support/import-file.ts';
 import {
   connectionTo,
   openTestDatabase,
-  openWorld,
+  openTestApp,
   ownDatabase,
-  sharedWorld,
+  sharedTestApp,
   type Provider,
-} from '../../support/world.ts';
+} from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const env = { DATABASE_URL: urlOf(inject('shared')) };
-const run = (...args: string[]) => cli(args, env);
+const testApp = await sharedTestApp();
+const env = { DATABASE_URL: databaseUrl(inject('shared')) };
+const run = (...args: string[]) => runCli(args, env);
 
 type Entry = {
   entry_id: number;
@@ -32,12 +32,12 @@ type Entry = {
 };
 const listed = async ({ id }: { id: number }, ...more: string[]) =>
   (await run('audit', 'list', '--provider', String(id), '--json', ...more)).json<Entry[]>();
-const told = (entries: Entry[]) => entries.map(({ actor, action, item_ids }) => [actor, action, ...item_ids]);
+const reported = (entries: Entry[]) => entries.map(({ actor, action, item_ids }) => [actor, action, ...item_ids]);
 
 test('each command that changes something leaves one entry of the operator', async () => {
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   const [mine, theirs] = [String(me.id), String(other.id)];
-  const userId = await newUser(me, { email: 'kari@x.example' });
+  const userId = await createUser(me, { email: 'kari@x.example' });
   const courseId = await me.course();
   const category = (await run('category', 'add', '--title', `Category ${process.pid}-${Date.now()}`, '--json')).json<{
     category_id: number;
@@ -58,12 +58,12 @@ test('each command that changes something leaves one entry of the operator', asy
   ];
   for (const command of commands) expect((await run(...command)).code, command.join(' ')).toBe(0);
   const set = ['user', 'set-password', '--provider', mine, '--user', String(userId)];
-  expect((await cli(set, env, 'short\n')).code).toBe(1);
-  expect((await cli(set, env, 'fjord and forest\n')).code).toBe(0);
+  expect((await runCli(set, env, 'short\n')).code).toBe(1);
+  expect((await runCli(set, env, 'fjord and forest\n')).code).toBe(0);
   expect((await run('user', 'set-password', '--provider', theirs, '--user', String(userId))).code).toBe(1);
 
   const partners = (action: string) => ['operator', `partner ${action}`, me.id, other.id];
-  expect(told(await listed(me))).toEqual([
+  expect(reported(await listed(me))).toEqual([
     ['operator', 'user set-password', userId],
     ['operator', 'user invite', userId],
     ['operator', 'course categorize', courseId],
@@ -74,14 +74,14 @@ test('each command that changes something leaves one entry of the operator', asy
     ['operator', 'key create', keyId],
     ['key', 'POST /v2/courses', courseId],
   ]);
-  expect(told(await listed(other))).toEqual([partners('revoke'), partners('approve'), partners('request')]);
-  const all = await auditEntries(world.database, { providerId: null, since: null, limit: 10_000 });
+  expect(reported(await listed(other))).toEqual([partners('revoke'), partners('approve'), partners('request')]);
+  const all = await auditEntries(testApp.database, { providerId: null, since: null, limit: 10_000 });
   const shared = all.filter(({ action }) => action === 'category add');
   expect(shared).toMatchObject([{ provider_id: null, actor: 'operator', item_ids: [category.category_id] }]);
 });
 
 test('an import leaves one entry, however much it writes; a dry run, a bad file and a second run none', async () => {
-  const [me, partner] = [await world.newProvider(), await world.newProvider()];
+  const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = join(temporaryFolder(), 'school.ndjson');
   const write = (objects: object[]) => writeFileSync(file, objects.map((one) => `${JSON.stringify(one)}\n`).join(''));
   const importFile = (...more: string[]) =>
@@ -92,24 +92,24 @@ test('an import leaves one entry, however much it writes; a dry run, a bad file 
   expect((await importFile('--dry-run')).code).toBe(0);
   expect(await listed(me)).toEqual([]);
   for (let turn = 0; turn < 2; turn += 1) expect((await importFile()).code).toBe(0);
-  expect(told(await listed(me))).toEqual([['operator', 'import']]);
+  expect(reported(await listed(me))).toEqual([['operator', 'import']]);
 });
 
 test('a new provider has an entry, and its parent too', async () => {
-  const parent = await world.newProvider();
+  const parent = await testApp.createProvider();
   const create = async (...more: string[]) =>
     (await run('provider', 'create', '--title', 'New', '--json', ...more)).json<{ provider_id: number }>().provider_id;
   const [alone, child] = [await create(), await create('--parent', String(parent.id))];
-  expect(told(await listed({ id: alone }))).toEqual([['operator', 'provider create', alone]]);
-  expect(told(await listed({ id: child }))).toEqual([['operator', 'provider create', child]]);
-  expect(told(await listed(parent))).toEqual([['operator', 'provider create', child]]);
+  expect(reported(await listed({ id: alone }))).toEqual([['operator', 'provider create', alone]]);
+  expect(reported(await listed({ id: child }))).toEqual([['operator', 'provider create', child]]);
+  expect(reported(await listed(parent))).toEqual([['operator', 'provider create', child]]);
 });
 
 test('mails that are sent anew, and figures that are mended, are told; where nothing was to do there is no entry', async () => {
   const name = await ownDatabase();
-  const own = await openWorld(openTestDatabase(name));
+  const own = await openTestApp(openTestDatabase(name));
   onTestFinished(() => own.close());
-  const [me, other] = [await own.newProvider(), await own.newProvider()];
+  const [me, other] = [await own.createProvider(), await own.createProvider()];
   for (const email of ['a@x.example', 'b@x.example']) await invite(me, email);
   const { rows } = await own.database.pool.query<{ id: number }>(
     `update outbox set attempts = 1, last_error = 'no', failed_at = now() returning id`,
@@ -126,10 +126,10 @@ test('mails that are sent anew, and figures that are mended, are told; where not
     [0, 'doctor', '--fix'],
     [0, 'doctor', '--fix'],
   ] as const)
-    expect((await cli([...command], { DATABASE_URL: urlOf(name) })).code, command.join(' ')).toBe(code);
+    expect((await runCli([...command], { DATABASE_URL: databaseUrl(name) })).code, command.join(' ')).toBe(code);
 
   const entries = await auditEntries(own.database, { providerId: me.id, since: null, limit: 10 });
-  expect(told(entries.filter(({ actor }) => actor === 'operator'))).toEqual([
+  expect(reported(entries.filter(({ actor }) => actor === 'operator'))).toEqual([
     ['operator', 'doctor'],
     ['operator', 'mail retry'],
     ['operator', 'mail retry', rows[0]!.id],
@@ -140,7 +140,7 @@ test('mails that are sent anew, and figures that are mended, are told; where not
 /** A provider whose entries are two days apart, the oldest first. */
 async function withOldEntries(me: Provider, count: number) {
   for (let turn = 0; turn < count; turn += 1) await me.course();
-  await world.database.pool.query(
+  await testApp.database.pool.query(
     `update audit_entries set at = timestamptz '2026-01-31 12:00:00+00' - interval '2 days' * place
       from (select id, row_number() over (order by id desc) - 1 as place from audit_entries where provider_id = $1) o
       where audit_entries.id = o.id`,
@@ -149,7 +149,7 @@ async function withOldEntries(me: Provider, count: number) {
 }
 
 test('entries are listed newest first, from a moment on, up to a limit, of one provider or all', async () => {
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   await withOldEntries(me, 4);
   await other.course();
   const days = (entries: Entry[]) => entries.map(({ at }) => at.slice(0, 10));
@@ -171,7 +171,7 @@ test('entries are listed newest first, from a moment on, up to a limit, of one p
     'item_ids',
   ]);
   expect(stdout).toMatch(/2026-01-31T13:00:00\+01:00 +\d+ +key +\d+ +POST \/v2\/courses +\d+\n$/);
-  const none = await world.newProvider();
+  const none = await testApp.createProvider();
   expect((await run('audit', 'list', '--provider', String(none.id))).stdout).toBe('No entries\n');
   for (const wrong of [
     ['--since', 'yesterday'],
@@ -189,7 +189,7 @@ test("the server's own start is told as the server's, and clears what is old", a
   await own.pool.query(`insert into audit_entries (at, actor, action, item_ids)
     values (now() - interval '400 days', 'server', 'old', '{}')`);
   await startServer({
-    DATABASE_URL: urlOf(name),
+    DATABASE_URL: databaseUrl(name),
     BOOTSTRAP_API_KEY: 'k'.repeat(40),
     BOOTSTRAP_PROVIDER: 'First',
     DATA_DIR: temporaryFolder(),
@@ -201,8 +201,8 @@ test("the server's own start is told as the server's, and clears what is old", a
 
 test('the demo data is one entry for each of its providers', async () => {
   const name = await ownDatabase();
-  const made = await cli(['demo'], { DATABASE_URL: urlOf(name), DATA_DIR: temporaryFolder() });
-  expect(made.code, made.stderr).toBe(0);
+  const created = await runCli(['demo'], { DATABASE_URL: databaseUrl(name), DATA_DIR: temporaryFolder() });
+  expect(created.code, created.stderr).toBe(0);
   const own = openTestDatabase(name);
   onTestFinished(() => own.close());
   const entries = await auditEntries(own, { providerId: null, since: null, limit: 100 });
@@ -214,14 +214,14 @@ test('the demo data is one entry for each of its providers', async () => {
 
 test('a school that is busy keeps no other from having its mails sent anew', async () => {
   const name = await ownDatabase();
-  const own = await openWorld(openTestDatabase(name, { writeMs: 2_000 }));
+  const own = await openTestApp(openTestDatabase(name, { writeMs: 2_000 }));
   const lock = new Client(connectionTo(name));
   await lock.connect();
   onTestFinished(async () => {
     await lock.end();
     await own.close();
   });
-  const [busy, other] = [await own.newProvider(), await own.newProvider()];
+  const [busy, other] = [await own.createProvider(), await own.createProvider()];
   await invite(busy, 'a@x.example');
   await invite(other, 'b@x.example');
   await own.database.pool.query(`update outbox set attempts = 1, last_error = 'no', failed_at = now()`);

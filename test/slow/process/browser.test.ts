@@ -3,12 +3,18 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { eq } from 'drizzle-orm';
 import { setPassword } from '../../../src/resources/auth/password-service.ts';
-import { accessibilityFaults, chromiumPath, keepScreenshot, openBrowser, overhang } from '../../support/browser.ts';
-import { addDate, addGathering, addInstructor, addLocation, teaches } from '../../support/dates.ts';
-import { newOrder, newUser, write } from '../../support/orders.ts';
-import { tokenFor } from '../../support/pages.ts';
+import {
+  accessibilityViolations,
+  chromiumPath,
+  saveScreenshot,
+  openBrowser,
+  horizontalOverflow,
+} from '../../support/browser.ts';
+import { addDate, addGathering, addInstructor, addLocation, assignInstructor } from '../../support/dates.ts';
+import { createOrder, createUser, write } from '../../support/orders.ts';
+import { createUserToken } from '../../support/pages.ts';
 import { freePort } from '../../support/ports.ts';
-import { openTestDatabase, openWorld, settings, type Provider } from '../../support/world.ts';
+import { openTestDatabase, openTestApp, settings, type Provider } from '../../support/test-app.ts';
 
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const old = 'fjord and forest';
@@ -17,11 +23,11 @@ const old = 'fjord and forest';
 async function startSchool() {
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const world = await openWorld(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl: url } });
-  onTestFinished(() => world.close());
-  await world.app.listen({ port, host: 'localhost' });
-  const me = await world.newProvider('Fjord School of Boats, Knots and Cooking');
-  const userId = await newUser(me, {
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl: url } });
+  onTestFinished(() => testApp.close());
+  await testApp.app.listen({ port, host: 'localhost' });
+  const me = await testApp.createProvider('Fjord School of Boats, Knots and Cooking');
+  const userId = await createUser(me, {
     ...{ username: `kari-${port}@fjordenergy.example`, firstname: 'Kari', lastname: 'Nordmann' },
     ...{
       email: 'kari@fjordenergy.example',
@@ -34,8 +40,8 @@ async function startSchool() {
   await setPassword(await me.ctx(), userId, old);
   await furnish(me, userId);
   const link = async (purpose: 'sign_in' | 'password') =>
-    `${url}/my/${purpose === 'sign_in' ? 'sign-in' : 'password'}/${await tokenFor(me, purpose, userId)}`;
-  return { world, me, userId, url, link };
+    `${url}/my/${purpose === 'sign_in' ? 'sign-in' : 'password'}/${await createUserToken(me, purpose, userId)}`;
+  return { world: testApp, me, userId, url, link };
 }
 
 async function furnish(me: Provider, userId: number) {
@@ -55,11 +61,11 @@ async function furnish(me: Provider, userId: number) {
   const take = async (
     course: Record<string, unknown>,
     date: Parameters<typeof addDate>[2],
-    participant: Parameters<typeof newOrder>[1]['participant'] = {},
+    participant: Parameters<typeof createOrder>[1]['participant'] = {},
   ) => {
     const courseId = await me.course(course);
     const dateId = await addDate(me, courseId, date);
-    await newOrder(me, { courseId, dateId, users: [userId], participant });
+    await createOrder(me, { courseId, dateId, users: [userId], participant });
     return dateId;
   };
   const sailing = await take(
@@ -72,7 +78,7 @@ async function furnish(me: Provider, userId: number) {
     },
     { startAt: '2030-06-10', endAt: '2030-06-24', startTimeAt: '18:00', endTimeAt: '21:00', locationId: quay },
   );
-  await teaches(me, sailing, instructor);
+  await assignInstructor(me, sailing, instructor);
   for (const [day, theme] of [
     ['10', 'Knots'],
     ['17', 'Wind'],
@@ -183,8 +189,11 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     async function look(name: string) {
       for (const [device, width] of Object.entries({ narrow: 320, phone: 390, desk: 1280 })) {
         await page.setViewportSize({ width, height: 800 });
-        if (width > 320) await keepScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
-        found[`${name} on ${device}`] = [await overhang(page), width > 320 ? await accessibilityFaults(page) : []];
+        if (width > 320) await saveScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
+        found[`${name} on ${device}`] = [
+          await horizontalOverflow(page),
+          width > 320 ? await accessibilityViolations(page) : [],
+        ];
         clean[`${name} on ${device}`] = [0, []];
       }
     }
@@ -225,7 +234,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     const middles = boxes.map((box) => box!.y + box!.height / 2);
     expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(8);
     expect(boxes.map((box) => box!.height >= 30)).toEqual([true, true, true, true]);
-    expect(await overhang(page)).toBe(0);
+    expect(await horizontalOverflow(page)).toBe(0);
   });
 
   test('on the page of the reference a course is made with the example as it stands', async () => {
@@ -239,8 +248,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     const operation = page.locator('.opblock-post').filter({ hasText: '/v2/courses' }).first();
     await operation.locator('.opblock-summary').click();
     await operation.getByRole('button', { name: 'Execute' }).click();
-    const answer = operation.locator('.live-responses-table .response');
-    expect(await answer.locator('.response-col_status').first().innerText()).toContain('201');
-    await keepScreenshot(page, 'reference');
+    const response = operation.locator('.live-responses-table .response');
+    expect(await response.locator('.response-col_status').first().innerText()).toContain('201');
+    await saveScreenshot(page, 'reference');
   });
 });

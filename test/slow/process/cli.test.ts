@@ -3,41 +3,41 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import {
   asAdmin,
-  newProvider as providerIn,
+  createProvider as providerIn,
   ownDatabase,
   openTestDatabase,
-  openWorld,
+  openTestApp,
   send,
-  type World,
-} from '../../support/world.ts';
-import { cli, startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
+  type TestApp,
+} from '../../support/test-app.ts';
+import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { afterAll, inject } from 'vitest';
 
-let world: World;
+let testApp: TestApp;
 const name = `booking_cli_${process.pid}`;
 const env = { DATABASE_URL: '', PUBLIC_URL: 'https://booking.example' };
-const run = (...args: string[]) => cli(args, env);
+const run = (...args: string[]) => runCli(args, env);
 
 beforeAll(async () => {
   await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
-  env.DATABASE_URL = urlOf(name);
-  world = await openWorld(openTestDatabase(name));
+  env.DATABASE_URL = databaseUrl(name);
+  testApp = await openTestApp(openTestDatabase(name));
 });
 afterAll(async () => {
-  await world.close();
+  await testApp.close();
   await asAdmin(`drop database if exists ${name} with (force)`);
 });
 const status = async (key: string, url = '/v2/schools') =>
-  (await send(world.app, { url, headers: { 'x-api-key': key } })).status;
+  (await send(testApp.app, { url, headers: { 'x-api-key': key } })).status;
 
 test('provider create prints id and key once, with a line to paste', async () => {
-  const made = await run('provider', 'create', '--title', '  Øystese kurs ', '--json');
-  expect(made.stdout.trim().split('\n')).toHaveLength(1);
-  expect(made.json()).toEqual({
+  const created = await run('provider', 'create', '--title', '  Øystese kurs ', '--json');
+  expect(created.stdout.trim().split('\n')).toHaveLength(1);
+  expect(created.json()).toEqual({
     provider_id: expect.any(Number) as number,
     api_key: expect.stringMatching(/^cbs_/) as string,
   });
-  expect(await status(made.json().api_key)).toBe(200);
+  expect(await status(created.json().api_key)).toBe(200);
 
   const words = await run('provider', 'create', '--title', 'In words');
   const key = /key (cbs_\S+)/.exec(words.stdout)![1]!;
@@ -49,7 +49,7 @@ test('provider create prints id and key once, with a line to paste', async () =>
     '--title',
     'Child',
     '--parent',
-    String(made.json().provider_id),
+    String(created.json().provider_id),
     '--json',
   );
   const listed = (await run('provider', 'list', '--json')).json<
@@ -58,7 +58,7 @@ test('provider create prints id and key once, with a line to paste', async () =>
   expect(listed.find(({ title }) => title === 'Child')).toEqual({
     provider_id: child.json().provider_id,
     title: 'Child',
-    parent_id: made.json().provider_id,
+    parent_id: created.json().provider_id,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*[+-]\d\d:\d\d$/) as string,
     closed_at: null,
   });
@@ -69,7 +69,7 @@ test('provider create prints id and key once, with a line to paste', async () =>
 });
 
 test('provider close rejects its keys until provider open', async () => {
-  const me = await providerIn(world.app, world.database);
+  const me = await providerIn(testApp.app, testApp.database);
   expect((await run('provider', 'close', String(me.id), '--json')).json()).toEqual({
     provider_id: me.id,
     state: 'closed',
@@ -82,8 +82,8 @@ test('provider close rejects its keys until provider open', async () => {
 });
 
 test('keys are created, listed without themselves, and revoked at once', async () => {
-  const me = await providerIn(world.app, world.database);
-  const made = await run(
+  const me = await providerIn(testApp.app, testApp.database);
+  const created = await run(
     'key',
     'create',
     '--provider',
@@ -94,34 +94,34 @@ test('keys are created, listed without themselves, and revoked at once', async (
     '2999-01-31',
     '--json',
   );
-  expect(made.json()).toEqual({
+  expect(created.json()).toEqual({
     key_id: expect.any(Number) as number,
     api_key: expect.stringMatching(/^cbs_/) as string,
   });
-  expect(await status(made.json().api_key)).toBe(200);
+  expect(await status(created.json().api_key)).toBe(200);
 
   const listed = await run('key', 'list', '--provider', String(me.id), '--json');
   expect(listed.json()).toMatchObject([
     { label: 'first key' },
-    { key_id: made.json().key_id, label: 'website', expires_at: '2999-01-31T00:00:00+01:00', revoked_at: null },
+    { key_id: created.json().key_id, label: 'website', expires_at: '2999-01-31T00:00:00+01:00', revoked_at: null },
   ]);
   expect(listed.stdout).not.toContain('cbs_');
 
-  expect((await run('key', 'revoke', String(made.json().key_id))).code).toBe(0);
-  expect(await status(made.json().api_key)).toBe(401);
+  expect((await run('key', 'revoke', String(created.json().key_id))).code).toBe(0);
+  expect(await status(created.json().api_key)).toBe(401);
 });
 
 test('a key that has expired already is made, and said to be of no use', async () => {
-  const me = await providerIn(world.app, world.database);
-  const made = await run('key', 'create', '--provider', String(me.id), '--expires', '2020-01-01');
-  expect(made.stdout).toContain('It has expired already');
-  expect(await status(/cbs_\S+/.exec(made.stdout)![0])).toBe(401);
+  const me = await providerIn(testApp.app, testApp.database);
+  const created = await run('key', 'create', '--provider', String(me.id), '--expires', '2020-01-01');
+  expect(created.stdout).toContain('It has expired already');
+  expect(await status(/cbs_\S+/.exec(created.stdout)![0])).toBe(401);
   const lasting = await run('key', 'create', '--provider', String(me.id), '--expires', '2999-01-01');
   expect(lasting.stdout).not.toContain('expired');
 });
 
 test('partners are requested, approved, listed and revoked', async () => {
-  const [a, b] = [await providerIn(world.app, world.database), await providerIn(world.app, world.database)];
+  const [a, b] = [await providerIn(testApp.app, testApp.database), await providerIn(testApp.app, testApp.database)];
   const pair = ['--provider', String(a.id), '--partner', String(b.id)];
   const listing = async () => (await a.get(`/v2/courses?partner_id=${b.id}`)).status;
   expect((await run('partner', 'request', ...pair, '--json')).json()).toEqual({
@@ -143,7 +143,7 @@ test('partners are requested, approved, listed and revoked', async () => {
 });
 
 test('staff categorize a course; its address and its stamps follow', async () => {
-  const me = await providerIn(world.app, world.database);
+  const me = await providerIn(testApp.app, testApp.database);
   const course = String(await me.course({ title: 'Bread' }));
   const parent = (await run('category', 'add', '--title', 'Food and drink', '--json')).json().category_id as number;
   const category = (await run('category', 'add', '--title', 'Baking', '--parent', String(parent), '--json')).json()
@@ -230,7 +230,7 @@ test('help is everywhere and is no failure; a group alone is wrong usage', async
 });
 
 test('a database out of reach is one line', async () => {
-  const failed = await cli(['migrate'], {
+  const failed = await runCli(['migrate'], {
     DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none',
     STARTUP_WAIT_MS: '0',
   });
@@ -246,10 +246,10 @@ test('migrating twice changes nothing', async () => {
 });
 
 test('the demo data goes into an empty database', async () => {
-  const own = { DATABASE_URL: urlOf(await ownDatabase()), DATA_DIR: temporaryFolder() };
-  const made = await cli(['demo', '--json'], own);
-  expect(made.json()).toEqual({ api_key: expect.stringMatching(/^cbs_/) as string });
-  const providers = (await cli(['provider', 'list', '--json'], own)).json();
+  const own = { DATABASE_URL: databaseUrl(await ownDatabase()), DATA_DIR: temporaryFolder() };
+  const created = await runCli(['demo', '--json'], own);
+  expect(created.json()).toEqual({ api_key: expect.stringMatching(/^cbs_/) as string });
+  const providers = (await runCli(['provider', 'list', '--json'], own)).json();
   expect(providers).toHaveLength(5);
   expect(providers[0]).toMatchObject({ title: 'Fjordkurs Bergen', parent_id: null });
 });
@@ -266,28 +266,30 @@ test('where no database was made before, only what begins one makes it', async (
       ['export', ...provider],
     ],
   ]) {
-    expect(await cli(args, own)).toMatchObject({
+    expect(await runCli(args, own)).toMatchObject({
       code: 1,
       stdout: '',
       stderr: `error: there is no database under ${own.DATA_DIR}: start the server once, or set DATA_DIR or DATABASE_URL\n`,
     });
   }
   expect(readdirSync(folder)).toEqual([]);
-  expect((await cli(['migrate'], own)).code).toBe(0);
-  expect(await cli(['doctor'], own)).toMatchObject({ code: 0 });
-  expect(await cli(['demo'], { DATA_DIR: join(folder, 'demo') })).toMatchObject({ code: 0 });
+  expect((await runCli(['migrate'], own)).code).toBe(0);
+  expect(await runCli(['doctor'], own)).toMatchObject({ code: 0 });
+  expect(await runCli(['demo'], { DATA_DIR: join(folder, 'demo') })).toMatchObject({ code: 0 });
 });
 
 test('with the embedded database it works without a server, beside one, and after it', async () => {
   const own = { DATA_DIR: temporaryFolder() };
-  const before = (await cli(['provider', 'create', '--title', 'Before', '--json'], own)).json();
+  const before = (await runCli(['provider', 'create', '--title', 'Before', '--json'], own)).json();
   const server = await startServer(own);
   const get = async (key: string) =>
     (await fetch(`${server.url}/v2/schools`, { headers: { 'x-api-key': key } })).status;
-  const beside = (await cli(['provider', 'create', '--title', 'Beside', '--json'], own)).json();
+  const beside = (await runCli(['provider', 'create', '--title', 'Beside', '--json'], own)).json();
   expect([await get(before.api_key), await get(beside.api_key)]).toEqual([200, 200]);
   server.child.kill('SIGTERM');
   await server.ended;
-  const titles = (await cli(['provider', 'list', '--json'], own)).json<{ title: string }[]>().map(({ title }) => title);
+  const titles = (await runCli(['provider', 'list', '--json'], own))
+    .json<{ title: string }[]>()
+    .map(({ title }) => title);
   expect(titles).toEqual(['Before', 'Beside']);
 });

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startClockCheck } from '../../../src/runtime/clock-check.ts';
-import { bookWithReceipt, eventually, mailWorld, outboxOf } from '../../support/mail.ts';
-import { cli, urlOf } from '../../support/processes.ts';
-import { send } from '../../support/world.ts';
+import { bookWithReceipt, eventually, openMailTestApp, readOutbox } from '../../support/mail.ts';
+import { runCli, databaseUrl } from '../../support/processes.ts';
+import { send } from '../../support/test-app.ts';
 
 const setClock = (seconds: number, providerId: number) =>
   [
@@ -11,17 +11,17 @@ const setClock = (seconds: number, providerId: number) =>
   ] as [string, number[]];
 
 test('/ready, doctor and the log warn of a clock that is more than a minute ahead', async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider();
-  const other = await world.newProvider();
-  const ready = async () => (await send(world.app, { method: 'GET', url: '/ready' })).json();
-  const doctor = (...args: string[]) => cli(['doctor', ...args], { DATABASE_URL: urlOf(world.name) });
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const other = await testApp.createProvider();
+  const ready = async () => (await send(testApp.app, { method: 'GET', url: '/ready' })).json();
+  const doctor = (...args: string[]) => runCli(['doctor', ...args], { DATABASE_URL: databaseUrl(testApp.name) });
 
-  await world.database.pool.query(...setClock(50, me.id));
+  await testApp.database.pool.query(...setClock(50, me.id));
   expect(await ready()).toEqual({ status: 'ready' });
   expect((await doctor('--json')).json()).toMatchObject({ clocks_ahead: [] });
 
-  await world.database.pool.query(...setClock(86_400, me.id));
+  await testApp.database.pool.query(...setClock(86_400, me.id));
   const warning = expect.stringMatching(
     /^1 stored clock is ahead of the database's clock, by up to 86\d{3} s: `doctor` lists them$/,
   );
@@ -37,17 +37,17 @@ test('/ready, doctor and the log warn of a clock that is more than a minute ahea
   expect((await doctor('--provider', String(other.id), '--json')).json()).toMatchObject({ clocks_ahead: [] });
 
   const log: string[] = [];
-  onTestFinished(startClockCheck(world.database, { warn: (line: unknown) => void log.push(String(line)) } as never));
+  onTestFinished(startClockCheck(testApp.database, { warn: (line: unknown) => void log.push(String(line)) } as never));
   await eventually(() => expect(log).toEqual([warning]));
 });
 
 test('a mail is due at once by the real clock, whatever the stamp of its booking', async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider();
-  await world.database.pool.query(...setClock(365 * 86_400, me.id));
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  await testApp.database.pool.query(...setClock(365 * 86_400, me.id));
   await bookWithReceipt(me);
   await me.post('/v2/admin-users', { email: 'new@people.example', firstname: 'N', lastname: 'N', role_ids: [1] });
-  const mails = await outboxOf(world);
+  const mails = await readOutbox(testApp);
   expect(mails.map(({ purpose, dueIn }) => [purpose, dueIn <= 0])).toEqual([
     ['receipt', true],
     ['invitation', true],

@@ -6,8 +6,8 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/config.ts';
-import { startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
-import { asAdmin, connectionTo } from '../../support/world.ts';
+import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { asAdmin, connectionTo } from '../../support/test-app.ts';
 
 type Service = Record<string, unknown> & { environment: Record<string, string>; volumes: string[]; networks: string[] };
 type Compose = {
@@ -102,18 +102,18 @@ test('the role of the Compose file is no superuser, and a server migrates and se
   expect(rows).toEqual([{ rolsuper: false, rolcreatedb: false, rolcreaterole: false, scram: true }]);
 
   const key = 'key-of-the-first-provider-0123456789';
-  const url = new URL(urlOf(name));
+  const url = new URL(databaseUrl(name));
   url.username = name;
   url.password = password;
   const env = { DATABASE_URL: url.href, BOOTSTRAP_PROVIDER: 'First', BOOTSTRAP_API_KEY: key };
   const server = await startServer(env);
   expect(server.output()).toMatch(/Brought the database up to date \(\d+ migrations\)/);
-  const answer = await fetch(`${server.url}/v2/courses`, {
+  const response = await fetch(`${server.url}/v2/courses`, {
     method: 'POST',
     headers: { 'x-api-key': key },
     body: new URLSearchParams({ title: 'First aid' }),
   });
-  expect(answer.status).toBe(201);
+  expect(response.status).toBe(201);
   expect((await fetch(`${server.url}/ready`)).status).toBe(200);
 });
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { bookingOf } from '../../support/booking.ts';
-import { cli, startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
-import { asAdmin, connectionTo, ownDatabase } from '../../support/world.ts';
+import { bookingBody } from '../../support/booking.ts';
+import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { asAdmin, connectionTo, ownDatabase } from '../../support/test-app.ts';
 
 const url = 'postgres://booking@localhost/booking';
 
@@ -73,15 +73,15 @@ test('a Unix socket is a valid DATABASE_URL', () => {
 
 test('an unknown database ends the start without waiting', async () => {
   // A wait of this length would exceed the time of the test.
-  const env = { DATABASE_URL: urlOf('no_such_database'), STARTUP_WAIT_MS: '3000000' };
+  const env = { DATABASE_URL: databaseUrl('no_such_database'), STARTUP_WAIT_MS: '3000000' };
   const server = await startServer(env);
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('database "no_such_database" does not exist');
-  expect(await cli(['provider', 'list'], env)).toMatchObject({ code: 1 });
+  expect(await runCli(['provider', 'list'], env)).toMatchObject({ code: 1 });
 });
 
 test('an address that is not of this machine is blamed on HOST', async () => {
-  const server = await startServer({ DATABASE_URL: urlOf(await ownDatabase()), HOST: '192.0.2.1' });
+  const server = await startServer({ DATABASE_URL: databaseUrl(await ownDatabase()), HOST: '192.0.2.1' });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('cannot listen on HOST 192.0.2.1 (EADDRNOTAVAIL)');
   expect(server.errors()).not.toContain('database');
@@ -108,7 +108,7 @@ test('a role with the grants of the documentation books; without one requests an
   const { 1: grants } = /```sql\n(grant usage on schema[^`]+)```/.exec(readFileSync('docs/operating.md', 'utf8'))!;
   await owner.query(grants!.replaceAll('booking_runtime', role));
 
-  const DATABASE_URL = urlOf(name).replace(/\/\/[^@]*@/, `//${role}:x@`);
+  const DATABASE_URL = databaseUrl(name).replace(/\/\/[^@]*@/, `//${role}:x@`);
   const key = 'k'.repeat(40);
   const server = await startServer({
     DATABASE_URL,
@@ -130,7 +130,7 @@ test('a role with the grants of the documentation books; without one requests an
   const days = { start_at: '2099-05-01', end_at: '2099-05-02' };
   const date = await post(`/v2/courses/${course.body['course_id']}/coursedates`, days);
   expect(date).toMatchObject({ status: 201 });
-  expect(await post('/v2/booking', bookingOf(Number(date.body['coursedate_id'])))).toMatchObject({ status: 201 });
+  expect(await post('/v2/booking', bookingBody(Number(date.body['coursedate_id'])))).toMatchObject({ status: 201 });
 
   await owner.query(`revoke insert on courses from ${role}`);
   expect((await post('/v2/courses', { title: 'Refused' })).status).toBe(503);

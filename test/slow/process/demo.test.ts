@@ -7,23 +7,23 @@ import { demoSchoolLines } from '../../../src/demo/content/school.ts';
 import { loadDemo } from '../../../src/demo/load.ts';
 import { listPartners } from '../../../src/resources/schools/partner-service.ts';
 import { listProviders } from '../../../src/resources/schools/provider-service.ts';
-import { differences } from '../../support/alike.ts';
-import { exported, load, questions } from '../../support/everything.ts';
+import { differences } from '../../support/compare-responses.ts';
+import { exportToLines, importObjects, listUrls } from '../../support/all-responses.ts';
 import {
   asAdmin,
   openTestDatabase,
-  openWorld,
+  openTestApp,
   ownDatabase,
   send,
   settings,
   type Provider,
-  type World,
-} from '../../support/world.ts';
+  type TestApp,
+} from '../../support/test-app.ts';
 
 const name = `booking_demo_${process.pid}`;
 const key = 'demo-key-of-this-test-0123456789';
 const readme = readFileSync('README.md', 'utf8');
-let world: World;
+let testApp: TestApp;
 let loaded: string | null;
 let courses: Course[];
 let today: string;
@@ -48,9 +48,9 @@ type Course = {
 
 beforeAll(async () => {
   await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
-  world = await openWorld(openTestDatabase(name));
-  today = await dayOf(world.database);
-  loaded = await loadDemo(world.database, settings, () => key, today);
+  testApp = await openTestApp(openTestDatabase(name));
+  today = await dayOf(testApp.database);
+  loaded = await loadDemo(testApp.database, settings, () => key, today);
   courses = await get('/v2/courses?limit=250');
   const embedded = 'course.customer,location,place,gatherings,instructors,subinstances,bundle';
   dates = (await get<{ items: Item[] }>(`/v2/coursedates?limit=250&include_deleted=1&include=${embedded}`)).items;
@@ -59,12 +59,12 @@ beforeAll(async () => {
   campaigns = await get('/v2/campaigns');
 });
 afterAll(async () => {
-  await world.close();
+  await testApp.close();
   await asAdmin(`drop database if exists ${name} with (force)`);
 });
 
 const get = async <T = Course[]>(url: string) =>
-  (await send(world.app, { url, headers: { 'x-api-key': key } })).json<T>();
+  (await send(testApp.app, { url, headers: { 'x-api-key': key } })).json<T>();
 
 /** All items of a list, page by page. */
 async function walk(url: string, since = 0): Promise<Item[]> {
@@ -72,9 +72,9 @@ async function walk(url: string, since = 0): Promise<Item[]> {
   return page.length < 250 ? page : [...page, ...(await walk(url, page.at(-1)!['id']))];
 }
 
-const dayOf = async ({ pool }: World['database']) =>
+const dayOf = async ({ pool }: TestApp['database']) =>
   (await pool.query<{ day: string }>('select current_date::text as day')).rows[0]!.day;
-const rowsOf = async <T extends Item>(query: string) => (await world.database.pool.query<T>(query)).rows;
+const rowsOf = async <T extends Item>(query: string) => (await testApp.database.pool.query<T>(query)).rows;
 
 test('the key that was asked for opens the demo school and its 40 courses', async () => {
   expect(loaded).toBe(key);
@@ -84,10 +84,10 @@ test('the key that was asked for opens the demo school and its 40 courses', asyn
 });
 
 test('there are two approved partners, one that asks, and a sub-school', async () => {
-  const schools = await listProviders(world.database);
+  const schools = await listProviders(testApp.database);
   const demo = schools[0]!.provider_id;
   expect(schools.map(({ parent_id }) => parent_id)).toEqual([null, null, null, null, demo]);
-  const connections = await listPartners(world.database);
+  const connections = await listPartners(testApp.database);
   expect(connections.map(({ provider_id }) => provider_id)).toEqual([demo, demo, demo]);
   expect(connections.map(({ status }) => status)).toEqual(['approved', 'approved', 'requested']);
 });
@@ -275,8 +275,8 @@ test('instructors and admin users are connected, one instructor is archived, and
   expect(roles.map(({ title }) => title as string)).toEqual([
     ...['Administrator', 'Kursadministrator', 'Bedriftsselger', 'Økonomi', 'Kursholder'],
   ]);
-  const given = (await get<Item[]>('/v2/admin-users')).flatMap(({ role_ids }) => role_ids as number[]);
-  expect(new Set(given)).toEqual(new Set(roles.map(({ id }) => id as number)));
+  const input = (await get<Item[]>('/v2/admin-users')).flatMap(({ role_ids }) => role_ids as number[]);
+  expect(new Set(input)).toEqual(new Set(roles.map(({ id }) => id as number)));
 });
 
 test('attendance is kept of past gatherings, and who passed a course with a certificate has one', () => {
@@ -418,7 +418,7 @@ test.each(['2026-03-29', '2024-02-29', '2025-10-26', '2025-12-31'])('it can be l
   const database = await empty();
   expect(await loadDemo(database, settings, () => key, day)).toBe(key);
   const counts = await rowCounts(database);
-  expect({ ...counts, attendances: 0 }).toEqual({ ...(await rowCounts(world.database)), attendances: 0 });
+  expect({ ...counts, attendances: 0 }).toEqual({ ...(await rowCounts(testApp.database)), attendances: 0 });
 });
 
 test('a line that is refused stops everything, and says which and why', async () => {
@@ -432,7 +432,7 @@ test('a line that is refused stops everything, and says which and why', async ()
 });
 
 /** How many rows each table that the demo data fills has. */
-async function rowCounts({ pool }: World['database']) {
+async function rowCounts({ pool }: TestApp['database']) {
   const tables = ['providers', 'provider_state', 'api_keys', 'partner_connections', 'categories', 'customers'].concat([
     'courses',
     'products',
@@ -457,17 +457,17 @@ test('a file that is imported later meets no refs of the demo', async () => {
 });
 
 test('loading it again answers null, asks for no key and changes nothing', async () => {
-  const [before, versions] = [await rowCounts(world.database), await clocks()];
-  const again = await loadDemo(world.database, settings, () => {
+  const [before, versions] = [await rowCounts(testApp.database), await clocks()];
+  const again = await loadDemo(testApp.database, settings, () => {
     throw new Error('no key is needed');
   });
   expect(again).toBeNull();
-  expect([await rowCounts(world.database), await clocks()]).toEqual([before, versions]);
+  expect([await rowCounts(testApp.database), await clocks()]).toEqual([before, versions]);
   expect(Object.values(before).filter((count) => count === 0)).toEqual([]);
 });
 
 const clocks = async () =>
-  (await world.database.pool.query('select * from provider_state order by 1')).rows as unknown[];
+  (await testApp.database.pool.query('select * from provider_state order by 1')).rows as unknown[];
 
 async function empty() {
   const database = openTestDatabase(await ownDatabase());
@@ -509,20 +509,20 @@ test('of several loads at once one loads', async () => {
 });
 
 test('the demo school goes out and comes back the same, bookings and all', async () => {
-  const [{ provider_id: id } = { provider_id: 0 }] = await listProviders(world.database);
-  const demo = { get: (url: string) => send(world.app, { url, headers: { 'x-api-key': key } }) };
-  const copy = await world.newProvider();
-  const lines = await exported(world, { id });
-  expect(await load(copy, lines, {}, { name })).toMatchObject({ written: lines.length, reasons: [] });
+  const [{ provider_id: id } = { provider_id: 0 }] = await listProviders(testApp.database);
+  const demo = { get: (url: string) => send(testApp.app, { url, headers: { 'x-api-key': key } }) };
+  const copy = await testApp.createProvider();
+  const lines = await exportToLines(testApp, { id });
+  expect(await importObjects(copy, lines, {}, { name })).toMatchObject({ written: lines.length, reasons: [] });
   expect(differences(await listed(demo), await listed(copy))).toEqual([]);
 });
 
 /** What every list answers; with partners the order is by ids of several schools, which differ. */
 async function listed(me: Pick<Provider, 'get'>) {
-  const answers: Record<string, unknown> = {};
-  for (const url of questions.filter((one) => !one.includes('include_partners')))
-    answers[url] = (await me.get(url)).json<unknown>();
-  return answers;
+  const responses: Record<string, unknown> = {};
+  for (const url of listUrls.filter((one) => !one.includes('include_partners')))
+    responses[url] = (await me.get(url)).json<unknown>();
+  return responses;
 }
 
 test('partners have coming dates, and one date of the school is without a location', async () => {
@@ -540,15 +540,15 @@ test('the course user and the voucher codes that the README names are in the dat
   const [, username, password] = /course user `(\S+)` has the password `([^`]+)`/.exec(readme)!;
   const headers = { 'x-api-key': key };
   const payload = { username, password, create_login_url: true };
-  const answer = await send(world.app, { method: 'POST', url: '/v2/check-user-credentials', headers, payload });
-  expect(answer.json()).toMatchObject({ valid: true, email: username, login_url: expect.any(String) as string });
-  const { user_id } = answer.json<{ user_id: number }>();
+  const response = await send(testApp.app, { method: 'POST', url: '/v2/check-user-credentials', headers, payload });
+  expect(response.json()).toMatchObject({ valid: true, email: username, login_url: expect.any(String) as string });
+  const { user_id } = response.json<{ user_id: number }>();
   const theirs = participants.filter(({ user }) => user.id === user_id);
   const isComing = (one: Item) => one['coursedate'].end_at >= today;
   expect([theirs.some(isComing), theirs.every(isComing)]).toEqual([true, false]);
 
   const codes = [...readme.matchAll(/`(GAVE-[A-Z0-9-]+)`/g)].map(([, code]) => code!);
-  const { rows } = await world.database.pool.query<{ code: string }>('select distinct code from vouchers');
+  const { rows } = await testApp.database.pool.query<{ code: string }>('select distinct code from vouchers');
   expect([...codes].sort()).toEqual(rows.map(({ code }) => code).sort());
   const balances = codes.map(
     async (code) => (await get<Item>(`/v2/vouchers/validate?code=${code}`))['voucher'].balance,

@@ -2,17 +2,17 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/database/client.ts';
 import { examine } from '../../../src/doctor/examine.ts';
 import { addDate, addParticipants } from '../../support/dates.ts';
-import { mainProduct, newOrder, newProduct, newUser } from '../../support/orders.ts';
-import { cli, urlOf } from '../../support/processes.ts';
-import { openTestDatabase, openWorld, ownDatabase, type Provider } from '../../support/world.ts';
+import { mainProduct, createOrder, createProduct, createUser } from '../../support/orders.ts';
+import { runCli, databaseUrl } from '../../support/processes.ts';
+import { openTestDatabase, openTestApp, ownDatabase, type Provider } from '../../support/test-app.ts';
 
 /** A database of the test's own: the doctor looks at all that there is. */
 async function ownWorld() {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name));
-  onTestFinished(() => world.close());
-  const doctor = (...args: string[]) => cli(['doctor', ...args], { DATABASE_URL: urlOf(name) });
-  return { ...world, doctor };
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(() => testApp.close());
+  const doctor = (...args: string[]) => runCli(['doctor', ...args], { DATABASE_URL: databaseUrl(name) });
+  return { ...testApp, doctor };
 }
 
 /** By hand, past the triggers that keep the counters and refuse whom holds no lock. */
@@ -28,13 +28,13 @@ async function school(me: Provider) {
   const dateId = await addDate(me, courseId);
   await addParticipants(me, courseId, dateId, [1, 1, 1, 2, 7, 7, 3, 4, 8]);
   const line = { quantity: 3, priceAtOrder: '33.33', discountCalculatedAtOrder: '10.10', vatPercentage: '25' };
-  const { orderId } = await newOrder(me, {
+  const { orderId } = await createOrder(me, {
     courseId,
     dateId: await addDate(me, courseId),
     users: [],
     lines: [
       { productId: await mainProduct(me, courseId), ...line },
-      { productId: await newProduct(me, courseId), ...line, vatPercentage: '12.5' },
+      { productId: await createProduct(me, courseId), ...line, vatPercentage: '12.5' },
     ],
   });
   return { courseId, dateId, orderId };
@@ -44,12 +44,12 @@ const rowsOf = async ({ pool }: Database, table: string) =>
   (await pool.query<{ id: number; updated_at: string }>(`select * from ${table} order by id`)).rows;
 
 test('a sound database has no difference, and it says how much was looked at', async () => {
-  const { newProvider, doctor } = await ownWorld();
+  const { createProvider, doctor } = await ownWorld();
   expect(await doctor()).toMatchObject({
     code: 0,
     stdout: 'Checked 0 course dates, 0 orders, 0 vouchers: no difference\n',
   });
-  const [one, other] = [await newProvider(), await newProvider()];
+  const [one, other] = [await createProvider(), await createProvider()];
   await school(one);
   await school(other);
   expect(await doctor()).toMatchObject({
@@ -65,8 +65,8 @@ test('a sound database has no difference, and it says how much was looked at', a
 });
 
 test('differences made by hand are found, mended and found no more', async () => {
-  const { database, newProvider, doctor } = await ownWorld();
-  const [me, other] = [await newProvider(), await newProvider()];
+  const { database, createProvider, doctor } = await ownWorld();
+  const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
   await school(me);
   const sound = { dates: await rowsOf(database, 'course_dates'), orders: await rowsOf(database, 'orders') };
@@ -155,8 +155,8 @@ test('differences made by hand are found, mended and found no more', async () =>
 });
 
 test('every item of many pages is looked at', async () => {
-  const { database, newProvider } = await ownWorld();
-  const [me, other] = [await newProvider(), await newProvider()];
+  const { database, createProvider } = await ownWorld();
+  const [me, other] = [await createProvider(), await createProvider()];
   for (const provider of [me, other]) {
     const courseId = await provider.course();
     await (
@@ -170,8 +170,8 @@ test('every item of many pages is looked at', async () => {
   // The borders of the pages of a thousand, of all and of the second provider alone.
   const wrong = [0, 999, 1000, 1099, 1100, 1999, 2000, 2099, 2100, 2199].map((place) => ids[place]!);
   await byHand(database, 'course_dates', `update course_dates set num_confirmed = 1 where id in (${wrong.join()})`);
-  const foundIn = async (asked: { providerId?: number; fix?: boolean }) => {
-    const { checked, differences } = await examine(database, asked);
+  const foundIn = async (query: { providerId?: number; fix?: boolean }) => {
+    const { checked, differences } = await examine(database, query);
     return [checked['course_dates'], differences.map(({ id }) => id)];
   };
   expect(await foundIn({})).toEqual([2200, wrong]);
@@ -188,8 +188,8 @@ const seatsOf = async ({ pool }: Database, dateId: number) =>
   ).rows[0]!;
 
 test('what changes between the look and the lock is counted once more under the lock', async () => {
-  const { database, newProvider } = await ownWorld();
-  const me = await newProvider();
+  const { database, createProvider } = await ownWorld();
+  const me = await createProvider();
   const { courseId, dateId } = await school(me);
   await byHand(database, 'course_dates', `update course_dates set num_confirmed = 30 where id = ${dateId}`);
   const overtaken = (work: () => Promise<unknown>): Database => ({
@@ -214,15 +214,15 @@ test('what changes between the look and the lock is counted once more under the 
 });
 
 test('while others book, nothing is found that is not there', async () => {
-  const { database, newProvider } = await ownWorld();
-  const me = await newProvider();
+  const { database, createProvider } = await ownWorld();
+  const me = await createProvider();
   const { courseId, dateId } = await school(me);
-  const users = [await newUser(me)];
+  const users = [await createUser(me)];
   let done = false;
   const book = async () => {
     for (let n = 0; n < 10; n += 1) {
       await addParticipants(me, courseId, dateId, [1, 2, 7, 3]);
-      await newOrder(me, { courseId, dateId, users });
+      await createOrder(me, { courseId, dateId, users });
       await (
         await me.ctx()
       ).write((tx) =>
@@ -264,8 +264,8 @@ async function vouchersOf({ pool }: Database, me: Provider) {
 }
 
 test('a balance is what orders left of its voucher', async () => {
-  const { database, newProvider } = await ownWorld();
-  const me = await newProvider();
+  const { database, createProvider } = await ownWorld();
+  const me = await createProvider();
   const [first, second] = [await school(me), await school(me)];
   const { voucher, redeem } = await vouchersOf(database, me);
   const spent = await voucher('A', 59.5);
@@ -287,29 +287,29 @@ test('a balance is what orders left of its voucher', async () => {
 });
 
 test('a voucher that orders took more of than it held is spent', async () => {
-  const { database, newProvider, doctor } = await ownWorld();
-  const me = await newProvider();
+  const { database, createProvider, doctor } = await ownWorld();
+  const me = await createProvider();
   const { orderId } = await school(me);
   const { voucher, redeem } = await vouchersOf(database, me);
   await redeem(await voucher('A', 1), orderId, 100.01);
   await redeem(await voucher('B', 0), orderId, 250);
-  const told = 'Checked 2 course dates, 2 orders, 2 vouchers: 1 figure';
+  const reported = 'Checked 2 course dates, 2 orders, 2 vouchers: 1 figure';
   expect(await doctor()).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(new RegExp(` 1\\.00 +0\\.00\n${told} differs\n$`)) as string,
+    stdout: expect.stringMatching(new RegExp(` 1\\.00 +0\\.00\n${reported} differs\n$`)) as string,
     stderr: 'error: 1 stored figure differs from the recount; `doctor --fix` mends that\n',
   });
   expect(await doctor('--fix')).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(new RegExp(`\n${told} differed, and is mended\n$`)) as string,
+    stdout: expect.stringMatching(new RegExp(`\n${reported} differed, and is mended\n$`)) as string,
     stderr: '',
   });
   expect((await examine(database, {})).differences).toEqual([]);
 });
 
 test('what the database refuses to store is told with the whole report, and the rest is mended', async () => {
-  const { database, newProvider, doctor } = await ownWorld();
-  const [me, other] = [await newProvider(), await newProvider()];
+  const { database, createProvider, doctor } = await ownWorld();
+  const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
   // More than a total can hold.
   await byHand(

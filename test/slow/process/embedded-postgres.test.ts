@@ -4,11 +4,11 @@ import path from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import {
   copyProject,
-  homeOf,
+  findPostgresFolder,
   isRoot,
   killAll,
-  makeDataDir,
-  processesOf,
+  createDataDir,
+  findProcesses,
   removeDataDirs,
   startUser,
 } from '../../support/embedded-users.ts';
@@ -17,7 +17,7 @@ let used: string[] = [];
 let users: ReturnType<typeof startUser>[] = [];
 
 function dataDirOfTest(...names: string[]) {
-  const dataDir = makeDataDir(...names);
+  const dataDir = createDataDir(...names);
   used.push(dataDir);
   return dataDir;
 }
@@ -36,11 +36,11 @@ async function readyUser(dataDir: string, where?: Parameters<typeof startUser>[1
 
 /** A bound for a machine that is busy with other work. */
 const patient = { timeout: 60_000, interval: 20 };
-const allGone = (dataDir: string) => vi.waitFor(() => expect(processesOf(dataDir).all).toEqual([]), patient);
+const allGone = (dataDir: string) => vi.waitFor(() => expect(findProcesses(dataDir).all).toEqual([]), patient);
 
 afterEach(async () => {
   await Promise.all(users.map((one) => one.kill().catch(() => undefined)));
-  for (const dataDir of used.filter((one) => fs.existsSync(one))) killAll(processesOf(dataDir).all);
+  for (const dataDir of used.filter((one) => fs.existsSync(one))) killAll(findProcesses(dataDir).all);
   users = [];
   used = [];
   removeDataDirs();
@@ -52,9 +52,9 @@ test('the data survive a stop, which leaves no process', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.query('create table kept as select 1 as n');
-  expect(processesOf(dataDir).watchdog).toHaveLength(2);
+  expect(findProcesses(dataDir).watchdog).toHaveLength(2);
   expect(await first.stop()).toEqual({ stopped: true });
-  expect(processesOf(dataDir).all).toEqual([]);
+  expect(findProcesses(dataDir).all).toEqual([]);
 
   const second = await readyUser(dataDir);
   expect(await second.query('select n from kept')).toEqual(one);
@@ -65,16 +65,16 @@ test('users share one server, whoever comes or ends first', async () => {
   const first = await readyUser(dataDir);
   await first.query('create table kept as select 1 as n');
   const second = await readyUser(dataDir);
-  const { all } = processesOf(dataDir);
+  const { all } = findProcesses(dataDir);
   await first.kill();
   const third = await readyUser(dataDir);
   expect(await second.query('select n from kept')).toEqual(one);
-  expect(processesOf(dataDir).watchdog).toEqual(all.slice(0, 2));
+  expect(findProcesses(dataDir).watchdog).toEqual(all.slice(0, 2));
 
   expect(await second.stop()).toEqual({ stopped: true });
   expect(await third.query('select n from kept')).toEqual(one);
   expect(await third.stop()).toEqual({ stopped: true });
-  expect(processesOf(dataDir).all).toEqual([]);
+  expect(findProcesses(dataDir).all).toEqual([]);
 });
 
 test('the only user killed: the server stops cleanly', async () => {
@@ -82,17 +82,19 @@ test('the only user killed: the server stops cleanly', async () => {
   const only = await readyUser(dataDir);
   await only.kill();
   await allGone(dataDir);
-  expect(fs.readFileSync(path.join(homeOf(dataDir), 'postgres.log'), 'utf8')).toContain('database system is shut down');
+  expect(fs.readFileSync(path.join(findPostgresFolder(dataDir), 'postgres.log'), 'utf8')).toContain(
+    'database system is shut down',
+  );
 });
 
 test('the server killed: it answers again, with its data', async () => {
   const dataDir = dataDirOfTest();
   const only = await readyUser(dataDir);
   await only.query('create table kept as select 1 as n');
-  const before = processesOf(dataDir);
+  const before = findProcesses(dataDir);
   killAll(before.server);
   await vi.waitFor(async () => expect(await only.query('select n from kept')).toEqual(one), patient);
-  expect(processesOf(dataDir).watchdog).toEqual(before.watchdog);
+  expect(findProcesses(dataDir).watchdog).toEqual(before.watchdog);
 });
 
 test.each([
@@ -103,37 +105,37 @@ test.each([
   const dataDir = dataDirOfTest();
   const only = await readyUser(dataDir);
   await only.query('create table kept as select 1 as n');
-  const { watchdog } = processesOf(dataDir);
+  const { watchdog } = findProcesses(dataDir);
   killAll(some(watchdog));
   await vi.waitFor(async () => {
-    const now = processesOf(dataDir).watchdog;
+    const now = findProcesses(dataDir).watchdog;
     expect(now).toHaveLength(2);
     expect(now.filter((pid) => watchdog.includes(pid))).toEqual([]);
     expect(await only.query('select n from kept')).toEqual(one);
   }, patient);
   expect(await only.stop()).toEqual({ stopped: true });
-  expect(processesOf(dataDir).all).toEqual([]);
+  expect(findProcesses(dataDir).all).toEqual([]);
 });
 
 test('the watchdog and its user killed: the next start takes the orphan over', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.query('create table kept as select 1 as n');
-  const before = processesOf(dataDir);
+  const before = findProcesses(dataDir);
   killAll(before.watchdog);
   await first.kill();
-  expect(processesOf(dataDir).server).not.toEqual([]);
+  expect(findProcesses(dataDir).server).not.toEqual([]);
 
   const second = await readyUser(dataDir);
   expect(await second.query('select n from kept')).toEqual(one);
-  expect(processesOf(dataDir).server.filter((pid) => before.server.includes(pid))).toEqual([]);
+  expect(findProcesses(dataDir).server.filter((pid) => before.server.includes(pid))).toEqual([]);
 });
 
 test('a process that got the number of a server of before is left alone', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.stop();
-  fs.writeFileSync(path.join(homeOf(dataDir), 'data/postmaster.pid'), `${process.pid}\n`);
+  fs.writeFileSync(path.join(findPostgresFolder(dataDir), 'data/postmaster.pid'), `${process.pid}\n`);
   await readyUser(dataDir);
 });
 
@@ -142,7 +144,7 @@ test('starters at the same instant make one database', async () => {
   const started = await Promise.all([1, 2, 3, 4].map(() => readyUser(dataDir)));
   await started[0]!.query('create table kept as select 1 as n');
   for (const each of started) expect(await each.query('select n from kept')).toEqual(one);
-  expect(processesOf(dataDir).watchdog).toHaveLength(2);
+  expect(findProcesses(dataDir).watchdog).toHaveLength(2);
   await Promise.all(started.map((each) => each.stop()));
   await allGone(dataDir);
 });
@@ -171,7 +173,7 @@ test.each([20, 250])('killed %i ms after making the files has begun: the next st
   await first.kill();
   const second = await readyUser(dataDir);
   expect(await second.query('select 1 as n')).toEqual(one);
-  expect(fs.readdirSync(homeOf(dataDir)).filter((name) => name.startsWith('data'))).toEqual(['data']);
+  expect(fs.readdirSync(findPostgresFolder(dataDir)).filter((name) => name.startsWith('data'))).toEqual(['data']);
   await second.stop();
   await allGone(dataDir);
 });
@@ -211,7 +213,7 @@ test('a project below a folder with signs that only its owner can enter runs cop
   await readyUser(dataDirs[0]!, where);
   const commands = execFileSync('ps', ['-axww', '-o', 'command='], { encoding: 'utf8' }).split('\n');
   expect(commands.filter((line) => /^\/tmp\/course-booking-program-.*postgres -D /.test(line)).join()).toContain(
-    homeOf(dataDirs[0]!),
+    findPostgresFolder(dataDirs[0]!),
   );
 });
 
@@ -222,7 +224,7 @@ test.runIf(isRoot)('a folder the other user cannot enter: a note says where the 
   fs.chmodSync(dataDir, 0o700);
   const first = user(dataDir);
   const { notes } = await first.ready();
-  const home = homeOf(dataDir);
+  const home = findPostgresFolder(dataDir);
   expect(notes!.join()).toContain(home);
   expect(home.startsWith(dataDir)).toBe(false);
   await first.query('create table kept as select 1 as n');
@@ -240,7 +242,7 @@ test('what cannot work is said in one sentence', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.stop();
-  const data = path.join(homeOf(dataDir), 'data');
+  const data = path.join(findPostgresFolder(dataDir), 'data');
   fs.writeFileSync(path.join(data, 'PG_VERSION'), '9.6\n');
   expect((await user(dataDir).ready()).error).toMatch(/is one of PostgreSQL 9.6, and this is 18/);
   fs.writeFileSync(path.join(data, 'PG_VERSION'), '18\n');

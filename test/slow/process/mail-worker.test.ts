@@ -9,32 +9,32 @@ import {
   bookWithReceipt,
   eventually,
   invite,
-  mailServer,
-  mailWorld,
+  startMailServer,
+  openMailTestApp,
   makeDue,
-  outboxOf,
-  refusal,
-  tokenIn,
+  readOutbox,
+  smtpError,
+  extractToken,
 } from '../../support/mail.ts';
-import { newUser } from '../../support/orders.ts';
-import { cli, startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
-import type { Provider } from '../../support/world.ts';
+import { createUser } from '../../support/orders.ts';
+import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import type { Provider } from '../../support/test-app.ts';
 
 // Each starts several processes.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** A world, and the environment of a server over its database. */
 async function processWorld(env: Record<string, string> = {}) {
-  const world = await mailWorld();
+  const testApp = await openMailTestApp();
   return {
-    ...world,
-    env: { DATABASE_URL: urlOf(world.name), DATA_DIR: temporaryFolder(), LOG_FORMAT: 'pretty', ...env },
+    ...testApp,
+    env: { DATABASE_URL: databaseUrl(testApp.name), DATA_DIR: temporaryFolder(), LOG_FORMAT: 'pretty', ...env },
   };
 }
 
 test('without a mail server each mail is a whole file within 3 seconds, named in the log, its link is not', async () => {
-  const { env, database, newProvider } = await processWorld({ PUBLIC_URL: 'https://booking.example/school' });
-  const me = await newProvider('Øystese kurs');
+  const { env, database, createProvider } = await processWorld({ PUBLIC_URL: 'https://booking.example/school' });
+  const me = await createProvider('Øystese kurs');
   const server = await startServer(env);
   const folder = join(env.DATA_DIR, 'mail');
   expect(server.output()).toContain(`Mails go to files in ${folder}, since SMTP_URL is not set`);
@@ -59,22 +59,22 @@ test('without a mail server each mail is a whole file within 3 seconds, named in
     const mail = await PostalMime.parse(content);
     expect(mail).toMatchObject({ from: { name: 'Øystese kurs', address: 'no-reply@booking.example' } });
     expect(mail.text).toContain('https://booking.example/school/my/password/');
-    expect(await getOwner({ $client: database.pool }, 'password', tokenIn(mail.text))).toMatchObject({
+    expect(await getOwner({ $client: database.pool }, 'password', extractToken(mail.text))).toMatchObject({
       providerId: me.id,
     });
-    expect(server.output() + server.errors()).not.toContain(tokenIn(mail.text));
+    expect(server.output() + server.errors()).not.toContain(extractToken(mail.text));
   }
 });
 
 test('one mail leaves within 3 seconds of its commit, in the language of the service', async () => {
-  const smtp = await mailServer();
-  const { env, newProvider } = await processWorld({
+  const smtp = await startMailServer();
+  const { env, createProvider } = await processWorld({
     SMTP_URL: smtp.url.replace('//', '//booking:sesam@'),
     MAIL_FROM: 'kurs@oystese.example',
     DEFAULT_LANGUAGE: 'no',
     LOG_LEVEL: 'trace',
   });
-  const me = await newProvider();
+  const me = await createProvider();
   const server = await startServer(env);
   expect(server.output()).toContain(`Mails go to the server ${smtp.url}`);
   await new Promise((done) => setTimeout(done, 500));
@@ -92,83 +92,83 @@ test('one mail leaves within 3 seconds of its commit, in the language of the ser
 
 test('a server that is killed while it sends costs one more of the same mail, by another server', async () => {
   let arrived = 0;
-  const smtp = await mailServer();
+  const smtp = await startMailServer();
   // Takes the whole mail, and is told nothing: the server dies before it knows.
-  const silent = await mailServer({ onData: (stream) => void text(stream).then(() => (arrived += 1)) });
-  const world = await processWorld();
-  await invite(await world.newProvider(), 'ase@people.example');
-  const first = await startServer({ ...world.env, SMTP_URL: silent.url });
+  const silent = await startMailServer({ onData: (stream) => void text(stream).then(() => (arrived += 1)) });
+  const testApp = await processWorld();
+  await invite(await testApp.createProvider(), 'ase@people.example');
+  const first = await startServer({ ...testApp.env, SMTP_URL: silent.url });
   await eventually(() => expect(arrived).toBe(1));
   first.child.kill('SIGKILL');
   await first.ended;
-  expect(await outboxOf(world)).toMatchObject([{ sent: false, attempts: 1 }]);
+  expect(await readOutbox(testApp)).toMatchObject([{ sent: false, attempts: 1 }]);
 
-  await startServer({ ...world.env, SMTP_URL: smtp.url });
+  await startServer({ ...testApp.env, SMTP_URL: smtp.url });
   await new Promise((done) => setTimeout(done, 1_500));
   expect(smtp.received).toEqual([]);
-  await makeDue(world);
-  await allSent(world);
+  await makeDue(testApp);
+  await allSent(testApp);
   expect(smtp.received).toHaveLength(1);
   expect(arrived).toBe(1);
 });
 
 test('a mail that is sent twice has one Message-ID', async () => {
-  const world = await processWorld();
-  const smtp = await mailServer();
-  await invite(await world.newProvider(), 'ase@people.example');
-  await startServer({ ...world.env, SMTP_URL: smtp.url });
-  await allSent(world);
-  await world.database.pool.query('update outbox set sent_at = null, due_at = now()');
-  await allSent(world);
+  const testApp = await processWorld();
+  const smtp = await startMailServer();
+  await invite(await testApp.createProvider(), 'ase@people.example');
+  await startServer({ ...testApp.env, SMTP_URL: smtp.url });
+  await allSent(testApp);
+  await testApp.database.pool.query('update outbox set sent_at = null, due_at = now()');
+  await allSent(testApp);
   const [first, second] = smtp.received;
   expect(first!.messageId).toBe(second!.messageId);
-  expect(tokenIn(first!.text)).not.toBe(tokenIn(second!.text));
+  expect(extractToken(first!.text)).not.toBe(extractToken(second!.text));
 });
 
 test('a server that stops finishes the mail it is sending, and starts no other', async () => {
   let receiving = false;
-  const smtp = await mailServer({
+  const smtp = await startMailServer({
     onMailFrom: (_address, _session, done) => {
       receiving = true;
       setTimeout(done, 1_000);
     },
   });
-  const world = await processWorld({ SMTP_URL: smtp.url });
-  const me = await world.newProvider();
+  const testApp = await processWorld({ SMTP_URL: smtp.url });
+  const me = await testApp.createProvider();
   await invite(me, 'ase@people.example');
-  const server = await startServer(world.env);
+  const server = await startServer(testApp.env);
   await eventually(() => expect(receiving).toBe(true));
   server.child.kill('SIGTERM');
   await invite(me, 'ola@people.example');
   expect(await server.ended).toBe(0);
   expect(smtp.received).toHaveLength(1);
-  expect((await outboxOf(world)).map(({ sent }) => sent)).toEqual([true, false]);
+  expect((await readOutbox(testApp)).map(({ sent }) => sent)).toEqual([true, false]);
 });
 
 test('a slow mail server gets a mail once, even when the server stops and has no time for requests', async () => {
   let receiving = false;
-  const smtp = await mailServer({
+  const smtp = await startMailServer({
     onMailFrom: (_address, _session, done) => {
       receiving = true;
       setTimeout(done, 3_000);
     },
   });
-  const world = await processWorld({ SMTP_URL: smtp.url, STOP_MS: '200' });
-  await invite(await world.newProvider(), 'ase@people.example');
-  const server = await startServer(world.env);
+  const testApp = await processWorld({ SMTP_URL: smtp.url, STOP_MS: '200' });
+  await invite(await testApp.createProvider(), 'ase@people.example');
+  const server = await startServer(testApp.env);
   await eventually(() => expect(receiving).toBe(true));
   server.child.kill('SIGTERM');
   expect(await server.ended).toBe(0);
   expect(smtp.received).toHaveLength(1);
-  expect(await outboxOf(world)).toMatchObject([{ sent: true, attempts: 1 }]);
+  expect(await readOutbox(testApp)).toMatchObject([{ sent: true, attempts: 1 }]);
 });
 
 test('mails can be listed, and tried again on the command line', async () => {
-  const world = await processWorld();
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await processWorld();
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   let refusing = true;
-  const smtp = await mailServer({
-    onRcptTo: (_a, _s, done) => done(refusing ? refusal(550, '5.1.1 No such user') : null),
+  const smtp = await startMailServer({
+    onRcptTo: (_a, _s, done) => done(refusing ? smtpError(550, '5.1.1 No such user') : null),
   });
   for (const [provider, email] of [
     [me, 'a'],
@@ -176,7 +176,7 @@ test('mails can be listed, and tried again on the command line', async () => {
     [other, 'c'],
   ] as const)
     await invite(provider, `${email}@people.example`);
-  const run = (...args: string[]) => cli(['mail', ...args], world.env);
+  const run = (...args: string[]) => runCli(['mail', ...args], testApp.env);
 
   const waiting = (await run('list', '--json')).json<Record<string, unknown>[]>();
   expect(waiting.map(({ email }) => email)).toEqual(['c', 'b', 'a'].map((name) => `${name}@people.example`));
@@ -204,8 +204,8 @@ test('mails can be listed, and tried again on the command line', async () => {
     stderr: `error: Mail ${ids[0]} waits for its first try already\n`,
   });
 
-  await startServer({ ...world.env, SMTP_URL: smtp.url });
-  await eventually(async () => expect((await outboxOf(world)).every(({ failed }) => failed)).toBe(true));
+  await startServer({ ...testApp.env, SMTP_URL: smtp.url });
+  await eventually(async () => expect((await readOutbox(testApp)).every(({ failed }) => failed)).toBe(true));
   const failed = (await run('list', '--failed', '--json')).json();
   expect(failed).toHaveLength(3);
   expect(failed[0]).toMatchObject({
@@ -221,7 +221,7 @@ test('mails can be listed, and tried again on the command line', async () => {
   expect((await run('retry', ids[0]!, '--json')).json()).toEqual({ retried: 1 });
   await eventually(() => expect(smtp.received.map(({ to }) => to![0]!.address)).toEqual(['c@people.example']));
   expect((await run('retry', '--all-failed', '--json')).json()).toEqual({ retried: 2 });
-  await allSent(world);
+  await allSent(testApp);
   expect(smtp.received).toHaveLength(3);
   expect((await run('retry', '--all-failed')).stdout).toBe('Mails to be sent anew: 0\n');
   expect(await run('retry', ids[0]!)).toMatchObject({ code: 1, stderr: `error: Mail ${ids[0]} is sent already\n` });
@@ -237,13 +237,13 @@ test('mails can be listed, and tried again on the command line', async () => {
 
 test('a mail that is on its way is not retried, and the refusal says so', async () => {
   let arrived = false;
-  const smtp = await mailServer({ onMailFrom: () => void (arrived = true) });
-  const world = await processWorld({ SMTP_URL: smtp.url });
-  await invite(await world.newProvider(), 'ase@people.example');
-  const server = await startServer(world.env);
+  const smtp = await startMailServer({ onMailFrom: () => void (arrived = true) });
+  const testApp = await processWorld({ SMTP_URL: smtp.url });
+  await invite(await testApp.createProvider(), 'ase@people.example');
+  const server = await startServer(testApp.env);
   await eventually(() => expect(arrived).toBe(true));
-  const [mail] = await outboxOf(world);
-  expect(await cli(['mail', 'retry', String(mail!.id)], world.env)).toMatchObject({
+  const [mail] = await readOutbox(testApp);
+  expect(await runCli(['mail', 'retry', String(mail!.id)], testApp.env)).toMatchObject({
     code: 1,
     stderr: `error: Mail ${mail!.id} is being sent just now\n`,
   });
@@ -251,18 +251,18 @@ test('a mail that is on its way is not retried, and the refusal says so', async 
 });
 
 test('the command line mails people a new link to choose a password', async () => {
-  const smtp = await mailServer();
-  const world = await processWorld({ SMTP_URL: smtp.url });
-  const [me, other] = [await world.newProvider(), await world.newProvider()];
-  const userId = await newUser(me, { username: 'kari', email: 'kari@people.example' });
-  const mute = await newUser(me, { email: null });
+  const smtp = await startMailServer();
+  const testApp = await processWorld({ SMTP_URL: smtp.url });
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
+  const userId = await createUser(me, { username: 'kari', email: 'kari@people.example' });
+  const mute = await createUser(me, { email: null });
   const adminUserId = (await invite(me, 'ase@people.example', { send_invite: false })).json<{ id: number }>().id;
   const run = (provider: Provider, ...args: (string | number)[]) =>
-    cli(['user', 'invite', '--provider', String(provider.id), ...args.map(String)], world.env);
+    runCli(['user', 'invite', '--provider', String(provider.id), ...args.map(String)], testApp.env);
 
-  const answer = await run(me, '--user', userId, '--json');
-  const [mail] = await outboxOf(world);
-  expect(answer.json()).toEqual({ mail_id: mail!.id, email: 'kari@people.example' });
+  const response = await run(me, '--user', userId, '--json');
+  const [mail] = await readOutbox(testApp);
+  expect(response.json()).toEqual({ mail_id: mail!.id, email: 'kari@people.example' });
   expect((await run(me, '--admin-user', adminUserId)).stdout).toBe(
     `Mail ${mail!.id + 1} will take a link to ase@people.example\n`,
   );
@@ -276,12 +276,12 @@ test('the command line mails people a new link to choose a password', async () =
     expect(await run(provider, ...args)).toMatchObject({ code, stdout: '', stderr: `error: ${said}\n` });
   }
 
-  await startServer(world.env);
-  await allSent(world);
-  const doors = { $client: world.database.pool };
+  await startServer(testApp.env);
+  await allSent(testApp);
+  const doors = { $client: testApp.database.pool };
   const owners = smtp.received.map(async ({ to, text: letter }) => [
     to![0]!.address,
-    await getOwner(doors, 'password', tokenIn(letter)),
+    await getOwner(doors, 'password', extractToken(letter)),
   ]);
   expect(Object.fromEntries(await Promise.all(owners))).toEqual({
     'kari@people.example': { providerId: me.id, userId, adminUserId: null },

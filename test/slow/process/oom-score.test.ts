@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { freePort } from '../../support/ports.ts';
-import { startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
+import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 
 const scoreOf = (pid: number | string) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim();
 const own = process.platform === 'linux' ? scoreOf('self') : '';
@@ -29,7 +29,7 @@ test.runIf(process.platform === 'linux').each(['provider list', 'migrate'])(
 );
 
 test.runIf(process.platform === 'linux')('the server and an embedded database keep their OOM score', async () => {
-  const server = await startServer({ DATABASE_URL: urlOf(inject('shared')) });
+  const server = await startServer({ DATABASE_URL: databaseUrl(inject('shared')) });
   expect(scoreOf(server.pid)).toBe(own);
 
   const DATA_DIR = temporaryFolder();

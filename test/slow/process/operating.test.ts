@@ -5,8 +5,8 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { describeError } from '../../../src/runtime/describe-error.ts';
 import { DatabaseError } from 'pg';
-import { startServer, urlOf } from '../../support/processes.ts';
-import { asAdmin, openTestDatabase, openWorld, ownDatabase } from '../../support/world.ts';
+import { startServer, databaseUrl } from '../../support/processes.ts';
+import { asAdmin, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
 
 const folder = join(import.meta.dirname, '../../../migrations');
 
@@ -46,10 +46,10 @@ test('a role that may only read and write rows migrates nothing where nothing is
 test('/ready names a read-only database', async () => {
   const name = await ownDatabase();
   await asAdmin(`alter database ${name} set default_transaction_read_only = on`);
-  const world = await openWorld(openTestDatabase(name));
-  onTestFinished(world.close);
-  const answer = await world.app.inject('/ready');
-  expect([answer.statusCode, answer.json()]).toEqual([
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  const response = await testApp.app.inject('/ready');
+  expect([response.statusCode, response.json()]).toEqual([
     503,
     { status: 'not ready', reason: 'the database is read-only' },
   ]);
@@ -62,7 +62,7 @@ test('a lock that is not available is told in words', () => {
 });
 
 test('SIGHUP does not stop the server', async () => {
-  const server = await startServer({ DATABASE_URL: urlOf(inject('shared')) });
+  const server = await startServer({ DATABASE_URL: databaseUrl(inject('shared')) });
   server.child.kill('SIGHUP');
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect((await fetch(`${server.url}/live`)).status).toBe(200);

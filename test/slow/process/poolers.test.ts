@@ -2,39 +2,42 @@ import { writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { cli, temporaryFolder, urlOf } from '../../support/processes.ts';
-import { openTestDatabase, openWorld, sharedWorld } from '../../support/world.ts';
+import { runCli, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { openTestDatabase, openTestApp, sharedTestApp } from '../../support/test-app.ts';
 
 async function oneConnection() {
-  const told: string[] = [];
-  const database = openTestDatabase(inject('shared'), { poolSize: 1, onUnprepared: () => void told.push('unnamed') });
-  const world = await openWorld(database);
-  onTestFinished(world.close);
-  const me = await world.newProvider();
+  const reported: string[] = [];
+  const database = openTestDatabase(inject('shared'), {
+    poolSize: 1,
+    onUnprepared: () => void reported.push('unnamed'),
+  });
+  const testApp = await openTestApp(database);
+  onTestFinished(testApp.close);
+  const me = await testApp.createProvider();
   const requests = async (n: number) => {
-    const made = await me.post('/v2/locations', { title: `Tag ${n} ${Math.random()}` });
-    return [made.status, (await me.get('/v2/course-tags')).status, (await me.get('/v2/courses')).status];
+    const created = await me.post('/v2/locations', { title: `Tag ${n} ${Math.random()}` });
+    return [created.status, (await me.get('/v2/course-tags')).status, (await me.get('/v2/courses')).status];
   };
   for (let n = 0; n < 3; n += 1) await requests(n);
   const names = async () =>
     (await database.pool.query<{ name: string }>('select name from pg_prepared_statements')).rows.map(
       ({ name }) => name,
     );
-  return { database, told, requests, names };
+  return { database, told: reported, requests, names };
 }
 
 test('requests succeed after the session lost its prepared statements', async () => {
-  const { database, told, requests, names } = await oneConnection();
+  const { database, told: reported, requests, names } = await oneConnection();
   const before = await requests(0);
   expect(before.every((status) => status < 300)).toBe(true);
   expect((await names()).length).toBeGreaterThan(2);
   await database.pool.query('deallocate all');
   expect(await requests(1)).toEqual(before);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test('requests succeed on sessions with prepared statements of another connection, after three of them unnamed', async () => {
-  const { database, told, requests, names } = await oneConnection();
+  const { database, told: reported, requests, names } = await oneConnection();
   const before = await requests(0);
   const known = await names();
   for (let n = 1; n <= 4; n += 1) {
@@ -42,7 +45,7 @@ test('requests succeed on sessions with prepared statements of another connectio
     for (const name of known) await database.pool.query(`prepare "${name}" as select 1`);
     expect(await requests(n)).toEqual(before);
   }
-  expect(told).toEqual(['unnamed']);
+  expect(reported).toEqual(['unnamed']);
   await database.pool.query('deallocate all');
   expect(await requests(5)).toEqual(before);
   expect(await names()).toEqual([]);
@@ -68,15 +71,15 @@ async function portBefore({ ownIds }: { ownIds: boolean }) {
 }
 
 test('import refuses a pooler, which would hand its session to others', async () => {
-  const me = await (await sharedWorld()).newProvider();
+  const me = await (await sharedTestApp()).createProvider();
   const file = join(temporaryFolder(), 'tags.ndjson');
   writeFileSync(file, JSON.stringify({ kind: 'tag', ref: 't', title: 'Tag' }));
   const importOver = async (ownIds: boolean) => {
-    const url = new URL(urlOf(inject('shared')));
+    const url = new URL(databaseUrl(inject('shared')));
     url.searchParams.delete('host');
     url.hostname = '127.0.0.1';
     url.port = String(await portBefore({ ownIds }));
-    const { code, stderr } = await cli(['import', file, '--provider', String(me.id)], { DATABASE_URL: url.href });
+    const { code, stderr } = await runCli(['import', file, '--provider', String(me.id)], { DATABASE_URL: url.href });
     return [code, stderr];
   };
   expect(await importOver(true)).toEqual([

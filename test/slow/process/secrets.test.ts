@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, inject, test, vi } from 'vitest';
-import { invite, mailServer, mailWorld, refusal } from '../../support/mail.ts';
-import { newUser } from '../../support/orders.ts';
-import { tokenFor } from '../../support/pages.ts';
-import { cli, processesNaming, startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
+import { invite, startMailServer, openMailTestApp, smtpError } from '../../support/mail.ts';
+import { createUser } from '../../support/orders.ts';
+import { createUserToken } from '../../support/pages.ts';
+import { runCli, findProcessesByArgument, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 
 // Each starts several processes.
 vi.setConfig({ testTimeout: 240_000 });
@@ -30,9 +30,9 @@ function shownIn(secrets: string[], where: Record<string, string>) {
 }
 
 async function started(env: Record<string, string> = {}) {
-  const world = await mailWorld();
+  const testApp = await openMailTestApp();
   const settings = {
-    DATABASE_URL: withPassword(urlOf(world.name)),
+    DATABASE_URL: withPassword(databaseUrl(testApp.name)),
     DATA_DIR: temporaryFolder(),
     LOG_FORMAT: 'pretty',
     LOG_LEVEL: 'trace',
@@ -41,33 +41,36 @@ async function started(env: Record<string, string> = {}) {
     ...env,
   };
   const server = await startServer(settings);
-  return { ...world, settings, server };
+  return { ...testApp, settings, server };
 }
 
 test('a server tells no key, password or link, in its log, its answers or its name', async () => {
-  const smtp = await mailServer({
+  const smtp = await startMailServer({
     authOptional: false,
     // A server that quotes what it was told.
-    onAuth: ({ password: said }, _session, done) => done(refusal(535, `5.7.8 ${said} is not the password`)),
+    onAuth: ({ password: said }, _session, done) => done(smtpError(535, `5.7.8 ${said} is not the password`)),
   });
   const SMTP_URL = smtp.url.replace('://', `://booking:${smtpPassword}@`);
-  const { server, settings, database, newProvider } = await started({ SMTP_URL });
-  const me = await newProvider();
-  const userId = await newUser(me, { username: 'kari', email: 'kari@x.example' });
+  const { server, settings, database, createProvider } = await started({ SMTP_URL });
+  const me = await createProvider();
+  const userId = await createUser(me, { username: 'kari', email: 'kari@x.example' });
   const provider = ['--provider', String(me.id)];
-  const set = await cli(['user', 'set-password', ...provider, '--user', String(userId)], settings, `${password}\n`);
+  const set = await runCli(['user', 'set-password', ...provider, '--user', String(userId)], settings, `${password}\n`);
   expect(set.code, set.stderr).toBe(0);
-  const made = await cli(['key', 'create', ...provider, '--json'], settings);
-  const { api_key: apiKey, key_id: keyId } = made.json<{ api_key: string; key_id: number }>();
-  const [signIn, choose] = [await tokenFor(me, 'sign_in', userId), await tokenFor(me, 'password', userId)];
+  const created = await runCli(['key', 'create', ...provider, '--json'], settings);
+  const { api_key: apiKey, key_id: keyId } = created.json<{ api_key: string; key_id: number }>();
+  const [signIn, choose] = [
+    await createUserToken(me, 'sign_in', userId),
+    await createUserToken(me, 'password', userId),
+  ];
   await invite(me, 'siv@x.example');
 
-  const answers: string[] = [];
-  const ask = async (path: string, how: RequestInit = {}, expected?: number) => {
-    const answer = await fetch(`${server.url}${path}`, { redirect: 'manual', ...how });
-    const text = await answer.text();
-    if (expected !== undefined) expect([path, answer.status, text]).toEqual([path, expected, text]);
-    answers.push(`${JSON.stringify([...answer.headers])} ${text}`);
+  const responses: string[] = [];
+  const request = async (path: string, how: RequestInit = {}, expected?: number) => {
+    const response = await fetch(`${server.url}${path}`, { redirect: 'manual', ...how });
+    const text = await response.text();
+    if (expected !== undefined) expect([path, response.status, text]).toEqual([path, expected, text]);
+    responses.push(`${JSON.stringify([...response.headers])} ${text}`);
     return text;
   };
   const json = (key: string, body: string) => ({
@@ -75,42 +78,42 @@ test('a server tells no key, password or link, in its log, its answers or its na
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body,
   });
-  const credentials = (given: string) => JSON.stringify({ username: 'kari', password: given, create_login_url: false });
+  const credentials = (input: string) => JSON.stringify({ username: 'kari', password: input, create_login_url: false });
   const parts = new FormData();
   parts.set('title', '');
   for (const key of [bootstrapKey, apiKey, me.apiKey]) {
-    await ask('/v2/courses', { headers: { 'x-api-key': key } }, 200);
-    await ask('/v2/courses', json(key, `{"title": "${key}`), 400);
-    await ask('/v2/courses', json(key, JSON.stringify({ title: 5, level: key, tags: key })), 400);
-    await ask(`/v2/courses?limit=${key}`, { headers: { 'x-api-key': key } }, 400);
-    await ask('/v2/courses', json(key, key), 400);
-    await ask('/v2/courses', { method: 'POST', headers: { 'x-api-key': key }, body: parts }, 400);
-    await ask('/courses', json(key, `{"api_key": "${key}", "title": `), 400);
-    await ask(`/v2/${key}`, { headers: { 'x-api-key': key } }, 404);
+    await request('/v2/courses', { headers: { 'x-api-key': key } }, 200);
+    await request('/v2/courses', json(key, `{"title": "${key}`), 400);
+    await request('/v2/courses', json(key, JSON.stringify({ title: 5, level: key, tags: key })), 400);
+    await request(`/v2/courses?limit=${key}`, { headers: { 'x-api-key': key } }, 400);
+    await request('/v2/courses', json(key, key), 400);
+    await request('/v2/courses', { method: 'POST', headers: { 'x-api-key': key }, body: parts }, 400);
+    await request('/courses', json(key, `{"api_key": "${key}", "title": `), 400);
+    await request(`/v2/${key}`, { headers: { 'x-api-key': key } }, 404);
   }
   for (const path of ['/v2/courses', '/schools', '/v2/booking'])
-    await ask(path, { headers: { 'x-api-key': wrongKey } }, 401);
-  await ask('/v2/check-user-credentials', json(apiKey, credentials(password)), 200);
-  await ask('/v2/check-user-credentials', json(apiKey, credentials(wrongPassword)), 200);
-  await ask('/v2/check-user-credentials', json(apiKey, credentials(password).slice(0, -1)), 400);
-  await ask('/v2/check-user-credentials', json(wrongKey, credentials(password)), 401);
+    await request(path, { headers: { 'x-api-key': wrongKey } }, 401);
+  await request('/v2/check-user-credentials', json(apiKey, credentials(password)), 200);
+  await request('/v2/check-user-credentials', json(apiKey, credentials(wrongPassword)), 200);
+  await request('/v2/check-user-credentials', json(apiKey, credentials(password).slice(0, -1)), 400);
+  await request('/v2/check-user-credentials', json(wrongKey, credentials(password)), 401);
   const form = (fields: Record<string, string>) => ({ method: 'POST', body: new URLSearchParams(fields) });
-  await ask(`/my/password/${choose}`, form({ password: otherPassword, repeated: wrongPassword }), 400);
-  await ask(`/my/password/${choose}`, form({ password: otherPassword, repeated: otherPassword }), 303);
-  await ask(`/my/sign-in/${signIn}`, {}, 410);
-  await ask(`/my/password/${choose}%ff`, {}, 410);
+  await request(`/my/password/${choose}`, form({ password: otherPassword, repeated: wrongPassword }), 400);
+  await request(`/my/password/${choose}`, form({ password: otherPassword, repeated: otherPassword }), 303);
+  await request(`/my/sign-in/${signIn}`, {}, 410);
+  await request(`/my/password/${choose}%ff`, {}, 410);
 
   // With the table away, whatever asks for it fails with a word in the log.
   await database.pool.query('alter table courses rename to away');
-  await ask('/v2/courses', json(apiKey, JSON.stringify({ title: apiKey, text_lead: password })));
-  await ask('/v2/courses', { headers: { 'x-api-key': apiKey } });
+  await request('/v2/courses', json(apiKey, JSON.stringify({ title: apiKey, text_lead: password })));
+  await request('/v2/courses', { headers: { 'x-api-key': apiKey } });
   await database.pool.query('alter table away rename to courses');
   await database.pool.query("alter table course_users add constraint never check (username = '') not valid");
-  const link = `/my/password/${await tokenFor(me, 'password', userId)}`;
-  await ask(link, form({ password, repeated: password }), 500);
+  const link = `/my/password/${await createUserToken(me, 'password', userId)}`;
+  await request(link, form({ password, repeated: password }), 500);
   await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('could not be sent');
-  expect((await cli(['key', 'revoke', String(keyId)], settings)).code).toBe(0);
-  await ask('/v2/courses', { headers: { 'x-api-key': apiKey } }, 401);
+  expect((await runCli(['key', 'revoke', String(keyId)], settings)).code).toBe(0);
+  await request('/v2/courses', { headers: { 'x-api-key': apiKey } }, 401);
 
   const { rows } = await database.pool.query<{ all: string }>(
     `select coalesce((select json_agg(o)::text from outbox o), '') || (select json_agg(e)::text from audit_entries e) as all`,
@@ -119,20 +122,20 @@ test('a server tells no key, password or link, in its log, its answers or its na
     ...[databasePassword, smtpPassword, base64(smtpPassword), base64(`\0booking\0${smtpPassword}`), bootstrapKey],
     ...[apiKey, me.apiKey, wrongKey, password, otherPassword, wrongPassword, signIn, choose, link.split('/').at(-1)!],
   ];
-  const listed = await cli(['mail', 'list', '--json'], settings);
-  const audit = await cli(['audit', 'list', '--json'], settings);
-  const keys = await cli(['key', 'list', ...provider, '--json'], settings);
+  const listed = await runCli(['mail', 'list', '--json'], settings);
+  const audit = await runCli(['audit', 'list', '--json'], settings);
+  const keys = await runCli(['key', 'list', ...provider, '--json'], settings);
   expect(
     shownIn(secrets, {
       log: server.output() + server.errors(),
-      answers: answers.join('\n'),
+      responses: responses.join('\n'),
       'outbox and audit log': rows[0]!.all,
       'command line': listed.stdout + audit.stdout + keys.stdout + set.stdout + set.stderr,
     }),
   ).toEqual([]);
   expect(server.output()).toContain('failed');
   expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).toBe(`${process.execPath}\0dist/main.js\0`);
-  expect(secrets.flatMap((secret) => processesNaming(secret))).toEqual([]);
+  expect(secrets.flatMap((secret) => findProcessesByArgument(secret))).toEqual([]);
 });
 
 test.each([
@@ -142,11 +145,11 @@ test.each([
   ['a broken percent', `postgres://booking:${databasePassword}%zz@127.0.0.1:1/booking`],
   ['another scheme', `mysql://booking:${databasePassword}@127.0.0.1/booking`],
   ['no such database', ''],
-])('a DATABASE_URL with %s is refused without its password', async (_name, given) => {
-  const DATABASE_URL = given || withPassword(urlOf('no_such_database'));
+])('a DATABASE_URL with %s is refused without its password', async (_name, input) => {
+  const DATABASE_URL = input || withPassword(databaseUrl('no_such_database'));
   const env = { DATABASE_URL, STARTUP_WAIT_MS: '0', LOG_LEVEL: 'trace', LOG_FORMAT: 'json' };
   const server = await startServer(env);
-  const command = await cli(['provider', 'list'], env);
+  const command = await runCli(['provider', 'list'], env);
   expect([await server.ended, command.code]).toEqual([1, 1]);
   const said = { server: server.output() + server.errors(), command: command.stdout + command.stderr };
   expect(shownIn([databasePassword], said)).toEqual([]);
@@ -159,7 +162,7 @@ test.each([
   ['BOOTSTRAP_API_KEY', bootstrapKey],
   ['BOOTSTRAP_API_KEY', `${bootstrapKey} and a blank`],
 ])('a %s that is not valid is not told', async (name, value) => {
-  const server = await startServer({ DATABASE_URL: urlOf(inject('shared')), [name]: value, LOG_LEVEL: 'trace' });
+  const server = await startServer({ DATABASE_URL: databaseUrl(inject('shared')), [name]: value, LOG_LEVEL: 'trace' });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain(name);
   expect(shownIn([smtpPassword, bootstrapKey], { server: server.output() + server.errors() })).toEqual([]);
@@ -177,7 +180,7 @@ test('no --help shows what is configured', async () => {
     [...(help.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!);
   const seen: string[] = [];
   const visit = async (path: string[]) => {
-    const { code, stdout, stderr } = await cli([...path, '--help'], env);
+    const { code, stdout, stderr } = await runCli([...path, '--help'], env);
     expect([path, code]).toEqual([path, 0]);
     seen.push(path.join(' '));
     expect(shownIn([databasePassword, smtpPassword, bootstrapKey], { [path.join(' ')]: stdout + stderr })).toEqual([]);
@@ -200,7 +203,7 @@ test('while it runs, the command line names no secret among the processes', asyn
   expect(named).toContain('provider');
   for (const secret of [databasePassword, smtpPassword, bootstrapKey]) {
     expect(named).not.toContain(secret);
-    expect(processesNaming(secret)).toEqual([]);
+    expect(findProcessesByArgument(secret)).toEqual([]);
   }
   await ended;
 });

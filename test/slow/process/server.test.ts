@@ -3,24 +3,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { AppOptions } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
-import { startServer, urlOf } from '../../support/processes.ts';
-import { limits, openTestDatabase, openWorld, ownDatabase, send, settings, sharedWorld } from '../../support/world.ts';
+import { startServer, databaseUrl } from '../../support/processes.ts';
+import {
+  limits,
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  send,
+  settings,
+  sharedTestApp,
+} from '../../support/test-app.ts';
 
 const key = 'chosen-by-the-operator-0123456789';
 
 /** A real process with one provider. */
 const startWithKey = async (env: Record<string, string> = {}) =>
   startServer({
-    DATABASE_URL: urlOf(await ownDatabase()),
+    DATABASE_URL: databaseUrl(await ownDatabase()),
     BOOTSTRAP_API_KEY: key,
     BOOTSTRAP_PROVIDER: 'First',
     ...env,
   });
 
 async function worldWith(options: Partial<AppOptions>) {
-  const world = await openWorld(openTestDatabase(inject('shared')), options);
-  onTestFinished(world.close);
-  return world;
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
+  onTestFinished(testApp.close);
+  return testApp;
 }
 
 /** A connection that sends what it is told and keeps what it hears. */
@@ -49,8 +57,8 @@ test('while it drains /ready says so, everything else is answered, and then the 
   server.child.kill('SIGTERM');
   await expect.poll(async () => (await get('/ready')).status).toBe(503);
   expect(await (await get('/ready')).json()).toEqual({ status: 'not ready', reason: 'draining' });
-  const answer = await get('/v2/schools');
-  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+  const response = await get('/v2/schools');
+  expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
   expect((await get('/live')).status).toBe(200);
   expect(await server.ended).toBe(0);
   expect(performance.now() - since).toBeGreaterThan(1_400);
@@ -73,10 +81,10 @@ const shortly = { headersMs: 600, requestMs: 600 };
 
 /** A listening world with little patience; its server looks every two seconds. */
 async function impatient(waits: Partial<typeof limits>) {
-  const world = await worldWith({ limits: { ...limits, ...waits } });
-  await world.app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = world.app.server.address() as AddressInfo;
-  return { port, me: await world.newProvider() };
+  const testApp = await worldWith({ limits: { ...limits, ...waits } });
+  await testApp.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = testApp.app.server.address() as AddressInfo;
+  return { port, me: await testApp.createProvider() };
 }
 
 test.each<[string, Partial<typeof limits>, (apiKey: string) => string]>([
@@ -105,16 +113,16 @@ test('who sends a little now and then is cut off all the same', async () => {
 
 test('who waits for an answer longer than a connection may stand still gets it', async () => {
   const database = openTestDatabase(inject('shared'), { writeMs: 20_000 });
-  const world = await openWorld(database, { limits: { ...limits, ...shortly } });
-  onTestFinished(world.close);
-  await world.app.listen({ port: 0, host: '127.0.0.1' });
-  const me = await world.newProvider();
-  const held = database.write([me.id], async () => sleep(600 + 3_000 + 1_500));
+  const testApp = await openTestApp(database, { limits: { ...limits, ...shortly } });
+  onTestFinished(testApp.close);
+  await testApp.app.listen({ port: 0, host: '127.0.0.1' });
+  const me = await testApp.createProvider();
+  const existing = database.write([me.id], async () => sleep(600 + 3_000 + 1_500));
   const body = JSON.stringify({ title: 'Late' });
-  const client = wire((world.app.server.address() as AddressInfo).port);
+  const client = wire((testApp.app.server.address() as AddressInfo).port);
   client.send(posting(me.apiKey, body.length).replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n') + body);
   expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 201 /);
-  await held;
+  await existing;
 });
 
 test('who sends much more than is taken hears so', async () => {
@@ -131,13 +139,13 @@ test('who sends much more than is taken hears so', async () => {
 test('a connection serves several requests and is closed once it is idle', async () => {
   const { port, me } = await impatient({ keepAliveMs: 600 });
   const client = wire(port);
-  const ask = () => client.send(`GET /v2/course-tags HTTP/1.1\r\nhost: a\r\nx-api-key: ${me.apiKey}\r\n\r\n`);
-  const answers = () => client.heard().split('HTTP/1.1 200 OK').length - 1;
-  ask();
-  await expect.poll(answers).toBe(1);
+  const request = () => client.send(`GET /v2/course-tags HTTP/1.1\r\nhost: a\r\nx-api-key: ${me.apiKey}\r\n\r\n`);
+  const responses = () => client.heard().split('HTTP/1.1 200 OK').length - 1;
+  request();
+  await expect.poll(responses).toBe(1);
   await sleep(300);
-  ask();
-  await expect.poll(answers).toBe(2);
+  request();
+  await expect.poll(responses).toBe(2);
   const { ms } = await client.closed;
   expect(ms).toBeGreaterThan(800);
   expect(ms).toBeLessThan(5_000);
@@ -145,7 +153,7 @@ test('a connection serves several requests and is closed once it is idle', async
 
 test('Link leads to PUBLIC_URL, with its path', async () => {
   const { PUBLIC_URL } = readConfig({ PUBLIC_URL: 'https://booking.example/api/' });
-  const me = await (await worldWith({ settings: { ...settings, publicUrl: PUBLIC_URL } })).newProvider();
+  const me = await (await worldWith({ settings: { ...settings, publicUrl: PUBLIC_URL } })).createProvider();
   const first = await me.course();
   await me.course();
   const { headers } = await me.get('/v2/courses?limit=1', { host: 'elsewhere.example' });
@@ -204,7 +212,7 @@ test.each(['', '10.0.0.0/8'])('with TRUST_PROXY %j a forwarded address is not be
 });
 
 test('/docs is a page whose every part comes from here', async () => {
-  const { app } = await sharedWorld();
+  const { app } = await sharedTestApp();
   const page = await send(app, { url: '/docs' });
   expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
   const parts = [...page.text.matchAll(/<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"]+)"/g)].map(([, to]) => to!);
@@ -220,7 +228,7 @@ test('/docs is a page whose every part comes from here', async () => {
 });
 
 test('/ leads to the docs, and the document is OpenAPI 3.1 of this version', async () => {
-  const { app } = await sharedWorld();
+  const { app } = await sharedTestApp();
   expect((await send(app, { url: '/' })).headers['location']).toBe('/docs');
   const { openapi, info, paths } = (await send(app, { url: '/openapi.json' })).json();
   expect(openapi).toMatch(/^3\.1\./);

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { asAdmin, connectionTo, ownDatabase } from '../../support/world.ts';
-import { cli, processesNaming, startServer, temporaryFolder, urlOf } from '../../support/processes.ts';
+import { asAdmin, connectionTo, ownDatabase } from '../../support/test-app.ts';
+import { runCli, findProcessesByArgument, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { onTestFinished } from 'vitest';
 
 const keyOf = (DATA_DIR: string) => readFileSync(join(DATA_DIR, 'demo-api-key'), 'utf8').trim();
@@ -21,8 +21,8 @@ test('the first start brings everything up; the printed line works; the second i
   const said = first.output().trim().split('\n');
   const pasted = said.findLast((line) => line.startsWith('  '))!.trim();
   expect(pasted).toMatch(/^curl -H 'X-API-Key: cbs_/);
-  const answer = JSON.parse(execFileSync('sh', ['-c', `${pasted} -s`], { encoding: 'utf8' })) as unknown[];
-  expect(answer).toHaveLength(3);
+  const response = JSON.parse(execFileSync('sh', ['-c', `${pasted} -s`], { encoding: 'utf8' })) as unknown[];
+  expect(response).toHaveLength(3);
   const courses = (await (await get(`${first.url}/v2/courses?paginate=1&limit=1`, key)).json()) as {
     pagination: object;
   };
@@ -30,7 +30,7 @@ test('the first start brings everything up; the printed line works; the second i
 
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
-  expect(processesNaming(DATA_DIR)).toEqual([]);
+  expect(findProcessesByArgument(DATA_DIR)).toEqual([]);
 
   const second = await startServer({ DATA_DIR });
   expect(keyOf(DATA_DIR)).toBe(key);
@@ -49,7 +49,7 @@ test('the first start brings everything up; the printed line works; the second i
   // npm passes the same key press on a second time.
   second.child.kill('SIGINT');
   expect(await second.ended).toBe(0);
-  expect(processesNaming(DATA_DIR)).toEqual([]);
+  expect(findProcessesByArgument(DATA_DIR)).toEqual([]);
 });
 
 test('SIGTERM to npm reaches the server', async () => {
@@ -57,7 +57,7 @@ test('SIGTERM to npm reaches the server', async () => {
   const server = await startServer({ DATA_DIR }, ['npm', 'start']);
   server.child.kill('SIGTERM');
   await server.ended;
-  await expect.poll(() => processesNaming(DATA_DIR), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => findProcessesByArgument(DATA_DIR), { timeout: 60_000 }).toEqual([]);
   await expect(get(`${server.url}/live`)).rejects.toThrow();
 });
 
@@ -73,7 +73,7 @@ test('after kill -9 nothing is left running and the next start recovers', async 
   expect(listed.map(({ title }) => title)).toContain('Kept');
   second.child.kill('SIGKILL');
   await second.ended;
-  await expect.poll(() => processesNaming(DATA_DIR), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => findProcessesByArgument(DATA_DIR), { timeout: 60_000 }).toEqual([]);
 });
 
 test('when the embedded database dies the server answers 503 and then goes on', async () => {
@@ -102,7 +102,7 @@ test('SIGTERM finishes the request in flight', async () => {
   const database = await ownDatabase();
   const key = 'k'.repeat(40);
   const server = await startServer({
-    DATABASE_URL: urlOf(database),
+    DATABASE_URL: databaseUrl(database),
     BOOTSTRAP_API_KEY: key,
     BOOTSTRAP_PROVIDER: 'First',
   });
@@ -127,7 +127,7 @@ test("an operator's database is used, nothing embedded starts, and no demo data 
   const DATA_DIR = join(temporaryFolder(), 'data');
   const key = 'chosen-by-the-operator-0123456789';
   const env = {
-    DATABASE_URL: urlOf(await ownDatabase()),
+    DATABASE_URL: databaseUrl(await ownDatabase()),
     DATA_DIR,
     BOOTSTRAP_API_KEY: key,
     BOOTSTRAP_PROVIDER: 'First school',
@@ -146,17 +146,20 @@ test('without migrations /ready says so until the command line has migrated', as
   const name = `booking_bare_${process.pid}`;
   await asAdmin(`create database ${name}`);
   onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
-  const env = { DATABASE_URL: urlOf(name) };
+  const env = { DATABASE_URL: databaseUrl(name) };
   const server = await startServer({ ...env, MIGRATE_ON_START: 'false' });
   const ready = await get(`${server.url}/ready`);
   expect([ready.status, await ready.json()]).toEqual([
     503,
     { status: 'not ready', reason: 'the database is not migrated' },
   ]);
-  expect((await cli(['provider', 'list'], env)).stderr).toBe(
+  expect((await runCli(['provider', 'list'], env)).stderr).toBe(
     'error: The database is not migrated yet: run `migrate`\n',
   );
-  expect(await cli(['migrate'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied') as string });
+  expect(await runCli(['migrate'], env)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Applied') as string,
+  });
   expect(await (await get(`${server.url}/ready`)).json()).toEqual({ status: 'ready' });
 });
 
@@ -167,7 +170,7 @@ test('several servers at once on one empty folder load the demo data once', asyn
   expect(loaded).toHaveLength(1);
   const key = keyOf(DATA_DIR);
   for (const server of servers) expect((await get(`${server.url}/v2/schools`, key)).status).toBe(200);
-  const { stdout } = await cli(['provider', 'list', '--json'], { DATA_DIR });
+  const { stdout } = await runCli(['provider', 'list', '--json'], { DATA_DIR });
   expect(JSON.parse(stdout)).toHaveLength(5);
 });
 

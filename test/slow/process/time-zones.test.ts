@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { load, questions } from '../../support/everything.ts';
-import { startServer, urlOf } from '../../support/processes.ts';
-import { schoolFile } from '../../support/school-file.ts';
-import { openTestDatabase, openWorld, ownDatabase } from '../../support/world.ts';
+import { importObjects, listUrls } from '../../support/all-responses.ts';
+import { startServer, databaseUrl } from '../../support/processes.ts';
+import { schoolFile } from '../../support/import-file.ts';
+import { openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
 
 /** On both sides of a change of clocks, in the hour that is skipped and the one that comes twice. */
 const days = [
@@ -15,8 +15,8 @@ const days = [
 
 test('answers and filters are the same whatever the zone of the machine', async () => {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name));
-  const me = await world.newProvider();
+  const testApp = await openTestApp(openTestDatabase(name));
+  const me = await testApp.createProvider();
   const courseId = await me.course();
   await (
     await me.ctx()
@@ -30,13 +30,13 @@ test('answers and filters are the same whatever the zone of the machine', async 
       `update courses set created_at = '2026-01-15 12:00:00+01', updated_at = '2026-07-15 12:00:00+02' where id = ${courseId}`,
     );
   });
-  const other = await world.newProvider();
-  expect((await load(me, schoolFile(other.id), {}, { name })).reasons).toEqual([]);
-  await world.close();
+  const other = await testApp.createProvider();
+  expect((await importObjects(me, schoolFile(other.id), {}, { name })).reasons).toEqual([]);
+  await testApp.close();
 
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const TZ of ['UTC', 'America/St_Johns', 'Pacific/Kiritimati', 'Europe/Oslo']) {
-    const server = await startServer({ DATABASE_URL: urlOf(name), TZ });
+    const server = await startServer({ DATABASE_URL: databaseUrl(name), TZ });
     const get = async (path: string) =>
       (await fetch(server.url + path, { headers: { 'x-api-key': me.apiKey } })).json();
     const [course] = (await get('/v2/courses?limit=1')) as { created_at: string; updated_at: string }[];
@@ -48,11 +48,11 @@ test('answers and filters are the same whatever the zone of the machine', async 
       );
       expect((found as { items: { start_at: string }[] }).items.map((date) => date.start_at)).toEqual([start_at]);
     }
-    const answers = [];
-    for (const url of questions) answers.push(await get(url));
-    told.push(JSON.stringify([await get('/v2/coursedates?include[]=course'), course, answers]));
+    const responses = [];
+    for (const url of listUrls) responses.push(await get(url));
+    reported.push(JSON.stringify([await get('/v2/coursedates?include[]=course'), course, responses]));
     server.child.kill('SIGTERM');
     await server.ended;
   }
-  expect(new Set(told).size).toBe(1);
+  expect(new Set(reported).size).toBe(1);
 });

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/database/client.ts';
 import { openEmbeddedDatabase } from '../../../src/embedded-postgres/index.ts';
 import { describeError } from '../../../src/runtime/describe-error.ts';
 import { waitForDatabase } from '../../../src/runtime/store.ts';
-import { makeAuthority, makeCertificate } from '../../support/certificates.ts';
+import { createAuthority, createCertificate } from '../../support/certificates.ts';
 import { startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
@@ -24,7 +24,7 @@ const missing = !succeeds('openssl version') ? 'no openssl here' : canListen ? '
 /** A PostgreSQL that takes only TLS connections at the address, with a certificate for those names. */
 async function startDatabase() {
   const folder = temporaryFolder();
-  const authority = makeAuthority(folder, 'authority');
+  const authority = createAuthority(folder, 'authority');
   const hba = join(folder, 'hba.conf');
   writeFileSync(hba, `local all all trust\nhostssl all all 127.0.0.0/8 trust\n`);
   const dataDir = join(folder, 'data');
@@ -41,7 +41,7 @@ async function startDatabase() {
   const { uid, gid } = statSync(home);
 
   const present = async (names: string, days = 1, issuer = authority) => {
-    const { certificate, key } = makeCertificate(folder, 'server', issuer, names, days);
+    const { certificate, key } = createCertificate(folder, 'server', issuer, names, days);
     for (const [from, to] of [
       [certificate, join(home, 'server.crt')],
       [key, join(home, 'server.key')],
@@ -115,7 +115,7 @@ test.skipIf(missing)(
   async () => {
     const { folder, authority, present } = await startDatabase();
     const right = `?sslmode=verify-full&sslrootcert=${authority.certificate}`;
-    const other = makeAuthority(folder, 'other');
+    const other = createAuthority(folder, 'other');
     expect(await refusal(right)).toBe(
       'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE demands',
     );

@@ -3,40 +3,40 @@ import { expect, test } from 'vitest';
 import {
   contentTypes,
   dialects,
-  fieldsOf,
-  poison,
-  write,
-  writeRaw,
-  writes,
+  fieldNames,
+  hostileValue,
+  sendWrite,
+  sendRawWrite,
+  writeEndpoints,
   type Fields,
-} from '../../support/generate.ts';
-import { endpointsOf } from '../../support/isolation.ts';
+} from '../../support/request-bodies.ts';
+import { listEndpoints } from '../../support/isolation.ts';
 import { runs } from '../../support/property-runs.ts';
-import { sharedWorld, type Answer } from '../../support/world.ts';
+import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const { newProvider } = world;
+const testApp = await sharedTestApp();
+const { createProvider } = testApp;
 const numRuns = runs(0.75);
-const reader = await newProvider();
-for (let made = 0; made < 2; made += 1) await reader.course({ tags: [{ title: 'One' }] });
+const reader = await createProvider();
+for (let created = 0; created < 2; created += 1) await reader.course({ tags: [{ title: 'One' }] });
 const course = await reader.course({ tags: [{ title: 'One' }] });
-const writer = await newProvider();
+const writer = await createProvider();
 
 /** Whatever was asked: no fault of ours, JSON, and an error in its interface's shape that tells nothing of the inside. */
-function expectDecent(endpoint: string, answer: Answer) {
-  expect(answer.status, answer.text.slice(0, 300)).toBeLessThan(500);
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-  if (answer.status < 400) return void answer.json();
+function expectDecent(endpoint: string, response: TestResponse) {
+  expect(response.status, response.text.slice(0, 300)).toBeLessThan(500);
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  if (response.status < 400) return void response.json();
 
   const error = expect.any(String) as string;
   const names = expect.any(Array) as string[];
-  if (endpoint === 'POST /v2/admin-users' && answer.status === 400) {
-    expect(answer.json()).toEqual({ errors: { missing_fields: names, not_valid: names } });
+  if (endpoint === 'POST /v2/admin-users' && response.status === 400) {
+    expect(response.json()).toEqual({ errors: { missing_fields: names, not_valid: names } });
   } else if (/ \/v2\/(booking|campaigns\/validate|vouchers)/.test(endpoint)) {
-    expect(answer.json()).toEqual({ successful: false, errors: expect.any(Array) as unknown[], error });
-  } else expect(answer.json()).toEqual(endpoint.includes(' /v2/') ? { error } : { status: 'failure', error });
-  expect(answer.text).not.toMatch(/select |drizzle|at \/|\.[jt]s:\d|node_modules|postgres/i);
-  expect(answer.text.length).toBeLessThan(1_000);
+    expect(response.json()).toEqual({ successful: false, errors: expect.any(Array) as unknown[], error });
+  } else expect(response.json()).toEqual(endpoint.includes(' /v2/') ? { error } : { status: 'failure', error });
+  expect(response.text).not.toMatch(/select |drizzle|at \/|\.[jt]s:\d|node_modules|postgres/i);
+  expect(response.text.length).toBeLessThan(1_000);
 }
 
 const goodValues = fc.constantFrom(
@@ -67,7 +67,9 @@ const rawValues = fc.constantFrom(
   '#',
 );
 const anyText = fc.oneof(
-  poison.map((value) => encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed())),
+  hostileValue.map((value) =>
+    encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed()),
+  ),
   fc.string({ unit: 'binary', maxLength: 20 }).map((text) => encodeURIComponent(text.toWellFormed())),
 );
 const brackets = ['', '', '', '', '[]', '[0]', '[x]', '[__proto__]', '%5B%5D', '%5b1%5d', '[', '[]['];
@@ -82,7 +84,7 @@ const queryOf = (names: string[]) => {
   return fc.array(parameter, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('&'));
 };
 
-const endpoints = endpointsOf(world);
+const endpoints = listEndpoints(testApp);
 const named = /\{\w+\}/g;
 test.each(endpoints.filter(({ method }) => method === 'GET'))(
   '$name bears any query',
@@ -90,8 +92,8 @@ test.each(endpoints.filter(({ method }) => method === 'GET'))(
     const parameters = (operation.parameters ?? []).filter((one) => one.in === 'query');
     const query = queryOf(parameters.map((one) => one.name.replace('[]', '')));
     const url = path.replace(/(?<=^\/v2\/courses\/)\{\w+\}/, String(course)).replaceAll(named, '1');
-    const ask = async (text: string) => expectDecent(name, await reader.get(`${url}?${text}`));
-    await fc.assert(fc.asyncProperty(query, ask), { numRuns: parameters.length > 0 ? numRuns : runs(0.25) });
+    const request = async (text: string) => expectDecent(name, await reader.get(`${url}?${text}`));
+    await fc.assert(fc.asyncProperty(query, request), { numRuns: parameters.length > 0 ? numRuns : runs(0.25) });
   },
   60_000,
 );
@@ -117,14 +119,14 @@ test.each(endpoints.filter(({ path }) => /\{\w*id\}/.test(path)))(
       fc.constantFrom(...noIds),
       anyText.map((text) => text.slice(0, 4_000)).filter((text) => !/^\d*$|^\.{1,2}$/.test(text)),
     );
-    const ask = async (id: string) => {
-      const answer = await writer.request(method)(path.replaceAll(named, id), method === 'GET' ? undefined : {});
-      expectDecent(name, answer);
+    const request = async (id: string) => {
+      const response = await writer.request(method)(path.replaceAll(named, id), method === 'GET' ? undefined : {});
+      expectDecent(name, response);
       // An id of nobody's is found to be so when the body is read.
       const refused = id === '2147483648' ? [404, 400] : [/%(?![\da-f]{2})|%ff/i.test(id) ? 400 : 404];
-      expect(refused, id).toContain(answer.status);
+      expect(refused, id).toContain(response.status);
     };
-    await fc.assert(fc.asyncProperty(ids, ask), { numRuns });
+    await fc.assert(fc.asyncProperty(ids, request), { numRuns });
   },
   60_000,
 );
@@ -135,15 +137,18 @@ test('every write is generated', () => {
   const all = endpoints.filter(({ operation }) => operation.requestBody !== undefined).map(named);
   // What a booking takes has a test of its own; a sign-on writes nothing that can be read.
   const others = ['POST /v2/booking', 'POST /v2/check-user-credentials'];
-  expect([...writes.map(({ name }) => name), ...others].sort()).toEqual(all.sort());
+  expect([...writeEndpoints.map(({ name }) => name), ...others].sort()).toEqual(all.sort());
 });
 
-const jsonValue = fc.oneof({ weight: 3, arbitrary: poison }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 7 }) });
-test.each(writes)(
+const jsonValue = fc.oneof(
+  { weight: 3, arbitrary: hostileValue },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 7 }) },
+);
+test.each(writeEndpoints)(
   '$name bears any field in any dialect',
   async (way) => {
     const field = fc.tuple(
-      fc.constantFrom(...fieldsOf(way), '__proto__', 'constructor', 'a[__proto__][x]', '', '[]', 'x'),
+      fc.constantFrom(...fieldNames(way), '__proto__', 'constructor', 'a[__proto__][x]', '', '[]', 'x'),
       jsonValue,
     );
     const fields = fc
@@ -157,7 +162,7 @@ test.each(writes)(
         ...Object.fromEntries(sent),
       }));
     const send = async (sent: Fields, dialect: (typeof dialects)[number]) =>
-      expectDecent(way.name, await write(writer, way, dialect, sent));
+      expectDecent(way.name, await sendWrite(writer, way, dialect, sent));
     await fc.assert(fc.asyncProperty(fields, fc.constantFrom(...dialects), send), { numRuns });
   },
   60_000,
@@ -206,11 +211,11 @@ const type = fc.constantFrom(
   'x',
   '/',
 );
-test.each(writes)(
+test.each(writeEndpoints)(
   '$name bears any bytes of any type',
   async (way) => {
     const send = async (body: Buffer, contentType: string) =>
-      expectDecent(way.name, await writeRaw(writer, way, contentType, body));
+      expectDecent(way.name, await sendRawWrite(writer, way, contentType, body));
     await fc.assert(fc.asyncProperty(bytes, type, send), { numRuns });
   },
   60_000,
@@ -232,11 +237,11 @@ const headerText = fc.oneof(
 test('any header is borne', async () => {
   const headers = fc.dictionary(fc.constantFrom(...headerNames), headerText, { maxKeys: 3 });
   const url = fc.constantFrom('/v2/courses', '/v2/durations', '/schools', '/courses');
-  const ask = async (sent: Record<string, string>, asked: string) => {
-    const answer = await reader.get(asked, { ...sent });
-    if (answer.status === 304) return;
-    if (answer.status !== 401) expectDecent(`GET ${asked}`, answer);
-    expect(answer.headers['x-request-id']).toMatch(/^[\w.-]{1,64}$/);
+  const request = async (sent: Record<string, string>, query: string) => {
+    const response = await reader.get(query, { ...sent });
+    if (response.status === 304) return;
+    if (response.status !== 401) expectDecent(`GET ${query}`, response);
+    expect(response.headers['x-request-id']).toMatch(/^[\w.-]{1,64}$/);
   };
-  await fc.assert(fc.asyncProperty(headers, url, ask), { numRuns });
+  await fc.assert(fc.asyncProperty(headers, url, request), { numRuns });
 });

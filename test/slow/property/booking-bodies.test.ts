@@ -1,19 +1,27 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bookable, bookingOf, booked, codesIn, person } from '../../support/booking.ts';
-import { contentTypes, dialects, encoded, poison, stateOf, typed, type Fields } from '../../support/generate.ts';
+import { createBookableDate, bookingBody, bookOrFail, errorCodes, person } from '../../support/booking.ts';
+import {
+  contentTypes,
+  dialects,
+  encodeBody,
+  hostileValue,
+  hashRows,
+  contentTypeHeader,
+  type Fields,
+} from '../../support/request-bodies.ts';
 import { runs } from '../../support/property-runs.ts';
-import { sharedWorld, type Answer } from '../../support/world.ts';
+import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
-const me = await newProvider();
-const { dateId } = await bookable(me);
+const { createProvider } = await sharedTestApp();
+const me = await createProvider();
+const { dateId } = await createBookableDate(me);
 
 /** Whatever was sent: no fault of ours, and a failure that lists codes and tells nothing of the inside. */
-function expectDecent(answer: Answer) {
-  expect([200, 201, 400, 404, 413, 415], answer.text.slice(0, 300)).toContain(answer.status);
-  const { successful, errors, error } = answer.json();
-  expect(successful).toBe(answer.status < 400);
+function expectDecent(response: TestResponse) {
+  expect([200, 201, 400, 404, 413, 415], response.text.slice(0, 300)).toContain(response.status);
+  const { successful, errors, error } = response.json();
+  expect(successful).toBe(response.status < 400);
   if (successful) return;
   expect(errors.length).toBeGreaterThan(0);
   for (const one of errors) {
@@ -22,7 +30,7 @@ function expectDecent(answer: Answer) {
   }
   expect(error).toBe(errors[0].message);
   expect(new Set(errors.map((one: object) => JSON.stringify(one))).size).toBe(errors.length);
-  expect(answer.text).not.toMatch(/select |drizzle|at \/|\.[jt]s:\d|node_modules|postgres/i);
+  expect(response.text).not.toMatch(/select |drizzle|at \/|\.[jt]s:\d|node_modules|postgres/i);
 }
 
 const top = [
@@ -56,7 +64,7 @@ const ofPerson = [
   'trigger_value',
 ];
 const ofConfig = ['reject_passed_deadline', 'seats_availability_check', 'waiting_list_when_full', 'x'];
-const value = fc.oneof({ weight: 3, arbitrary: poison }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) });
+const value = fc.oneof({ weight: 3, arbitrary: hostileValue }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) });
 const some = (names: string[], maxKeys: number) =>
   fc.dictionary(fc.constantFrom(...names), value, { maxKeys, noNullPrototype: true });
 const anyBody = fc
@@ -71,14 +79,14 @@ const anyBody = fc
     const participants = people.map((one) =>
       typeof one === 'object' && one !== null && !Array.isArray(one) ? { ...person(), ...one } : one,
     );
-    return { ...bookingOf(dateId), participants, config, ...fields };
+    return { ...bookingBody(dateId), participants, config, ...fields };
   });
 
 test.each(dialects)(
   'POST /v2/booking bears any body as %s',
   async (dialect) => {
     const send = async (body: Fields) =>
-      expectDecent(await me.post('/v2/booking', encoded(dialect, body), typed(dialect)));
+      expectDecent(await me.post('/v2/booking', encodeBody(dialect, body), contentTypeHeader(dialect)));
     await fc.assert(fc.asyncProperty(anyBody, send), { numRuns: runs(0.75) });
   },
   60_000,
@@ -86,16 +94,16 @@ test.each(dialects)(
 
 test('POST /v2/booking writes nothing of what it refuses', async () => {
   const send = async (body: Fields, dialect: (typeof dialects)[number]) => {
-    const before = await stateOf(me);
-    const { status } = await me.post('/v2/booking', encoded(dialect, body), typed(dialect));
-    expect((await stateOf(me)) === before).toBe(status !== 201);
+    const before = await hashRows(me);
+    const { status } = await me.post('/v2/booking', encodeBody(dialect, body), contentTypeHeader(dialect));
+    expect((await hashRows(me)) === before).toBe(status !== 201);
   };
   await fc.assert(fc.asyncProperty(anyBody, fc.constantFrom(...dialects), send), { numRuns: runs(0.5) });
 });
 
 test('any text means the same in every dialect', async () => {
   const texts = fc.oneof(
-    poison.filter((one) => typeof one === 'string'),
+    hostileValue.filter((one) => typeof one === 'string'),
     fc.string({ unit: 'grapheme', maxLength: 20 }),
   );
   const names = [
@@ -115,13 +123,14 @@ test('any text means the same in every dialect', async () => {
     }),
   });
   const check = async ({ fields, ofOne }: { fields: Fields; ofOne: Fields }) => {
-    const sent = { ...bookingOf(dateId), ...fields, participants: [{ ...person(), ...ofOne }, person()] };
-    const answers = [];
-    for (const dialect of dialects) answers.push(await me.post('/v2/booking', encoded(dialect, sent), typed(dialect)));
-    const told = answers.map(
-      (answer) => (answer.status === 201 ? answer.json().summary.total_incl_vat : answer.text) as unknown,
+    const sent = { ...bookingBody(dateId), ...fields, participants: [{ ...person(), ...ofOne }, person()] };
+    const responses = [];
+    for (const dialect of dialects)
+      responses.push(await me.post('/v2/booking', encodeBody(dialect, sent), contentTypeHeader(dialect)));
+    const reported = responses.map(
+      (response) => (response.status === 201 ? response.json().summary.total_incl_vat : response.text) as unknown,
     );
-    expect([told[1], told[2]]).toEqual([told[0], told[0]]);
+    expect([reported[1], reported[2]]).toEqual([reported[0], reported[0]]);
   };
   await fc.assert(fc.asyncProperty(body, check), { numRuns: runs(0.5) });
 });
@@ -141,23 +150,23 @@ test.each([
   ['comment', 5_000, ofParticipant],
   ['trigger_value', 5_000, ofParticipant],
 ] as const)('%s takes %i characters and not one more', async (name, limit, of) => {
-  const { dateId } = await bookable(me);
+  const { dateId } = await createBookableDate(me);
   for (const character of ['x', '🚑']) {
     const longest = character.repeat(limit);
-    await booked(me, dateId, of(name)(longest));
-    const answer = await me.post('/v2/booking', bookingOf(dateId, of(name)(`${longest}${character}`)));
-    expect([answer.status, codesIn(answer)]).toEqual([400, ['field_invalid']]);
-    expect(answer.json().error).toMatch(new RegExp(`${name} is not valid$`));
+    await bookOrFail(me, dateId, of(name)(longest));
+    const response = await me.post('/v2/booking', bookingBody(dateId, of(name)(`${longest}${character}`)));
+    expect([response.status, errorCodes(response)]).toEqual([400, ['field_invalid']]);
+    expect(response.json().error).toMatch(new RegExp(`${name} is not valid$`));
   }
 });
 
 test('the longest trigger value of a child date leads there', async () => {
-  const { dateId, courseId } = await bookable(me);
+  const { dateId, courseId } = await createBookableDate(me);
   const trigger_value = 'x'.repeat(5_000);
   const child = await me.post(`/v2/courses/${courseId}/coursedates`, {
     ...{ start_at: '2030-06-10', end_at: '2030-06-10', parent_id: dateId, trigger_value },
   });
-  const { participants } = await booked(me, dateId, { participants: [person({ trigger_value })] });
+  const { participants } = await bookOrFail(me, dateId, { participants: [person({ trigger_value })] });
   const read = (await me.get(`/v2/participants/${participants[0]!.id}`)).json<{ coursedate: Fields }>();
   expect(read.coursedate['id']).toBe(child.json<{ coursedate_id: number }>().coursedate_id);
 });
@@ -165,7 +174,7 @@ test('the longest trigger value of a child date leads there', async () => {
 test.each(['/v2/booking/1/deregister', '/v2/participants/1'])(
   'PUT %s bears any body',
   async (path) => {
-    const { participants, booking_id } = await booked(me, dateId);
+    const { participants, booking_id } = await bookOrFail(me, dateId);
     const url = path
       .replace('booking/1', `booking/${booking_id}`)
       .replace('participants/1', `participants/${participants[0]!.id}`);
@@ -180,8 +189,8 @@ test.each(['/v2/booking/1/deregister', '/v2/participants/1'])(
       '__proto__',
     ];
     const send = async (body: Fields, dialect: (typeof dialects)[number]) => {
-      const answer = await me.put(url, encoded(dialect, body), typed(dialect));
-      expect([200, 400], answer.text.slice(0, 300)).toContain(answer.status);
+      const response = await me.put(url, encodeBody(dialect, body), contentTypeHeader(dialect));
+      expect([200, 400], response.text.slice(0, 300)).toContain(response.status);
     };
     await fc.assert(fc.asyncProperty(some(names, 3), fc.constantFrom(...dialects), send), { numRuns: runs(0.75) });
   },
@@ -190,9 +199,9 @@ test.each(['/v2/booking/1/deregister', '/v2/participants/1'])(
 
 test('a body torn anywhere, or of any bytes, is told what is wrong with it', async () => {
   const whole = {
-    form: encoded('form', bookingOf(dateId)),
-    multipart: encoded('multipart', bookingOf(dateId)),
-    json: encoded('json', bookingOf(dateId)),
+    form: encodeBody('form', bookingBody(dateId)),
+    multipart: encodeBody('multipart', bookingBody(dateId)),
+    json: encodeBody('json', bookingBody(dateId)),
   };
   const torn = fc
     .constantFrom(...dialects)
@@ -211,18 +220,18 @@ test.each(['campaigns', 'vouchers'])(
   'GET /v2/%s/validate/:code bears any code and query',
   async (what) => {
     const text = fc.oneof(
-      poison.filter((one) => typeof one === 'string'),
+      hostileValue.filter((one) => typeof one === 'string'),
       fc.string({ unit: 'binary', maxLength: 20 }),
     );
-    const asked = fc.record({ code: text, name: fc.constantFrom('course_id', 'coursedate_id', 'x', '[]'), of: text });
+    const query = fc.record({ code: text, name: fc.constantFrom('course_id', 'coursedate_id', 'x', '[]'), of: text });
     const send = async ({ code, name, of }: { code: unknown; name: string; of: unknown }) => {
       const said = (one: unknown) => encodeURIComponent(String(one).toWellFormed().slice(0, 500));
       const path = said(code).replaceAll('.', '%2E') || '%20';
-      const answer = await me.get(`/v2/${what}/validate/${path}?${name}=${said(of)}`);
-      expect([400, 404], `${answer.status} ${answer.text.slice(0, 300)}`).toContain(answer.status);
-      expect(answer.json().successful, path).toBe(false);
+      const response = await me.get(`/v2/${what}/validate/${path}?${name}=${said(of)}`);
+      expect([400, 404], `${response.status} ${response.text.slice(0, 300)}`).toContain(response.status);
+      expect(response.json().successful, path).toBe(false);
     };
-    await fc.assert(fc.asyncProperty(asked, send), { numRuns: runs(0.75) });
+    await fc.assert(fc.asyncProperty(query, send), { numRuns: runs(0.75) });
   },
   60_000,
 );

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../support/property-runs.ts';
-import { sharedWorld } from '../../support/world.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
-const me = await newProvider();
-const other = await newProvider();
+const { database, createProvider } = await sharedTestApp();
+const me = await createProvider();
+const other = await createProvider();
 const tagTitles = ['a', 'b', 'c', 'd'];
 
 type Model = { id: number; titles: string[]; at: bigint };
-const made: Omit<Model, 'at'>[] = [];
+const created: Omit<Model, 'at'>[] = [];
 for (let index = 0; index < 40; index += 1) {
   const titles = tagTitles.filter((_, bit) => ((index * 7) >> bit) & 1);
-  made.push({ id: await me.course({ tags: titles.map((title) => ({ title })) }), titles });
+  created.push({ id: await me.course({ tags: titles.map((title) => ({ title })) }), titles });
   if (index % 5 === 0) await other.course({ tags: [{ title: 'a' }] });
 }
 const { rows: stamps } = await database.pool.query<{ id: number; at: string }>(
@@ -20,18 +20,18 @@ const { rows: stamps } = await database.pool.query<{ id: number; at: string }>(
   [me.id],
 );
 const at = new Map(stamps.map((row) => [row.id, BigInt(row.at)]));
-const courses: Model[] = made.map((course) => ({ ...course, at: at.get(course.id)! }));
+const courses: Model[] = created.map((course) => ({ ...course, at: at.get(course.id)! }));
 const tags = (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
 const tagIds = new Map(tags.map(({ id, title }) => [title, id]));
 const all = courses.map(({ id }) => id);
 const numRuns = runs();
 
-const ask = async (query: string) => {
-  const answer = await me.get(`/v2/courses?${query}`);
-  expect(answer.status, `${query}: ${answer.text}`).toBe(200);
-  return answer;
+const request = async (query: string) => {
+  const response = await me.get(`/v2/courses?${query}`);
+  expect(response.status, `${query}: ${response.text}`).toBe(200);
+  return response;
 };
-const idsOf = async (query: string) => (await ask(query)).json<{ id: number }[]>().map(({ id }) => id);
+const idsOf = async (query: string) => (await request(query)).json<{ id: number }[]>().map(({ id }) => id);
 
 const limit = fc.integer({ min: 3, max: 300 });
 const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 5 });
@@ -54,9 +54,9 @@ test('a walk by Link with any limit visits each course once', async () => {
     const visited: number[] = [];
     let query: string | undefined = `limit=${size}`;
     while (query !== undefined) {
-      const answer = await ask(query);
-      visited.push(...answer.json<{ id: number }[]>().map(({ id }) => id));
-      query = /<[^?]*\?([^>]*)>; rel="next"/.exec(String(answer.headers['link']))?.[1];
+      const response = await request(query);
+      visited.push(...response.json<{ id: number }[]>().map(({ id }) => id));
+      query = /<[^?]*\?([^>]*)>; rel="next"/.exec(String(response.headers['link']))?.[1];
     }
     expect(visited).toEqual(all);
   };
@@ -69,7 +69,7 @@ test('pages of any size are the whole list', async () => {
     const [per, pages] = [Math.min(size, 250), Math.ceil(all.length / Math.min(size, 250))];
     const expected = all.slice((page - 1) * per, page * per);
     expect(await idsOf(`limit=${size}&page=${page}`)).toEqual(expected);
-    const { pagination, items } = (await ask(`paginate=1&limit=${size}&page=${page}`)).json<Envelope>();
+    const { pagination, items } = (await request(`paginate=1&limit=${size}&page=${page}`)).json<Envelope>();
     expect(items.map(({ id }) => id)).toEqual(expected);
     expect(pagination).toEqual({
       total_items: all.length,
@@ -101,8 +101,8 @@ const cut = fc
   .map(([instant, beside]) => instant + beside);
 const cuts = fc.array(fc.tuple(cut, spellings), { minLength: 1, maxLength: 4 });
 test.each(['created_at', 'updated_at'])('windows of %s tile', async (name) => {
-  const check = async (given: [bigint, Spelling][]) => {
-    const sorted = [...given].sort(([a], [b]) => (a < b ? -1 : 1));
+  const check = async (input: [bigint, Spelling][]) => {
+    const sorted = [...input].sort(([a], [b]) => (a < b ? -1 : 1));
     const seen: number[] = [];
     for (let index = 0; index <= sorted.length; index += 1) {
       const [from, until] = [sorted[index - 1], sorted[index]];
@@ -142,8 +142,10 @@ test('tag_ids finds the courses with any or all of the tags', async () => {
 test('filters together keep what each of them keeps', async () => {
   const check = async (title: string, instant: bigint, since: number, size: number) => {
     const query = `tag_ids=${tagIds.get(title)!}&created_at_min=${written(instant, { zone: ['Z', 0], separator: 'T' })}`;
-    const kept = courses.filter(({ id, titles, at }) => titles.includes(title) && at >= instant && id > since);
-    expect(await idsOf(`${query}&since_id=${since}&limit=${size}`)).toEqual(kept.slice(0, size).map(({ id }) => id));
+    const remaining = courses.filter(({ id, titles, at }) => titles.includes(title) && at >= instant && id > since);
+    expect(await idsOf(`${query}&since_id=${since}&limit=${size}`)).toEqual(
+      remaining.slice(0, size).map(({ id }) => id),
+    );
   };
   const since = fc.constantFrom(0, ...all, 2 ** 53 - 1);
   await fc.assert(fc.asyncProperty(fc.constantFrom(...tagTitles), cut, since, fc.integer({ min: 1, max: 50 }), check), {

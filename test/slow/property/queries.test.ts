@@ -2,21 +2,26 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { faultsIn } from '../../support/generate.ts';
-import { endpointsOf, includesOf, takes, type Endpoint } from '../../support/isolation.ts';
+import { fieldErrors } from '../../support/request-bodies.ts';
+import { listEndpoints, includeNames, hasParameter, type Endpoint } from '../../support/isolation.ts';
 import { runs } from '../../support/property-runs.ts';
-import { includeOf, parametersFor, type Asked, type Parameter } from '../../support/queries.ts';
-import { buildVariety, stampsOf } from '../../support/variety.ts';
-import { sharedWorld } from '../../support/world.ts';
+import {
+  includeParameter,
+  parametersFor,
+  type QueryParameter,
+  type Parameter,
+} from '../../support/query-parameters.ts';
+import { createVariedData, timestampsFor } from '../../support/varied-data.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
 
-const world = await sharedWorld();
-const school = await buildVariety(world);
+const testApp = await sharedTestApp();
+const school = await createVariedData(testApp);
 const { me } = school;
 const numRuns = runs(0.2);
 const known = parametersFor(school);
 
-const reads = endpointsOf(world).filter(({ method }) => method === 'GET');
-const lists = reads.filter((endpoint) => takes(endpoint, 'limit'));
+const reads = listEndpoints(testApp).filter(({ method }) => method === 'GET');
+const lists = reads.filter((endpoint) => hasParameter(endpoint, 'limit'));
 /** What a list answers nothing without. */
 const always: Record<string, string> = { '/v2/search-users': 'username', '/v2/batch/coursedates': 'course_ids' };
 /** How many items a page has; 75 where nothing is said. */
@@ -31,7 +36,7 @@ const namesOf = ({ operation }: Endpoint) =>
 const parametersOf = (endpoint: Endpoint) =>
   namesOf(endpoint).map((name): [string, Parameter] => [
     name.replace('[]', ''),
-    name === 'include[]' ? includeOf(includesOf(endpoint)) : known[name]!,
+    name === 'include[]' ? includeParameter(includeNames(endpoint)) : known[name]!,
   ]);
 
 /** Some parameters of a list, as they may be asked. */
@@ -49,7 +54,12 @@ function questionTo(endpoint: Endpoint) {
   const question = { filters: someOf('filter', 3), settings: someOf('setting', 3), paging: someOf('paging', 3) };
   return fc.record({ ...question, include: someOf('include', 1) });
 }
-type Question = { filters: Asked[]; settings: Asked[]; paging: Asked[]; include: Asked[] };
+type Question = {
+  filters: QueryParameter[];
+  settings: QueryParameter[];
+  paging: QueryParameter[];
+  include: QueryParameter[];
+};
 
 type Item = Record<string, any>;
 const idOf = (item: Item): number => item['coursedate_id'] ?? item['id'];
@@ -67,10 +77,16 @@ const startsWith = (text: string | null, word: unknown) =>
   text?.toLowerCase().startsWith(String(word).toLowerCase()) === true;
 
 /** Whether a filter keeps an item, the nth of its list; undefined where the item does not show it. */
-function keeps({ name, value }: Asked, settings: Asked[], item: Item, n: number): boolean | undefined {
+function keeps(
+  { name, value }: QueryParameter,
+  settings: QueryParameter[],
+  item: Item,
+  n: number,
+): boolean | undefined {
   const [, stampName, end] = /^(created_at|updated_at|exported_at)_(min|max)$/.exec(name) ?? [];
   if (stampName !== undefined) {
-    const shown = stampName in item ? item[stampName] : new Date(stampsOf(n)[stampName as 'created_at']).toISOString();
+    const shown =
+      stampName in item ? item[stampName] : new Date(timestampsFor(n)[stampName as 'created_at']).toISOString();
     const at = Date.parse(String(shown));
     return end === 'min' ? at >= Number(value) : at < Number(value);
   }
@@ -116,18 +132,18 @@ describe.each(lists)('$name', (endpoint) => {
   const [owner] = endpoint.path.startsWith('/v2/customers/') ? school.ids.customers : school.ids.courses;
   const url = endpoint.path.replaceAll(/\{\w+\}/g, String(owner));
   const expectSchema = expectSchemaOf(endpoint);
-  const queryOf = (asked: Asked[]) => asked.map(({ text }) => text).join('&');
-  async function ask(...asked: Asked[]) {
+  const queryOf = (query: QueryParameter[]) => query.map(({ text }) => text).join('&');
+  async function request(...asked: QueryParameter[]) {
     const query = queryOf(asked);
-    const answer = await me.get(`${url}?${query}`);
-    expect(answer.status, `${query} ${answer.text}`).toBe(200);
-    expect(answer.headers).not.toHaveProperty('x-ignored-parameters');
-    const body = answer.json<Item[] | { items: Item[]; pagination: { total_items: number } }>();
+    const response = await me.get(`${url}?${query}`);
+    expect(response.status, `${query} ${response.text}`).toBe(200);
+    expect(response.headers).not.toHaveProperty('x-ignored-parameters');
+    const body = response.json<Item[] | { items: Item[]; pagination: { total_items: number } }>();
     expectSchema(body, query);
     return { body, query, items: Array.isArray(body) ? body : body.items };
   }
-  const whole: Asked = { name: 'limit', text: 'limit=250', value: 250 };
-  const exported: Asked = { name: 'exported', text: 'exported=1', value: true };
+  const whole: QueryParameter = { name: 'limit', text: 'limit=250', value: 250 };
+  const exported: QueryParameter = { name: 'exported', text: 'exported=1', value: true };
 
   test('filters together keep what each keeps, and a page is a part of the whole, all by the schema', async () => {
     let answered = 0;
@@ -137,21 +153,23 @@ describe.each(lists)('$name', (endpoint) => {
         .filter(({ name }) => implied.length === 0 || name !== 'exported')
         .concat(implied);
 
-      const unfiltered = (await ask(...settings, whole)).items;
-      let kept = unfiltered.map(idOf);
+      const unfiltered = (await request(...settings, whole)).items;
+      let remaining = unfiltered.map(idOf);
       for (const filter of filters) {
-        const alone = (await ask(...settings, filter, whole)).items.map(idOf);
-        const held = unfiltered.filter((item, n) => keeps(filter, settings, item, n + 1) ?? alone.includes(idOf(item)));
-        expect(alone, filter.text).toEqual(held.map(idOf));
-        kept = kept.filter((id) => alone.includes(id));
+        const alone = (await request(...settings, filter, whole)).items.map(idOf);
+        const existing = unfiltered.filter(
+          (item, n) => keeps(filter, settings, item, n + 1) ?? alone.includes(idOf(item)),
+        );
+        expect(alone, filter.text).toEqual(existing.map(idOf));
+        remaining = remaining.filter((id) => alone.includes(id));
       }
 
-      const { body, query, items } = await ask(...settings, ...filters, ...paging, ...include);
+      const { body, query, items } = await request(...settings, ...filters, ...paging, ...include);
       const number = (name: string, unasked: number) =>
         Number(paging.find((one) => one.name === name)?.value ?? unasked);
       const [limit, page] = [Math.min(number('limit', pages[url] ?? 75), 250), number('page', 1)];
-      expect(items.map(idOf), query).toEqual(kept.slice((page - 1) * limit, page * limit));
-      if (!Array.isArray(body)) expect(body.pagination.total_items).toBe(kept.length);
+      expect(items.map(idOf), query).toEqual(remaining.slice((page - 1) * limit, page * limit));
+      if (!Array.isArray(body)) expect(body.pagination.total_items).toBe(remaining.length);
       const embedded = include.flatMap(({ value }) => value as string[]).map((path) => path.split('.')[0]!);
       for (const item of items) expect(Object.keys(item), query).toEqual(expect.arrayContaining(embedded));
       answered += items.length;
@@ -167,12 +185,12 @@ describe.each(lists)('$name', (endpoint) => {
       .chain((chosen) =>
         fc.tuple(...chosen.map(([name, { bad }]) => fc.constantFrom(...bad).map((text) => ({ name, text })))),
       );
-    const refused = async (wrong: { name: string; text: string }[], right: Asked[] = []) => {
+    const refused = async (wrong: { name: string; text: string }[], right: QueryParameter[] = []) => {
       const query = [...right, ...wrong].map(({ text }) => text).join('&');
-      const answer = await me.get(`${url}?${query}`);
-      expect(answer.status, query).toBe(400);
+      const response = await me.get(`${url}?${query}`);
+      expect(response.status, query).toBe(400);
       const notValid = parameters.map(([name]) => name).filter((name) => wrong.some((one) => one.name === name));
-      expect(faultsIn(answer), query).toEqual({ missing: [], notValid });
+      expect(fieldErrors(response), query).toEqual({ missing: [], notValid });
     };
     const needed = parameters.filter(([name]) => name === always[endpoint.path]);
     for (const [name, { bad }] of parameters) {
@@ -181,7 +199,7 @@ describe.each(lists)('$name', (endpoint) => {
     }
 
     const check = async (wrong: { name: string; text: string }[], question: Question) => {
-      const isRight = ({ name }: Asked) => wrong.every((one) => one.name !== name);
+      const isRight = ({ name }: QueryParameter) => wrong.every((one) => one.name !== name);
       await refused(wrong, Object.values(question).flat().filter(isRight));
     };
     await fc.assert(fc.asyncProperty(bad, questionTo(endpoint), check), { numRuns: runs(0.4) });
@@ -197,9 +215,9 @@ test.each(unasked)('$name is the same whatever is asked, and says what it ignore
   });
   const check = async (asked: string[], value: string) => {
     const query = asked.map((name) => `${name}=${encodeURIComponent(value)}`).join('&');
-    const answer = await me.get(`${endpoint.path}?${query}`);
-    expect([answer.status, answer.text]).toEqual([200, plain.text]);
-    expect(answer.headers['x-ignored-parameters']).toBe(asked.map((name) => name.replace('[]', '')).join(', '));
+    const response = await me.get(`${endpoint.path}?${query}`);
+    expect([response.status, response.text]).toEqual([200, plain.text]);
+    expect(response.headers['x-ignored-parameters']).toBe(asked.map((name) => name.replace('[]', '')).join(', '));
   };
   await fc.assert(fc.asyncProperty(names, fc.constantFrom('0', '1', 'x', '\0', '2026-02-30'), check), { numRuns });
 });

@@ -2,29 +2,29 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countryCodes } from '../../support/documents/people.ts';
 import { addAdminUser } from '../../support/dates.ts';
-import * as kind from '../../support/fields.ts';
+import * as kind from '../../support/field-generators.ts';
 import {
   dialects,
-  encoded,
-  faultsIn,
-  lasting,
+  encodeBody,
+  fieldErrors,
+  omitVolatile,
   newEmail,
-  stateOf,
-  typed,
-  urlOf,
-  write,
-  writes,
+  hashRows,
+  contentTypeHeader,
+  endpointUrl,
+  sendWrite,
+  writeEndpoints,
   type Dialect,
   type Fields,
-  type Write,
-} from '../../support/generate.ts';
+  type WriteEndpoint,
+} from '../../support/request-bodies.ts';
 import { write as writeRows } from '../../support/orders.ts';
 import { runs } from '../../support/property-runs.ts';
-import { sharedWorld, type Provider } from '../../support/world.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { newProvider } = await sharedWorld();
-const me = await newProvider();
-const other = await newProvider();
+const { createProvider } = await sharedTestApp();
+const me = await createProvider();
+const other = await createProvider();
 
 const newRole = (provider: Provider) =>
   writeRows(provider, async (tx, at) => {
@@ -39,7 +39,7 @@ const strangers = { member: await addAdminUser(other), role: await newRole(other
 const unknown = 999_999_999;
 const numRuns = runs(0.25);
 
-const { choice, code, count, email, flag, idAmong, idsAmong, text, title } = kind;
+const { choice, code, count, email, flag, oneOfIds: idAmong, listOfIds: idsAmong, text, title } = kind;
 const [line, longLine, note] = [kind.line(255), kind.line(5_000), text(5_000)];
 const profile = {
   phone_prefix: longLine,
@@ -52,27 +52,27 @@ const profile = {
 
 type Pair = readonly [name: string, value: unknown];
 type Room = {
-  way: Write;
+  way: WriteEndpoint;
   /** In the order of the document. */
-  fields: Record<string, kind.Kind>;
+  fields: Record<string, kind.FieldKind>;
   /** Ids that nothing of the provider's own has. */
   foreign: Pair[];
-  expected(given: Fields): Fields;
+  expected(input: Fields): Fields;
 };
 
-const addressOf = (given: Fields, prefix: string) => ({
-  address: given[`${prefix}_address_1`] ?? null,
-  address_2: given[`${prefix}_address_2`] ?? null,
-  address_3: given[`${prefix}_address_3`] ?? null,
-  zipcode: given[`${prefix}_zipcode`] ?? null,
-  city: given[`${prefix}_city`] ?? null,
+const addressOf = (input: Fields, prefix: string) => ({
+  address: input[`${prefix}_address_1`] ?? null,
+  address_2: input[`${prefix}_address_2`] ?? null,
+  address_3: input[`${prefix}_address_3`] ?? null,
+  zipcode: input[`${prefix}_zipcode`] ?? null,
+  city: input[`${prefix}_city`] ?? null,
 });
 const addressFields = (prefix: string) =>
   Object.fromEntries(
     ['address_1', 'address_2', 'address_3', 'zipcode', 'city'].map((part) => [`${prefix}_${part}`, line]),
   );
 
-const wayOf = (name: string) => writes.find((way) => way.name === name)!;
+const wayOf = (name: string) => writeEndpoints.find((way) => way.name === name)!;
 const anything = expect.anything() as unknown;
 const texts = ['department', 'phone', 'fax', 'email', 'orgnr', 'invoice_email', 'customer_reference_id', 'note'];
 
@@ -90,39 +90,39 @@ const customer: Room = {
     ...{ seller_id: idAmong(members), note, status: choice([1, 2]) },
   },
   foreign: [strangers.member, unknown].map((id) => ['seller_id', id]),
-  expected: (given) => ({
-    title: given['title'],
-    ...Object.fromEntries(texts.map((name) => [name, given[name] ?? null])),
-    webaddress: given['web_address'] ?? null,
-    customer_reference: given['invoice_customer_reference'] ?? null,
+  expected: (input) => ({
+    title: input['title'],
+    ...Object.fromEntries(texts.map((name) => [name, input[name] ?? null])),
+    webaddress: input['web_address'] ?? null,
+    customer_reference: input['invoice_customer_reference'] ?? null,
     turnover: null,
     always_use_customer_reference: 0,
-    idStatus: given['status'] === 2 ? '2' : '1',
+    idStatus: input['status'] === 2 ? '2' : '1',
     idParentCustomer: null,
     invoice_method: 'electronic',
-    country: { id: anything, title: anything, code: given['country'] ?? 'NO' },
-    status: given['status'] === 2 ? 'Deactivated' : 'Active',
-    type: given['type'] === 2 ? 'Private' : 'Company',
-    duedate_days: given['invoice_due_days'] ?? 0,
-    seller: given['seller_id'] === undefined ? null : (expect.objectContaining({ id: given['seller_id'] }) as unknown),
-    invoice_address: addressOf(given, 'invoice'),
-    post_address: addressOf(given, 'post'),
-    visit_address: addressOf(given, 'office'),
+    country: { id: anything, title: anything, code: input['country'] ?? 'NO' },
+    status: input['status'] === 2 ? 'Deactivated' : 'Active',
+    type: input['type'] === 2 ? 'Private' : 'Company',
+    duedate_days: input['invoice_due_days'] ?? 0,
+    seller: input['seller_id'] === undefined ? null : (expect.objectContaining({ id: input['seller_id'] }) as unknown),
+    invoice_address: addressOf(input, 'invoice'),
+    post_address: addressOf(input, 'post'),
+    visit_address: addressOf(input, 'office'),
     custom_properties: null,
-    ...(given['type'] === 2 ? { employees: [] } : {}),
+    ...(input['type'] === 2 ? { employees: [] } : {}),
   }),
 };
 
-const filled = (given: Fields, names: string[]) => Object.fromEntries(names.map((name) => [name, given[name] ?? '']));
+const filled = (input: Fields, names: string[]) => Object.fromEntries(names.map((name) => [name, input[name] ?? '']));
 
 const instructor: Room = {
   way: wayOf('POST /v2/instructors'),
   fields: { firstname: title, lastname: title, ...profile, show_on_web: flag, idUser: idAmong(members) },
   foreign: [strangers.member, unknown].map((id) => ['idUser', id]),
-  expected: (given) => ({
-    ...filled(given, ['firstname', 'lastname', ...Object.keys(profile)]),
-    show_on_web: given['show_on_web'] ?? false,
-    idUser: given['idUser'] ?? null,
+  expected: (input) => ({
+    ...filled(input, ['firstname', 'lastname', ...Object.keys(profile)]),
+    show_on_web: input['show_on_web'] ?? false,
+    idUser: input['idUser'] ?? null,
     archived_at: null,
   }),
 };
@@ -135,16 +135,16 @@ const person: Room = {
     ...{ phone_prefix: longLine, phone: longLine, booking_email: email, send_invite: flag },
   },
   foreign: [strangers.role, unknown, [1, strangers.role], `1,${unknown}`].map((ids) => ['role_ids', ids]),
-  expected: (given) => ({
-    ...filled(given, ['email', 'firstname', 'lastname', 'position', 'phone_prefix', 'phone', 'booking_email']),
-    role_ids: given['role_ids'],
+  expected: (input) => ({
+    ...filled(input, ['email', 'firstname', 'lastname', 'position', 'phone_prefix', 'phone', 'booking_email']),
+    role_ids: input['role_ids'],
   }),
 };
 
 /** A change and what it changes: the same fields, none of which is needed. */
 const changes = [
-  { ...customer, way: wayOf('PUT /v2/customers/:id'), made: customer.way },
-  { ...instructor, way: wayOf('PUT /v2/instructors/:id'), made: instructor.way },
+  { ...customer, way: wayOf('PUT /v2/customers/:id'), created: customer.way },
+  { ...instructor, way: wayOf('PUT /v2/instructors/:id'), created: instructor.way },
 ].map((room) => [room.way.name, room] as const);
 const creations = [customer, instructor, person].map((room) => [room.way.name, room] as const);
 const rooms = [...creations, ...changes];
@@ -153,8 +153,8 @@ const needed = ({ way }: Room) => Object.keys(way.minimal).filter((name) => !way
 
 /** Fields as they may be sent: all that is needed, and some of the others, empty ones among them. */
 function sentTo({ fields, way }: Room, required: string[]) {
-  const given = Object.entries(fields).filter(([name]) => !way.fresh?.includes(name));
-  const values = given.map(([name, { valid }]) => {
+  const input = Object.entries(fields).filter(([name]) => !way.fresh?.includes(name));
+  const values = input.map(([name, { valid }]) => {
     const orEmpty = fc.option(fc.oneof({ arbitrary: valid, weight: 3 }, fc.constantFrom('', null)), { nil: undefined });
     return [name, required.includes(name) ? valid : orEmpty] as const;
   });
@@ -200,16 +200,16 @@ describe.each(rooms)('%s refuses', (_name, room) => {
   type Faulty = { sent: Fields; missing?: string[]; notValid: string[] };
   async function refused({ sent, missing = [], notValid }: Faulty, asWhich: readonly Dialect[] = dialects) {
     for (const dialect of asWhich) {
-      const answer = await write(me, way, dialect, { ...freshOf(room), ...sent });
-      expect(answer.status, `${dialect}: ${answer.text}`).toBe(400);
-      expect(faultsIn(answer), dialect).toEqual({ missing: inOrder(missing), notValid: inOrder(notValid) });
+      const response = await sendWrite(me, way, dialect, { ...freshOf(room), ...sent });
+      expect(response.status, `${dialect}: ${response.text}`).toBe(400);
+      expect(fieldErrors(response), dialect).toEqual({ missing: inOrder(missing), notValid: inOrder(notValid) });
     }
   }
   async function writingNothing(work: () => Promise<unknown>) {
-    await urlOf(me, way);
-    const before = await stateOf(me);
+    await endpointUrl(me, way);
+    const before = await hashRows(me);
     await work();
-    expect(await stateOf(me)).toBe(before);
+    expect(await hashRows(me)).toBe(before);
   }
 
   test('each value that is not valid, by name, and writes nothing', async () => {
@@ -239,14 +239,14 @@ describe.each(rooms)('%s refuses', (_name, room) => {
 test.each(creations)(
   '%s: what was sent reads back, in every dialect',
   async (_name, room) => {
-    const check = async (given: Fields) => {
+    const check = async (input: Fields) => {
       for (const dialect of dialects) {
-        const sent = { ...given, ...freshOf(room) };
-        const answer = await write(me, room.way, dialect, sent);
-        expect(answer.status, `${dialect}: ${answer.text}`).toBe(201);
-        const read = await room.way.read(me, answer);
-        expect(lasting(read), dialect).toEqual(room.expected(shownOf(room, sent)));
-        if ('id' in answer.json()) expect(answer.json()).toEqual(read);
+        const sent = { ...input, ...freshOf(room) };
+        const response = await sendWrite(me, room.way, dialect, sent);
+        expect(response.status, `${dialect}: ${response.text}`).toBe(201);
+        const read = await room.way.read(me, response);
+        expect(omitVolatile(read), dialect).toEqual(room.expected(shownOf(room, sent)));
+        if ('id' in response.json()) expect(response.json()).toEqual(read);
       }
     };
     await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), check), { numRuns });
@@ -261,15 +261,15 @@ test.each(changes)(
     const check = async (before: Fields, change: Fields) => {
       const isKept = (name: string) =>
         change[name] === undefined || (room.fields[name] === flag && isEmpty(change[name]));
-      const kept = Object.entries(shownOf(room, before)).filter(([name]) => isKept(name));
-      const after = { ...Object.fromEntries(kept), ...shownOf(room, change) };
+      const remaining = Object.entries(shownOf(room, before)).filter(([name]) => isKept(name));
+      const after = { ...Object.fromEntries(remaining), ...shownOf(room, change) };
       for (const dialect of dialects) {
-        const made = await write(me, room.made, dialect, before);
-        const id = Object.values(made.json<Fields>())[0] as number;
+        const created = await sendWrite(me, room.created, dialect, before);
+        const id = Object.values(created.json<Fields>())[0] as number;
         const url = room.way.name.replace('PUT ', '').replace(':id', String(id));
-        const answer = await me.put(url, encoded(dialect, change), typed(dialect));
-        expect(answer.status, `${dialect}: ${answer.text}`).toBe(200);
-        expect(lasting(await room.way.read(me, answer)), dialect).toEqual(room.expected(after));
+        const response = await me.put(url, encodeBody(dialect, change), contentTypeHeader(dialect));
+        expect(response.status, `${dialect}: ${response.text}`).toBe(200);
+        expect(omitVolatile(await room.way.read(me, response)), dialect).toEqual(room.expected(after));
       }
     };
     const change = sentTo(room, []).filter((sent) =>

@@ -4,33 +4,35 @@ import { allGuards, type Guards } from '../../../src/core/context.ts';
 import { campaigns } from '../../../src/database/tables/campaigns.ts';
 import { orders } from '../../../src/database/tables/orders.ts';
 import {
-  bookable,
-  bookingOf,
-  codesIn,
-  countersOf,
+  createBookableDate,
+  bookingBody,
+  errorCodes,
+  seatCounters,
   execute,
-  newVoucher,
+  createVoucher,
   person,
-  statusesOn,
+  statusesOnDate,
 } from '../../support/booking.ts';
-import { newCampaign } from '../../support/orders.ts';
+import { createCampaign } from '../../support/orders.ts';
 import {
   openTestDatabase,
-  openWorld,
+  openTestApp,
   ownDatabase,
   send,
-  type Answer,
+  type TestResponse,
   type Provider,
-  type World,
-} from '../../support/world.ts';
+  type TestApp,
+} from '../../support/test-app.ts';
 
 type Stage = {
   /** Of the database. */
   name: string;
   me: Provider;
-  servers: [World, World];
+  servers: [TestApp, TestApp];
   /** Sends all at once, one half to each server. */
-  all(requests: { url?: string; method?: 'POST' | 'PUT'; payload?: object; headers?: object }[]): Promise<Answer[]>;
+  all(
+    requests: { url?: string; method?: 'POST' | 'PUT'; payload?: object; headers?: object }[],
+  ): Promise<TestResponse[]>;
 };
 
 /** Two servers, each with a pool of its own, on one database. Unguarded: no lock, no queue, and nothing else that minds. */
@@ -40,10 +42,10 @@ async function racing<T>(guarded: boolean, work: (stage: Stage) => Promise<T>, g
   if (!guards.voucherBalance) await execute(name, 'alter table vouchers drop constraint vouchers_balance');
   const locking = { lock: guarded, queue: guarded };
   const options = { locking, poolSize: guarded ? 4 : 12, acquireMs: 30_000, writeMs: 30_000 };
-  const open = () => openWorld(openTestDatabase(name, options), { guards });
-  const servers: [World, World] = [await open(), await open()];
+  const open = () => openTestApp(openTestDatabase(name, options), { guards });
+  const servers: [TestApp, TestApp] = [await open(), await open()];
   try {
-    const me = await servers[0].newProvider();
+    const me = await servers[0].createProvider();
     const all: Stage['all'] = (requests) =>
       Promise.all(
         requests.map(({ url = '/v2/booking', method = 'POST', payload, headers }, n) =>
@@ -57,8 +59,8 @@ async function racing<T>(guarded: boolean, work: (stage: Stage) => Promise<T>, g
 }
 
 const callers = (count: number, dateId: number, fields: object = {}) =>
-  Array.from({ length: count }, () => ({ payload: bookingOf(dateId, { ...fields, participants: [person()] }) }));
-const made = (answers: Answer[]) => answers.filter(({ status }) => status === 201);
+  Array.from({ length: count }, () => ({ payload: bookingBody(dateId, { ...fields, participants: [person()] }) }));
+const created = (responses: TestResponse[]) => responses.filter(({ status }) => status === 201);
 const tally = (values: number[]) => [1, 2, 3].map((one) => values.filter((value) => value === one).length);
 
 /** A race need not go wrong each time. */
@@ -69,13 +71,15 @@ describe('seats', () => {
     racing(guarded, async ({ me, all }) => {
       const results = [];
       for (let round = 0; round < rounds; round += 1) {
-        const { dateId } = await bookable(me, { capacityMax: 10 });
-        const answers = await all(callers(200, dateId));
-        const refusals = answers.filter(({ status }) => status === 400).map((answer) => codesIn(answer)!.join());
+        const { dateId } = await createBookableDate(me, { capacityMax: 10 });
+        const responses = await all(callers(200, dateId));
+        const refusals = responses
+          .filter(({ status }) => status === 400)
+          .map((response) => errorCodes(response)!.join());
         results.push({
-          made: made(answers).length,
+          created: created(responses).length,
           refusals: new Set(refusals),
-          counters: await countersOf(me, dateId),
+          counters: await seatCounters(me, dateId),
         });
       }
       return results;
@@ -83,21 +87,21 @@ describe('seats', () => {
 
   test('of 200 callers for 10 seats 10 get one, the others are told so', async () => {
     for (const round of await sold(true, 3))
-      expect(round).toEqual({ made: 10, refusals: new Set(['no_seats_available']), counters: [10, 0, 0, 0] });
+      expect(round).toEqual({ created: 10, refusals: new Set(['no_seats_available']), counters: [10, 0, 0, 0] });
   });
 
   test('negative control: without lock and queue more are sold', raced, async () => {
     const [round] = await sold(false, 1);
-    expect(round!.made).toBeGreaterThan(10);
+    expect(round!.created).toBeGreaterThan(10);
     // The counters are right all the same: the database keeps them.
-    expect(round!.counters).toEqual([round!.made, 0, 0, 0]);
+    expect(round!.counters).toEqual([round!.created, 0, 0, 0]);
   });
 
   const tiers = (guarded: boolean) =>
     racing(guarded, async ({ me, all }) => {
-      const { dateId } = await bookable(me, { capacityMax: 10, capacityOverbook: 2, capacityWait: 5 });
+      const { dateId } = await createBookableDate(me, { capacityMax: 10, capacityOverbook: 2, capacityWait: 5 });
       await all(callers(100, dateId, { config: { waiting_list_when_full: true } }));
-      return tally(await statusesOn(me, dateId));
+      return tally(await statusesOnDate(me, dateId));
     });
 
   test('seats, overbook places and waiting list fill up to the last and no further', async () => {
@@ -111,7 +115,7 @@ describe('seats', () => {
 
   const churn = (guarded: boolean) =>
     racing(guarded, async ({ me, servers, all }) => {
-      const { dateId } = await bookable(me, { capacityMax: 5, capacityOverbook: 1, capacityWait: 4 });
+      const { dateId } = await createBookableDate(me, { capacityMax: 5, capacityOverbook: 1, capacityWait: 4 });
       const wait = { config: { waiting_list_when_full: true } };
       const samples: number[][] = [];
       const clock = { runs: true };
@@ -132,9 +136,9 @@ describe('seats', () => {
           await new Promise((done) => setTimeout(done, 2));
         }
       })();
-      const booked = made(await all(callers(30, dateId, wait)));
-      const leaving = booked.map((answer) => ({
-        url: `/v2/booking/${answer.json().summary.booking_id}/deregister`,
+      const booked = created(await all(callers(30, dateId, wait)));
+      const leaving = booked.map((response) => ({
+        url: `/v2/booking/${response.json().summary.booking_id}/deregister`,
         method: 'PUT' as const,
         payload: {},
       }));
@@ -143,7 +147,7 @@ describe('seats', () => {
       clock.runs = false;
       await sampling;
       const faults = rest.filter(({ status }) => status >= 500).length;
-      return { faults, counts: [...samples, tally(await statusesOn(me, dateId))] };
+      return { faults, counts: [...samples, tally(await statusesOnDate(me, dateId))] };
     });
 
   test('while some book and some leave, nothing is ever oversold, and nobody waits beside a free seat', async () => {
@@ -171,15 +175,15 @@ describe('vouchers', () => {
     racing(
       guarded,
       async ({ me, servers, all }) => {
-        const { dateId } = await bookable(me, { course: { price_value: 30 } });
-        const { id, code } = await newVoucher(me, { amount: '100.00' });
-        const answers = await all(callers(60, dateId, { voucher_code: code }));
+        const { dateId } = await createBookableDate(me, { course: { price_value: 30 } });
+        const { id, code } = await createVoucher(me, { amount: '100.00' });
+        const responses = await all(callers(60, dateId, { voucher_code: code }));
         const { rows } = await servers[0].database.pool.query<{ balance: string; redeemed: string[] }>(
           `select balance, array(select amount::text from voucher_redemptions r where r.provider_id = $1 and r.voucher_id = $2 order by amount desc) as redeemed
             from vouchers where provider_id = $1 and id = $2`,
           [me.id, id],
         );
-        return { statuses: [...new Set(answers.map(({ status }) => status))].sort(), ...rows[0]! };
+        return { statuses: [...new Set(responses.map(({ status }) => status))].sort(), ...rows[0]! };
       },
       guards,
     );
@@ -207,8 +211,8 @@ describe('campaigns', () => {
   /** Archives a campaign in the middle of a rush; how many bookings had it then, and how many in the end. */
   const discounted = (guarded: boolean) =>
     racing(guarded, async ({ name, me, all }) => {
-      const { dateId } = await bookable(me);
-      const id = await newCampaign(me, { campaignCode: 'rush', discountValue: '50' });
+      const { dateId } = await createBookableDate(me);
+      const id = await createCampaign(me, { campaignCode: 'rush', discountValue: '50' });
       // A third process, which does not stand in the queues of the two.
       const office = openTestDatabase(name);
       const having = and(eq(orders.providerId, me.id), eq(orders.campaignId, id));
@@ -219,15 +223,15 @@ describe('campaigns', () => {
           return tx.$count(orders, having);
         });
       };
-      const [then, answers] = await Promise.all([archive(), all(callers(150, dateId, { campaign_code: 'rush' }))]);
+      const [then, responses] = await Promise.all([archive(), all(callers(150, dateId, { campaign_code: 'rush' }))]);
       const end = await office.db.$count(orders, having);
       await office.close();
-      return { then, end, made: made(answers).length };
+      return { then, end, created: created(responses).length };
     });
 
   test('once a campaign is archived no booking has it any more', async () => {
-    const { then, end, made } = await discounted(true);
-    expect([end, made]).toEqual([then, then]);
+    const { then, end, created } = await discounted(true);
+    expect([end, created]).toEqual([then, then]);
     expect(then).toBeGreaterThanOrEqual(5);
     expect(then).toBeLessThan(150);
   });
@@ -241,21 +245,21 @@ describe('campaigns', () => {
 describe('idempotency keys', () => {
   const repeated = (guarded: boolean) =>
     racing(guarded, async ({ me, all }) => {
-      const { dateId } = await bookable(me);
-      const payload = bookingOf(dateId);
+      const { dateId } = await createBookableDate(me);
+      const payload = bookingBody(dateId);
       // The course user is there already, whom only one of many could make.
       await me.post('/v2/booking', payload);
       const headers = { 'idempotency-key': 'one' };
-      const answers = await all(Array.from({ length: 50 }, () => ({ payload, headers })));
+      const responses = await all(Array.from({ length: 50 }, () => ({ payload, headers })));
       return {
-        texts: new Set(made(answers).map(({ text }) => text)).size,
-        made: made(answers).length,
-        seats: await countersOf(me, dateId),
+        texts: new Set(created(responses).map(({ text }) => text)).size,
+        created: created(responses).length,
+        seats: await seatCounters(me, dateId),
       };
     });
 
   test('50 equal requests at once make one booking and get 50 equal answers', async () => {
-    expect(await repeated(true)).toEqual({ texts: 1, made: 50, seats: [2, 0, 0, 0] });
+    expect(await repeated(true)).toEqual({ texts: 1, created: 50, seats: [2, 0, 0, 0] });
   });
 
   test('negative control: without lock and queue there are several', raced, async () => {
@@ -267,10 +271,10 @@ describe('idempotency keys', () => {
 
 test('one person who books from everywhere at once is one course user', async () => {
   await racing(true, async ({ me, all }) => {
-    const { dateId } = await bookable(me);
+    const { dateId } = await createBookableDate(me);
     const participants = [person({ email: 'one@people.example' })];
-    const answers = await all(Array.from({ length: 30 }, () => ({ payload: bookingOf(dateId, { participants }) })));
-    expect(made(answers)).toHaveLength(30);
+    const responses = await all(Array.from({ length: 30 }, () => ({ payload: bookingBody(dateId, { participants }) })));
+    expect(created(responses)).toHaveLength(30);
     expect((await me.get('/v2/search-users?email=one@people.example')).json()).toHaveLength(1);
   });
 });

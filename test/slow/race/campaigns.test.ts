@@ -3,10 +3,10 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { campaigns, vouchers } from '../../../src/database/tables/campaigns.ts';
 import type { Tx } from '../../../src/database/client.ts';
-import { bookable, bookingOf, newVoucher } from '../../support/booking.ts';
-import { newCampaign, newCustomer, write } from '../../support/orders.ts';
-import { startServers, type HttpAnswer } from '../../support/servers.ts';
-import type { Provider } from '../../support/world.ts';
+import { createBookableDate, bookingBody, createVoucher } from '../../support/booking.ts';
+import { createCampaign, createCustomer, write } from '../../support/orders.ts';
+import { startServers, type HttpResponse } from '../../support/servers.ts';
+import type { Provider } from '../../support/test-app.ts';
 
 const states = ['open', 'ended', 'open', 'archived', 'open', 'off', 'open', 'waiting'] as const;
 type State = (typeof states)[number];
@@ -43,7 +43,7 @@ const changeCampaign: Kind['change'] = (tx, at, id, state, n) =>
 const kinds: Record<string, Kind> = {
   "a campaign's code": {
     make: async (me) => ({
-      id: await newCampaign(me, { campaignCode: 'rush', discountType: 'Value' }),
+      id: await createCampaign(me, { campaignCode: 'rush', discountType: 'Value' }),
       fields: { campaign_code: 'rush' },
     }),
     change: changeCampaign,
@@ -54,8 +54,8 @@ const kinds: Record<string, Kind> = {
   },
   "a customer's agreement": {
     async make(me) {
-      const customer = await newCustomer(me);
-      const id = await newCampaign(me, { type: 'Agreement', discountType: 'Value' }, { customers: [customer] });
+      const customer = await createCustomer(me);
+      const id = await createCampaign(me, { type: 'Agreement', discountType: 'Value' }, { customers: [customer] });
       return { id, fields: { customer_id: customer } };
     },
     change: changeCampaign,
@@ -63,7 +63,7 @@ const kinds: Record<string, Kind> = {
   },
   'a voucher': {
     async make(me) {
-      const { id, code } = await newVoucher(me, { amount: '999999999.00' });
+      const { id, code } = await createVoucher(me, { amount: '999999999.00' });
       return { id, fields: { voucher_code: code } };
     },
     change: (tx, at, id, state) =>
@@ -87,7 +87,7 @@ const workers = 20;
 /** Bookings from one change to the next; more than there are workers, so some are sent after it. */
 const between = workers + 8;
 
-const outcomeOf = ({ status, body }: HttpAnswer): Outcome =>
+const outcomeOf = ({ status, body }: HttpResponse): Outcome =>
   status === 201 ? body.summary.total_incl_vat : body.errors[0].code;
 
 /**
@@ -96,9 +96,9 @@ const outcomeOf = ({ status, body }: HttpAnswer): Outcome =>
  * before its order's stamp. `wrong` are those that are not.
  */
 async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers>>, kind: Kind) {
-  const me = await servers.newProvider();
-  const call = servers.callerOf(me.apiKey);
-  const { dateId } = await bookable(me, { course: { price_value: price }, capacityMax: 100_000 });
+  const me = await servers.createProvider();
+  const call = servers.createCaller(me.apiKey);
+  const { dateId } = await createBookableDate(me, { course: { price_value: price }, capacityMax: 100_000 });
   const { id, fields } = await kind.make(me);
 
   let begun = 0;
@@ -114,16 +114,16 @@ async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers
   };
 
   let booking = true;
-  const answers: { order: string | undefined; outcome: Outcome; from: number; to: number }[] = [];
+  const responses: { order: string | undefined; outcome: Outcome; from: number; to: number }[] = [];
   const book = async () => {
     while (booking) {
       const from = stamps.length - 1;
-      const answer = await call('POST', '/v2/booking', bookingOf(dateId, fields));
-      answers.push({ order: answer.body.summary?.order_id, outcome: outcomeOf(answer), from, to: begun });
+      const response = await call('POST', '/v2/booking', bookingBody(dateId, fields));
+      responses.push({ order: response.body.summary?.order_id, outcome: outcomeOf(response), from, to: begun });
     }
   };
   const waitForSome = async () => {
-    for (const due = answers.length + between; booking && answers.length < due;) await sleep(1);
+    for (const due = responses.length + between; booking && responses.length < due;) await sleep(1);
   };
   const office = async () => {
     await waitForSome();
@@ -143,14 +143,14 @@ async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers
   );
   const lastBefore = new Map(rows.map(({ id, n }) => [id, n]));
   const outcomes = states.map((state, n) => kind.outcome(state, n));
-  const isRight = ({ order, outcome, from, to }: (typeof answers)[number]) =>
+  const isRight = ({ order, outcome, from, to }: (typeof responses)[number]) =>
     outcomes.some((one, n) => {
       const isItsChange = order === undefined || n === lastBefore.get(order);
       return one === outcome && n >= from && n <= to && isItsChange;
     });
   return {
-    wrong: answers.filter((answer) => !isRight(answer)),
-    seen: new Set(answers.map(({ outcome }) => outcome)),
+    wrong: responses.filter((response) => !isRight(response)),
+    seen: new Set(responses.map(({ outcome }) => outcome)),
     expected: new Set(outcomes),
   };
 }

@@ -2,7 +2,14 @@ import type { InjectOptions } from 'fastify';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { allGuards } from '../../../src/core/context.ts';
-import { connectionTo, openTestDatabase, openWorld, ownDatabase, send, type Provider } from '../../support/world.ts';
+import {
+  connectionTo,
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  send,
+  type Provider,
+} from '../../support/test-app.ts';
 
 type Attempt = Pick<InjectOptions, 'method' | 'url' | 'payload'>;
 
@@ -31,19 +38,19 @@ const races: Record<string, (me: Provider) => Promise<Attempt[]>> = {
 async function winners(database: string, race: string, guarded: boolean) {
   const locking = { lock: guarded, queue: guarded };
   const guards = guarded ? allGuards : { ...allGuards, equalTitle: false };
-  const worlds = await Promise.all(
-    [0, 1].map(() => openWorld(openTestDatabase(database, { locking, poolSize: 8 }), { guards })),
+  const testApps = await Promise.all(
+    [0, 1].map(() => openTestApp(openTestDatabase(database, { locking, poolSize: 8 }), { guards })),
   );
   try {
-    const me = await worlds[0]!.newProvider();
+    const me = await testApps[0]!.createProvider();
     const attempts = await races[race]!(me);
-    const answers = await Promise.all(
-      attempts.map((attempt, n) => send(worlds[n % 2]!.app, { ...attempt, headers: { 'x-api-key': me.apiKey } })),
+    const responses = await Promise.all(
+      attempts.map((attempt, n) => send(testApps[n % 2]!.app, { ...attempt, headers: { 'x-api-key': me.apiKey } })),
     );
-    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
-    return answers.filter(({ text }) => text.includes('course_id')).length;
+    expect(responses.filter(({ status }) => status >= 500)).toEqual([]);
+    return responses.filter(({ text }) => text.includes('course_id')).length;
   } finally {
-    await Promise.all(worlds.map((world) => world.close()));
+    await Promise.all(testApps.map((testApp) => testApp.close()));
   }
 }
 

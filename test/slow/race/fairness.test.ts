@@ -5,31 +5,31 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
 import { closeProvider, openProvider } from '../../../src/resources/schools/provider-service.ts';
-import { bookable, booked, person } from '../../support/booking.ts';
+import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { addAdminUser } from '../../support/dates.ts';
-import { load } from '../../support/everything.ts';
-import { minimalSchool } from '../../support/generate.ts';
-import { eventually, invite, mailWorld, sending } from '../../support/mail.ts';
-import { adminTokenFor, signedIn, visitor } from '../../support/pages.ts';
+import { importObjects } from '../../support/all-responses.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
+import { eventually, invite, openMailTestApp, startWorker } from '../../support/mail.ts';
+import { createAdminToken, signedInVisitor, visitor } from '../../support/pages.ts';
 import {
   limits,
   openTestDatabase,
-  openWorld,
+  openTestApp,
   ownDatabase,
   send,
   settings,
-  sharedWorld,
-  type World,
-} from '../../support/world.ts';
+  sharedTestApp,
+  type TestApp,
+} from '../../support/test-app.ts';
 
-async function worldWith(options: Parameters<typeof openWorld>[1]) {
-  const world = await openWorld(openTestDatabase(inject('shared')), options);
-  onTestFinished(world.close);
-  return world;
+async function worldWith(options: Parameters<typeof openTestApp>[1]) {
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
+  onTestFinished(testApp.close);
+  return testApp;
 }
 
 /** Adds a sub-school through the older interface. */
-async function subSchool({ app }: Pick<World, 'app'>, parent: { post: PostSchool }) {
+async function subSchool({ app }: Pick<TestApp, 'app'>, parent: { post: PostSchool }) {
   const { status, json } = await parent.post('/schools', { ...minimalSchool, title: 'Branch' });
   const { api_key, school_id } = json<{ api_key: string; school_id: string }>();
   const headers = { 'x-api-key': api_key };
@@ -59,9 +59,13 @@ test('a full queue takes the work of a key with less than an equal share', async
 });
 
 test("a school's many writes, through sub-schools too, do not hold back another school's one", async () => {
-  const world = await worldWith({});
-  const [greedy, modest] = [await world.newProvider(), await world.newProvider()];
-  const branches = [await subSchool(world, greedy), await subSchool(world, greedy), await subSchool(world, greedy)];
+  const testApp = await worldWith({});
+  const [greedy, modest] = [await testApp.createProvider(), await testApp.createProvider()];
+  const branches = [
+    await subSchool(testApp, greedy),
+    await subSchool(testApp, greedy),
+    await subSchool(testApp, greedy),
+  ];
   const finished: string[] = [];
   const write = async (name: string, post: PostSchool, title: string) => {
     const { status } = await post('/v2/course-tags', { title });
@@ -80,20 +84,20 @@ test("a school's many writes, through sub-schools too, do not hold back another 
 });
 
 test("a school's many sign-ons do not hold back another school's one", async () => {
-  const world = await worldWith({});
-  const [greedy, modest] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await worldWith({});
+  const [greedy, modest] = [await testApp.createProvider(), await testApp.createProvider()];
   const users = (count: number) =>
     Array.from({ length: count }, (_, n) => {
       const name = { username: `kari-${n}`, firstname: 'Kari', lastname: 'Nordmann' };
       return { kind: 'user', ref: `u${n}`, ...name, password: 'right one' };
     });
-  await load(greedy, users(60));
-  await load(modest, users(1));
+  await importObjects(greedy, users(60));
+  await importObjects(modest, users(1));
   const finished: string[] = [];
   // With the right password, since failures wait for a common time.
   const signOn = async (name: string, { post }: { post: PostSchool }, username: string) => {
-    const answer = await post('/v2/check-user-credentials', { username, password: 'right one' });
-    expect(answer.json()).toMatchObject({ valid: true });
+    const response = await post('/v2/check-user-credentials', { username, password: 'right one' });
+    expect(response.json()).toMatchObject({ valid: true });
     finished.push(name);
   };
   const many = Array.from({ length: 60 }, (_, n) => signOn('greedy', greedy, `kari-${n}`));
@@ -103,12 +107,12 @@ test("a school's many sign-ons do not hold back another school's one", async () 
 });
 
 test("a school's many mails do not hold back another school's one", async () => {
-  const world = await mailWorld();
-  const [greedy, modest] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await openMailTestApp();
+  const [greedy, modest] = [await testApp.createProvider(), await testApp.createProvider()];
   for (let n = 0; n < 40; n += 1) await invite(greedy, `staff-${n}@people.example`);
   await invite(modest, 'only@people.example');
   const sent: string[] = [];
-  sending(world, {
+  startWorker(testApp, {
     to: {
       destination: 'a list',
       secrets: [],
@@ -124,11 +128,11 @@ test("a school's many mails do not hold back another school's one", async () => 
 });
 
 test('mails of more schools than are sent at once leave in turn, a school and its sub-school being one', async () => {
-  const world = await mailWorld();
-  const root = await world.newProvider();
-  const branch = await subSchool(world, root);
+  const testApp = await openMailTestApp();
+  const root = await testApp.createProvider();
+  const branch = await subSchool(testApp, root);
   const letters = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const schools = [root, branch, ...(await Promise.all(letters.map(() => world.newProvider())))];
+  const schools = [root, branch, ...(await Promise.all(letters.map(() => testApp.createProvider())))];
   const names = ['root', 'root', ...letters];
   for (const [n, school] of schools.entries()) {
     for (let count = 0; count < 4; count += 1) {
@@ -142,7 +146,7 @@ test('mails of more schools than are sent at once leave in turn, a school and it
     }
   }
   const sent: string[] = [];
-  sending(world, {
+  startWorker(testApp, {
     to: {
       destination: 'a list',
       secrets: [],
@@ -163,48 +167,54 @@ test('mails of more schools than are sent at once leave in turn, a school and it
 });
 
 test("a closed school's mails, links and sessions wait until it is open again", async () => {
-  const world = await mailWorld();
-  const me = await world.newProvider();
-  const token = await adminTokenFor(me, await addAdminUser(me));
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const token = await createAdminToken(me, await addAdminUser(me));
   await invite(me, 'late@people.example');
-  await booked(me, (await bookable(me)).dateId, { participants: [person({ email: 'kari@people.example' })] });
+  await bookOrFail(me, (await createBookableDate(me)).dateId, {
+    participants: [person({ email: 'kari@people.example' })],
+  });
   const [user] = (await me.get('/v2/search-users?username=kari%40people.example')).json<{ id: number }[]>();
-  const page = await signedIn(world.app, me, user!.id);
+  const page = await signedInVisitor(testApp.app, me, user!.id);
   const seen = async () => [
     (await page.get('/my')).status,
-    (await visitor(world.app).get(`/my/password/${token}`)).status,
+    (await visitor(testApp.app).get(`/my/password/${token}`)).status,
   ];
   expect(await seen()).toEqual([200, 200]);
-  await closeProvider(world.database, me.id);
+  await closeProvider(testApp.database, me.id);
   expect(await seen()).toEqual([401, 410]);
 
   const sent: unknown[] = [];
-  sending(world, { to: { destination: 'a list', secrets: [], send: async (mail) => String(sent.push(mail)) } });
+  startWorker(testApp, { to: { destination: 'a list', secrets: [], send: async (mail) => String(sent.push(mail)) } });
   // The other school's mail shows that the worker has looked.
-  await invite(await world.newProvider(), 'other@people.example');
+  await invite(await testApp.createProvider(), 'other@people.example');
   await eventually(() => expect(sent).toHaveLength(1));
   expect(JSON.stringify(sent)).toContain('other@');
-  await openProvider(world.database, me.id);
+  await openProvider(testApp.database, me.id);
   await eventually(() => expect(JSON.stringify(sent)).toContain('late@'));
   expect(await seen()).toEqual([200, 200]);
 });
 
 test('the migration finds the root of deeper chains, which are served and share its limits', async () => {
-  const world = await openWorld(openTestDatabase(await ownDatabase()), {
+  const testApp = await openTestApp(openTestDatabase(await ownDatabase()), {
     limits: { ...limits, rate: { perSecond: 0.001, burst: 3 } },
   });
-  onTestFinished(world.close);
-  const [root, child, grandchild] = [await world.newProvider(), await world.newProvider(), await world.newProvider()];
+  onTestFinished(testApp.close);
+  const [root, child, grandchild] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
   const all = [root.id, child.id, grandchild.id];
   const runLocked = (statement: string, values: number[] = []) =>
-    world.database.write(all, (tx) => tx.$client.query(statement, values));
+    testApp.database.write(all, (tx) => tx.$client.query(statement, values));
   const attach = 'update providers set parent_id = $1 where id = $2';
   await runLocked(attach, [root.id, child.id]);
   await runLocked(attach, [child.id, grandchild.id]);
   const folder = join(import.meta.dirname, '../../../migrations');
   const file = readdirSync(folder).find((name) => name.endsWith('_fill-sub-school-roots.sql'))!;
   await runLocked(readFileSync(join(folder, file), 'utf8'));
-  const { rows } = await world.database.pool.query('select root_id from providers order by id');
+  const { rows } = await testApp.database.pool.query('select root_id from providers order by id');
   expect(rows).toEqual([{ root_id: null }, { root_id: root.id }, { root_id: root.id }]);
   const statuses: number[] = [];
   for (const { get } of [grandchild, child, root, grandchild]) statuses.push((await get('/v2/courses')).status);
@@ -212,31 +222,31 @@ test('the migration finds the root of deeper chains, which are served and share 
 });
 
 test('a mail whose due time lies far ahead, as after the clock went back, leaves at once', async () => {
-  const world = await mailWorld();
-  await invite(await world.newProvider(), 'late@people.example');
-  await world.database.pool.query("update outbox set due_at = now() + interval '1 year'");
+  const testApp = await openMailTestApp();
+  await invite(await testApp.createProvider(), 'late@people.example');
+  await testApp.database.pool.query("update outbox set due_at = now() + interval '1 year'");
   const sent: unknown[] = [];
-  sending(world, {
+  startWorker(testApp, {
     to: { destination: 'a list', secrets: [], send: async (mail: unknown) => String(sent.push(mail)) },
   });
   await eventually(() => expect(sent).toHaveLength(1));
 });
 
 test('sub-schools share the rate limit of their root', async () => {
-  const world = await worldWith({ limits: { ...limits, rate: { perSecond: 1, burst: 6 } } });
-  const parent = await world.newProvider();
-  const [one, two] = [await subSchool(world, parent), await subSchool(world, parent)];
+  const testApp = await worldWith({ limits: { ...limits, rate: { perSecond: 1, burst: 6 } } });
+  const parent = await testApp.createProvider();
+  const [one, two] = [await subSchool(testApp, parent), await subSchool(testApp, parent)];
   const statuses: number[] = [];
   for (const { get } of [one, two, parent, one, two, parent, one]) statuses.push((await get('/v2/schools')).status);
   expect(statuses.slice(0, 4)).toEqual([200, 200, 200, 200]);
   expect(statuses.at(-1)).toBe(429);
-  expect((await (await world.newProvider()).get('/v2/schools')).status).toBe(200);
+  expect((await (await testApp.createProvider()).get('/v2/schools')).status).toBe(200);
 });
 
 test('a school has at most SUB_SCHOOLS_MAX sub-schools, and none below a sub-school', async () => {
-  const world = await worldWith({ settings: { ...settings, subSchoolsMax: 2 } });
-  const parent = await world.newProvider();
-  const [one] = [await subSchool(world, parent), await subSchool(world, parent)];
+  const testApp = await worldWith({ settings: { ...settings, subSchoolsMax: 2 } });
+  const parent = await testApp.createProvider();
+  const [one] = [await subSchool(testApp, parent), await subSchool(testApp, parent)];
   const third = await parent.post('/schools', minimalSchool);
   expect([third.status, third.json()]).toEqual([
     400,
@@ -247,33 +257,33 @@ test('a school has at most SUB_SCHOOLS_MAX sub-schools, and none below a sub-sch
     400,
     { status: 'failure', error: 'A sub-school cannot have sub-schools' },
   ]);
-  await closeProvider(world.database, one.id);
+  await closeProvider(testApp.database, one.id);
   expect((await parent.post('/schools', minimalSchool)).status).toBe(200);
 });
 
 test('racing requests never make more sub-schools than allowed', async () => {
-  const world = await worldWith({ settings: { ...settings, subSchoolsMax: 3 } });
-  const parent = await world.newProvider();
-  const answers = await Promise.all(Array.from({ length: 10 }, () => parent.post('/schools', minimalSchool)));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  const testApp = await worldWith({ settings: { ...settings, subSchoolsMax: 3 } });
+  const parent = await testApp.createProvider();
+  const responses = await Promise.all(Array.from({ length: 10 }, () => parent.post('/schools', minimalSchool)));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
 });
 
 test('a closed provider has no working key and no visible course; open undoes that, and nothing is lost', async () => {
-  const world = await sharedWorld();
-  const [me, reader] = [await world.newProvider(), await world.newProvider()];
+  const testApp = await sharedTestApp();
+  const [me, reader] = [await testApp.createProvider(), await testApp.createProvider()];
   await me.course({ title: 'Kept' });
-  await approvePartner(world.database, reader.id, me.id);
+  await approvePartner(testApp.database, reader.id, me.id);
   const seen = async () => (await reader.get('/v2/courses?include_partners=true')).json<unknown[]>().length;
   expect(await seen()).toBe(1);
 
-  await closeProvider(world.database, me.id);
+  await closeProvider(testApp.database, me.id);
   expect((await me.get('/v2/courses')).status).toBe(401);
   expect((await me.post('/v2/courses', { title: 'No' })).status).toBe(401);
   expect((await me.get('/schools')).json()).toEqual({ status: 'failure', message: 'Wrong API Key' });
   expect(await seen()).toBe(0);
 
-  await openProvider(world.database, me.id);
+  await openProvider(testApp.database, me.id);
   expect((await me.get('/v2/courses')).json()).toMatchObject([{ title: 'Kept' }]);
   expect(await seen()).toBe(1);
-  await expect(closeProvider(world.database, 2 ** 40)).rejects.toThrow('not found');
+  await expect(closeProvider(testApp.database, 2 ** 40)).rejects.toThrow('not found');
 });

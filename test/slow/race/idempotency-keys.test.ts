@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import { expect, test, vi } from 'vitest';
-import { person, bookingOf } from '../../support/booking.ts';
+import { person, bookingBody } from '../../support/booking.ts';
 import { addDate } from '../../support/dates.ts';
 import { startServers } from '../../support/servers.ts';
-import { connectionTo } from '../../support/world.ts';
+import { connectionTo } from '../../support/test-app.ts';
 
 const key = { 'idempotency-key': 'one' };
 
@@ -11,10 +11,10 @@ const key = { 'idempotency-key': 'one' };
 async function repeat(unlocked = false) {
   const servers = await startServers({ unlocked });
   const school = async () => {
-    const me = await servers.newProvider();
-    const call = servers.callerOf(me.apiKey);
+    const me = await servers.createProvider();
+    const call = servers.createCaller(me.apiKey);
     const dateId = await addDate(me, await me.course({ price_value: 100 }));
-    const payload = bookingOf(dateId, { participants: [person()] });
+    const payload = bookingBody(dateId, { participants: [person()] });
     const book = (body: object, headers = {}) => call('POST', '/v2/booking', body, headers);
     const there = async () => {
       const { rows } = await servers.database.pool.query<Record<string, number>>(
@@ -32,15 +32,15 @@ async function repeat(unlocked = false) {
   };
   const [mine, theirs] = [await school(), await school()];
   // Until all that may have looked whether the key was used: a busy machine would let them do so one after the other.
-  const held = unlocked ? await holdBookings(servers.name) : undefined;
+  const existing = unlocked ? await holdBookings(servers.name) : undefined;
   const race = ({ book, payload }: typeof mine) => Array.from({ length: 50 }, () => book(payload, key));
   const racing = Promise.all(race(mine));
   // Of mine alone, for which the control is told.
-  await held?.untilTenWait();
+  await existing?.untilTenWait();
   const theirRacing = Promise.all(race(theirs));
-  await held?.letGo();
-  const [answers, others] = await Promise.all([racing, theirRacing]);
-  return { mine, theirs, answers, others };
+  await existing?.letGo();
+  const [responses, others] = await Promise.all([racing, theirRacing]);
+  return { mine, theirs, answers: responses, others };
 }
 
 /** Nobody can book until it is let go. */
@@ -69,28 +69,28 @@ async function holdBookings(name: string) {
   };
 }
 
-const different = (answers: { body: unknown }[]) => new Set(answers.map(({ body }) => JSON.stringify(body))).size;
+const different = (responses: { body: unknown }[]) => new Set(responses.map(({ body }) => JSON.stringify(body))).size;
 const one = { bookings: 2, orders: 2, participants: 2, keys: 1 };
 
 test('50 equal requests with one key on two servers make one booking and get 50 equal answers; each school for itself', async () => {
-  const { mine, theirs, answers, others } = await repeat();
-  for (const all of [answers, others]) {
+  const { mine, theirs, answers: responses, others } = await repeat();
+  for (const all of [responses, others]) {
     expect(all.map(({ status }) => status)).toEqual(Array(50).fill(201));
     expect(different(all)).toBe(1);
   }
-  expect(answers[0]!.body.summary.order_id).not.toBe(others[0]!.body.summary.order_id);
+  expect(responses[0]!.body.summary.order_id).not.toBe(others[0]!.body.summary.order_id);
   expect([await mine.there(), await theirs.there()]).toEqual([one, one]);
 
   for (const change of [{ participants: [person()] }, { payment_method: 'card' }]) {
     const { status, body } = await mine.book({ ...mine.payload, ...change }, key);
     expect([status, body.errors.map(({ code }: { code: string }) => code)]).toEqual([400, ['idempotency_key_reused']]);
   }
-  expect((await mine.book(mine.payload, key)).body).toEqual(answers[0]!.body);
+  expect((await mine.book(mine.payload, key)).body).toEqual(responses[0]!.body);
   expect(await mine.there()).toEqual(one);
 });
 
 test('negative control: without the lock, its queue and its trigger there are several', async () => {
-  const { mine, answers } = await repeat(true);
-  expect(different(answers)).toBeGreaterThan(1);
+  const { mine, answers: responses } = await repeat(true);
+  expect(different(responses)).toBeGreaterThan(1);
   expect((await mine.there())['bookings']).toBeGreaterThan(2);
 });

@@ -6,12 +6,12 @@ import { getFailure } from '../../../src/database/errors.ts';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
-import { connectionTo, openTestDatabase, sharedWorld } from '../../support/world.ts';
+import { connectionTo, openTestDatabase, sharedTestApp } from '../../support/test-app.ts';
 
-const { database, newProvider } = await sharedWorld();
+const { database, createProvider } = await sharedTestApp();
 
 test('the test database refuses a write without the lock of that provider', async () => {
-  const [me, other] = [await newProvider(), await newProvider()];
+  const [me, other] = [await createProvider(), await createProvider()];
   const ctx = await me.ctx();
   await expect(
     ctx.write((tx, at) =>
@@ -29,7 +29,7 @@ test('the test database refuses a write without the lock of that provider', asyn
 });
 
 test('the clock of a provider never runs back and stamps what the transaction writes', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const ctx = await me.ctx();
   const stamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(async (_tx, at) => at)));
   expect(new Set(stamps).size).toBe(20);
@@ -41,7 +41,7 @@ test('the clock of a provider never runs back and stamps what the transaction wr
 });
 
 test('several providers are locked in one order, so crossing writers never deadlock', async () => {
-  const [a, b] = [await newProvider(), await newProvider()];
+  const [a, b] = [await createProvider(), await createProvider()];
   const own = openTestDatabase(await nameOf(database), { locking: { lock: true, queue: false }, poolSize: 8 });
   try {
     const work = Array.from({ length: 60 }, (_, n) =>
@@ -54,7 +54,7 @@ test('several providers are locked in one order, so crossing writers never deadl
 });
 
 test('a writer that waits too long is turned away, and its wait holds no connection', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const own = openTestDatabase(await nameOf(database), { writeMs: 1_000, poolSize: 2 });
   try {
     let release: () => void = () => undefined;
@@ -144,7 +144,7 @@ async function nameOf({ pool }: typeof database) {
 }
 
 test('a transaction that takes too long altogether is cut off, and leaves neither rows nor its lock', async () => {
-  const me = await newProvider();
+  const me = await createProvider();
   const hasty = openTestDatabase(inject('shared'), { statementMs: 2_000, writeMs: 1_000 });
   onTestFinished(() => hasty.close());
   const adding = hasty.write([me.id], async (tx, at) => {

@@ -18,14 +18,14 @@ async function churn(unlocked: boolean) {
       $$ begin insert into moves values (new.id, old.status_id, new.status_id); return new; end $$;
     create trigger note_move after update on participants for each row
       when (old.status_id <> new.status_id) execute function note_move()`);
-  const me = await servers.newProvider();
-  const call = servers.callerOf(me.apiKey);
+  const me = await servers.createProvider();
+  const call = servers.createCaller(me.apiKey);
   const courseId = await me.course();
   const capacities = { capacityMax: 6, capacityOverbook: 2, capacityWait: 4 };
   const ids: number[] = [];
   for (let n = 0; n < dates; n += 1) ids.push(await addDate(me, courseId, capacities));
   // On these some ask to wait, and then they may wait beside free places; on the others nobody may.
-  const asked = ids.slice(0, dates / 2);
+  const query = ids.slice(0, dates / 2);
 
   const faults: unknown[] = [];
   const bookings: { id: string; dateId: number; participants: number[] }[] = [];
@@ -46,7 +46,7 @@ async function churn(unlocked: boolean) {
       } else if (n % 5 < 2 && some) {
         // One of the latest, who is likely to hold a place still.
         const { dateId, participants } = bookings.at(-1 - (n % Math.min(50, bookings.length)))!;
-        const statuses = asked.includes(dateId) ? [3, 8, 1, 4, 7] : [8, 1, 4, 7];
+        const statuses = query.includes(dateId) ? [3, 8, 1, 4, 7] : [8, 1, 4, 7];
         const idStatus = statuses[Math.floor(n / 5) % statuses.length];
         const { status, body } = await call('PUT', `/v2/participants/${participants[0]}`, { idStatus });
         if (status === 200) done.moved += 1;
@@ -79,14 +79,14 @@ async function churn(unlocked: boolean) {
   const wrong: unknown[] = [];
   const watch = async () => {
     while (goesOn()) {
-      const { rows } = await pool.query(recount, [me.id, asked]);
+      const { rows } = await pool.query(recount, [me.id, query]);
       samples += 1;
       wrong.push(...(rows as unknown[]));
       await sleep(50);
     }
   };
   await Promise.all([watch(), ...Array.from({ length: workers }, (_, worker) => work(worker))]);
-  wrong.push(...((await pool.query(recount, [me.id, asked])).rows as unknown[]));
+  wrong.push(...((await pool.query(recount, [me.id, query])).rows as unknown[]));
   const { rows: twice } = await pool.query(
     `select participant_id from moves group by 1
       having count(*) filter (where before = 3 and after in (1, 2)) > 1 and count(*) filter (where after = 3) = 0`,

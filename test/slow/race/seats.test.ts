@@ -6,7 +6,7 @@ type Outcome = { booked: number[]; refused: number; others: unknown[] };
 
 /** So many callers book one place each, all at once; the statuses they got, and who was refused for want of seats. */
 async function race(call: Caller, dateId: number, callers: number, config: object = {}): Promise<Outcome> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: callers }, (_, n) =>
       call('POST', '/v2/booking', {
         coursedate_id: dateId,
@@ -16,12 +16,12 @@ async function race(call: Caller, dateId: number, callers: number, config: objec
       }),
     ),
   );
-  const isRefusal = ({ status, body }: (typeof answers)[number]) =>
+  const isRefusal = ({ status, body }: (typeof responses)[number]) =>
     status === 400 && body.errors.length === 1 && body.errors[0].code === 'no_seats_available';
   return {
-    booked: answers.filter(({ status }) => status === 201).map(({ body }) => body.summary.participants[0].status_id),
-    refused: answers.filter(isRefusal).length,
-    others: answers.filter((answer) => answer.status !== 201 && !isRefusal(answer)),
+    booked: responses.filter(({ status }) => status === 201).map(({ body }) => body.summary.participants[0].status_id),
+    refused: responses.filter(isRefusal).length,
+    others: responses.filter((response) => response.status !== 201 && !isRefusal(response)),
   };
 }
 
@@ -29,8 +29,8 @@ const count = (statuses: number[], status: number) => statuses.filter((one) => o
 
 test('500 callers for 10 seats on two servers: exactly 10 each round, the rest refused cleanly', async () => {
   const servers = await startServers();
-  const me = await servers.newProvider();
-  const call = servers.callerOf(me.apiKey);
+  const me = await servers.createProvider();
+  const call = servers.createCaller(me.apiKey);
   const courseId = await me.course();
   for (let round = 1; round <= 20; round += 1) {
     const dateId = await addDate(me, courseId, { capacityMax: 10 });
@@ -41,8 +41,8 @@ test('500 callers for 10 seats on two servers: exactly 10 each round, the rest r
 
 test('with overbook places and a waiting list, each fills and no more', async () => {
   const servers = await startServers();
-  const me = await servers.newProvider();
-  const call = servers.callerOf(me.apiKey);
+  const me = await servers.createProvider();
+  const call = servers.createCaller(me.apiKey);
   const courseId = await me.course();
   const capacities = { capacityMax: 10, capacityOverbook: 2, capacityWait: 5 };
 
@@ -57,8 +57,8 @@ test('with overbook places and a waiting list, each fills and no more', async ()
 
 test('negative control: without the lock, its queue and its trigger the date is oversold', async () => {
   const servers = await startServers({ unlocked: true });
-  const me = await servers.newProvider();
-  const call = servers.callerOf(me.apiKey);
+  const me = await servers.createProvider();
+  const call = servers.createCaller(me.apiKey);
   const courseId = await me.course();
   let oversold = 0;
   for (let round = 1; round <= 15 && oversold === 0; round += 1) {

@@ -14,21 +14,21 @@ type How = { rows: number; unlocked?: boolean; resume?: 'header' | 'largest' };
  */
 async function followWhileWriting({ rows, unlocked = false, resume = 'header' }: How) {
   const servers = await startServers({ unlocked });
-  const me = await servers.newProvider();
-  const call = servers.callerOf(me.apiKey);
+  const me = await servers.createProvider();
+  const call = servers.createCaller(me.apiKey);
   let writing = true;
   const faults: unknown[] = [];
-  const made: number[] = [];
+  const created: number[] = [];
 
   const write = async (writer: number) => {
     for (let n = 0; n < rows / writers; n += 1) {
       // With a text in another language the commit waits for more after the id is given; without, it goes right behind.
       const translations = n % 2 === 0 ? { en: { lead: 'In English' } } : undefined;
-      const answer = await call('POST', '/v2/courses', { title: `W${writer} ${n}`, translations });
-      if (answer.status !== 201) faults.push(answer);
-      else made.push(answer.body.course_id);
+      const response = await call('POST', '/v2/courses', { title: `W${writer} ${n}`, translations });
+      if (response.status !== 201) faults.push(response);
+      else created.push(response.body.course_id);
       // Older ones change once more, so that a copy can grow stale.
-      const older = made[Math.floor((made.length * ((n * 7) % 10)) / 10)];
+      const older = created[Math.floor((created.length * ((n * 7) % 10)) / 10)];
       if (n % 4 === 0) await call('PUT', `/v2/courses/${older}`, { reference: `changed ${writer} ${n}` });
     }
   };

@@ -2,17 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
-import { bookable, bookingOf, newVoucher, persons, type Summary } from '../../support/booking.ts';
+import { createBookableDate, bookingBody, createVoucher, persons, type Summary } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
 import { startServers } from '../../support/servers.ts';
-import type { Provider } from '../../support/world.ts';
+import type { Provider } from '../../support/test-app.ts';
 
 /** What one place costs: the last with VAT, in hundredths. */
 const place = { exclVat: 33, vat: 8.25, inclVat: 41.25, hundredths: 4_125 };
 
 /** A date with seats for all. */
 async function dateToPayFor(me: Provider) {
-  const { courseId, dateId } = await bookable(me, { course: { price_value: place.exclVat }, capacityMax: 10_000 });
+  const { courseId, dateId } = await createBookableDate(me, {
+    course: { price_value: place.exclVat },
+    capacityMax: 10_000,
+  });
   await write(me, (tx) => tx.update(products).set({ vatPercentage: '25' }).where(eq(products.courseId, courseId)));
   return dateId;
 }
@@ -41,13 +44,13 @@ type Rush = { sizes: number[]; amount: number; copies?: number; unlocked?: boole
  * copies of a booking have its key and go to the servers in turn.
  */
 async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
-  const { database, newProvider, callerOf } = await startServers({ unlocked });
-  const me = await newProvider();
+  const { database, createProvider, createCaller: callerOf } = await startServers({ unlocked });
+  const me = await createProvider();
   const call = callerOf(me.apiKey);
 
   return async () => {
     const dateId = await dateToPayFor(me);
-    const { id, code } = await newVoucher(me, { amount: (amount / 100).toFixed(2) });
+    const { id, code } = await createVoucher(me, { amount: (amount / 100).toFixed(2) });
     const now = async () => (await database.pool.query<Moment>(moment, [me.id, id])).rows[0]!;
     const wrong: unknown[] = [];
 
@@ -60,13 +63,13 @@ async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
       }
     };
     const send = (size: number, n: number) => {
-      const body = bookingOf(dateId, { voucher_code: code, participants: persons(size) });
+      const body = bookingBody(dateId, { voucher_code: code, participants: persons(size) });
       const headers: Record<string, string> = copies > 1 ? { 'idempotency-key': `${dateId} ${n}` } : {};
       return Array.from({ length: copies }, () => call('POST', '/v2/booking', body, headers));
     };
-    const [answers] = await Promise.all([Promise.all(sizes.flatMap(send)).finally(() => (booking = false)), watch()]);
-    wrong.push(...answers.filter(({ status }) => status !== 201));
-    const booked: Summary[] = answers.filter(({ status }) => status === 201).map(({ body }) => body.summary);
+    const [responses] = await Promise.all([Promise.all(sizes.flatMap(send)).finally(() => (booking = false)), watch()]);
+    wrong.push(...responses.filter(({ status }) => status !== 201));
+    const booked: Summary[] = responses.filter(({ status }) => status === 201).map(({ body }) => body.summary);
     // Whatever it pays, the totals stay as they are.
     const isPriced = ({ number_of_participants: size, ...one }: Summary) =>
       one.total_excl_vat === size * place.exclVat &&
@@ -84,10 +87,10 @@ async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
       left -= pays;
       return { order, isPaid: pays === total, pays };
     });
-    const told = [];
+    const reported = [];
     for (let server = 1; server <= 2; server += 1)
-      told.push((await call('GET', `/v2/vouchers/validate/${code}`)).body.voucher.balance);
-    return { wrong, booked, paid, inTurn, end: await now(), told };
+      reported.push((await call('GET', `/v2/vouchers/validate/${code}`)).body.voucher.balance);
+    return { wrong, booked, paid, inTurn, end: await now(), told: reported };
   };
 }
 
@@ -100,23 +103,23 @@ const sizes = Array<number>(callers).fill(1);
 test(`${callers} callers with a voucher for ${whole} bookings and a part, on two servers: it pays that and no more`, async () => {
   const rush = await openRush({ sizes, amount });
   for (let round = 1; round <= 3; round += 1) {
-    const { wrong, booked, paid, inTurn, end, told } = await rush();
+    const { wrong, booked, paid, inTurn, end, told: reported } = await rush();
     expect([round, wrong, booked.length]).toEqual([round, [], callers]);
     const nothing = Array<number>(callers - whole - 1).fill(0);
     expect(paid.map(({ pays }) => pays)).toEqual([...Array<number>(whole).fill(place.hundredths), part, ...nothing]);
     expect(paid).toEqual(inTurn);
-    expect([end, told]).toEqual([{ amount, balance: 0, spent: amount }, ['0.00', '0.00']]);
+    expect([end, reported]).toEqual([{ amount, balance: 0, spent: amount }, ['0.00', '0.00']]);
   }
 });
 
 test('bookings of several sizes, each sent to both servers at once, take from a voucher in turn and once', async () => {
   const sizes = Array.from({ length: 100 }, (_, n) => 1 + (n % 3));
   const rush = await openRush({ sizes, amount: 300_000, copies: 2 });
-  const { wrong, booked, paid, inTurn, end, told } = await rush();
+  const { wrong, booked, paid, inTurn, end, told: reported } = await rush();
   expect([wrong, booked.length, paid.length]).toEqual([[], 200, 100]);
   for (let n = 0; n < booked.length; n += 2) expect(booked[n]).toEqual(booked[n + 1]);
   expect(paid).toEqual(inTurn);
-  expect([end, told]).toEqual([{ amount: 300_000, balance: 0, spent: 300_000 }, ['0.00', '0.00']]);
+  expect([end, reported]).toEqual([{ amount: 300_000, balance: 0, spent: 300_000 }, ['0.00', '0.00']]);
 });
 
 test('negative control: without the lock, its queue and the guard of the balance a voucher is overspent', async () => {

@@ -4,12 +4,12 @@ import { importLines, type ImportOptions } from '../../src/import-export/import.
 import type { Line } from '../../src/import-export/lines.ts';
 import type { BadLine } from '../../src/import-export/staging.ts';
 import type { Database } from '../../src/database/client.ts';
-import { openTestDatabase, settings, type Provider } from './world.ts';
+import { openTestDatabase, settings, type Provider } from './test-app.ts';
 
 type Fields = Record<string, unknown>;
 
 /** Imports objects as the lines of a file. */
-export async function load(
+export async function importObjects(
   me: { id: number },
   objects: Iterable<Fields> | AsyncIterable<Fields>,
   options: ImportOptions = {},
@@ -30,7 +30,7 @@ export async function load(
 }
 
 /** All lines of an export. */
-export async function exported({ database }: { database: Database }, me: { id: number }) {
+export async function exportToLines({ database }: { database: Database }, me: { id: number }) {
   const lines: Fields[] = [];
   for await (const line of exportLines(database, me.id)) lines.push(line);
   return lines;
@@ -38,7 +38,7 @@ export async function exported({ database }: { database: Database }, me: { id: n
 
 const dates = 'course,course.customer,course.products,location,gatherings,place,teaching_language,status,instructors';
 /** A question to every list. */
-export const questions = [
+export const listUrls = [
   '/v2/courses?limit=250&include_deleted=1&include=products',
   '/v2/courses?limit=250&description_language=no',
   '/v2/courses?limit=250&include_partners=1',
@@ -76,24 +76,24 @@ const items: [string, string, string][] = [
 ];
 
 /** What every endpoint answers to the provider. */
-export async function everything(me: Pick<Provider, 'get'>) {
-  const answers: Record<string, unknown> = {};
-  for (const url of questions) {
-    const answer = await me.get(url);
-    expect(answer.status, `${url} ${answer.text.slice(0, 200)}`).toBe(200);
-    answers[url] = answer.json();
+export async function fetchAllResponses(me: Pick<Provider, 'get'>) {
+  const responses: Record<string, unknown> = {};
+  for (const url of listUrls) {
+    const response = await me.get(url);
+    expect(response.status, `${url} ${response.text.slice(0, 200)}`).toBe(200);
+    responses[url] = response.json();
   }
   // By their ids, each in the order of its list.
   for (const [list, path, id] of items) {
     const rows = (await me.get(`${list}?limit=250`)).json<Fields[] | { items: Fields[] }>();
     for (const [n, row] of (Array.isArray(rows) ? rows : rows.items).entries())
-      answers[`${path} ${n}`] = (
+      responses[`${path} ${n}`] = (
         await me.get(path.replace('{course_id}', String(row['course_id'])).replace('{id}', String(row[id])))
       ).json();
   }
   for (const code of ['GIFT-1', 'gone'])
-    answers[`voucher ${code}`] = (await me.get(`/v2/vouchers/validate/${code}`)).json();
-  const knitting = (answers['/v2/courses?limit=250&description_language=no'] as Fields[])[0]!['id'] as number;
-  answers['campaign'] = (await me.get(`/v2/campaigns/validate/sun?course_id=${knitting}`)).json();
-  return answers;
+    responses[`voucher ${code}`] = (await me.get(`/v2/vouchers/validate/${code}`)).json();
+  const knitting = (responses['/v2/courses?limit=250&description_language=no'] as Fields[])[0]!['id'] as number;
+  responses['campaign'] = (await me.get(`/v2/campaigns/validate/sun?course_id=${knitting}`)).json();
+  return responses;
 }

@@ -3,20 +3,20 @@ import { Client } from 'pg';
 export type Value = string | number | boolean | null | undefined | Value[];
 
 /** A statement as the service sent it, by name where it has one, with the first row of its answer. */
-export type Sent = {
+export type RecordedStatement = {
   name: string | undefined;
   text: string;
   values: Value[];
   row?: Record<string, unknown> | undefined;
 };
 
-type Asked = string | { name?: string; text: string; values?: Value[] };
-type Answered = { rows?: Record<string, unknown>[] } | undefined;
+type QueryArgument = string | { name?: string; text: string; values?: Value[] };
+type QueryResult = { rows?: Record<string, unknown>[] } | undefined;
 
 /** All statements that this process sends while the work runs, in their order. */
-export async function statementsOf(work: () => Promise<unknown>): Promise<Sent[]> {
-  const all: Sent[] = [];
-  const prototype = Client.prototype as unknown as { query: (asked: Asked, ...rest: unknown[]) => unknown };
+export async function recordStatements(work: () => Promise<unknown>): Promise<RecordedStatement[]> {
+  const all: RecordedStatement[] = [];
+  const prototype = Client.prototype as unknown as { query: (asked: QueryArgument, ...rest: unknown[]) => unknown };
   const { query } = prototype;
   prototype.query = function record(asked, ...rest) {
     const {
@@ -25,15 +25,15 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<Sent[]
       values: own,
     } = typeof asked === 'string' ? { name: undefined, text: asked, values: [] } : asked;
     const values = own ?? (Array.isArray(rest[0]) ? (rest[0] as Value[]) : []);
-    const sent: Sent = { name, text, values };
-    all.push(sent);
-    const answering = query.call(this, asked, ...rest);
+    const statement: RecordedStatement = { name, text, values };
+    all.push(statement);
+    const result = query.call(this, asked, ...rest);
     // Who hands over a callback gets no promise; a transaction's statements always do.
-    Promise.resolve(answering as Answered).then(
-      (answered) => (sent.row = answered?.rows?.[0]),
+    Promise.resolve(result as QueryResult).then(
+      (answered) => (statement.row = answered?.rows?.[0]),
       () => undefined,
     );
-    return answering;
+    return result;
   };
   try {
     await work();

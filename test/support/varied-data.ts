@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { approvePartner } from '../../src/resources/schools/partner-service.ts';
-import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from './dates.ts';
-import { newCampaign, newCustomer, newOrder, newUser, write } from './orders.ts';
-import type { Provider, World } from './world.ts';
+import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
+import { createCampaign, createCustomer, createOrder, createUser, write } from './orders.ts';
+import type { Provider, TestApp } from './test-app.ts';
 
 const stamped = ['courses', 'course_dates', 'locations', 'instructors', 'customers', 'course_users', 'orders'].concat(
   'participants',
@@ -11,19 +11,19 @@ const stamped = ['courses', 'course_dates', 'locations', 'instructors', 'custome
 const hour = 3_600_000;
 const firstStamp = Date.UTC(2026, 0, 1);
 /** When the nth of a school's rows was made and changed: windows tell rows apart. */
-export const stampsOf = (n: number) => {
+export const timestampsFor = (n: number) => {
   const created = firstStamp + n * 5 * hour;
   return { created_at: created, updated_at: created + ((n * 7) % 5) * 35 * hour };
 };
 
-const spread = (me: Provider) =>
+const spreadTimestamps = (me: Provider) =>
   write(me, async (tx) => {
     for (const table of stamped.map((name) => sql.identifier(name))) {
       const { rows } = await tx.execute<{ id: number }>(
         sql`select id from ${table} where provider_id = ${me.id} order by id`,
       );
       for (const [index, { id }] of rows.entries()) {
-        const { created_at, updated_at } = stampsOf(index + 1);
+        const { created_at, updated_at } = timestampsFor(index + 1);
         await tx.execute(
           sql`update ${table} set created_at = to_timestamp(${created_at / 1000}), updated_at = to_timestamp(${updated_at / 1000})
             where provider_id = ${me.id} and id = ${id}`,
@@ -33,21 +33,21 @@ const spread = (me: Provider) =>
   });
 
 /** A school with several of everything, no two alike, and an approved partner of the same kind; `ids` names its own. */
-export async function buildVariety(world: World) {
-  const [me, friend] = [await world.newProvider(), await world.newProvider()];
+export async function createVariedData(testApp: TestApp) {
+  const [me, friend] = [await testApp.createProvider(), await testApp.createProvider()];
   const ids = await fill(me);
   await fill(friend);
-  await approvePartner(world.database, me.id, friend.id);
+  await approvePartner(testApp.database, me.id, friend.id);
   return { me, ids: { ...ids, partner: friend.id } };
 }
-export type Variety = Awaited<ReturnType<typeof buildVariety>>;
+export type VariedData = Awaited<ReturnType<typeof createVariedData>>;
 
 async function fill(me: Provider) {
-  const customers = [await newCustomer(me), await newCustomer(me, { type: 2 })];
+  const customers = [await createCustomer(me), await createCustomer(me, { type: 2 })];
   const instructors = [await addInstructor(me), await addInstructor(me, { firstname: 'Ola' }), await addInstructor(me)];
   const locations = [await addLocation(me, { title: 'A' }), await addLocation(me, { instructorId: instructors[0]! })];
   for (let n = 0; n < 4; n += 1) await addLocation(me, { isArchived: n === 0 });
-  for (let n = 0; n < 4; n += 1) await newCustomer(me, { type: 1 + (n % 2) });
+  for (let n = 0; n < 4; n += 1) await createCustomer(me, { type: 1 + (n % 2) });
   const bundle = await addBundle(me, 'Bundle');
 
   const courses: number[] = [];
@@ -81,7 +81,7 @@ async function fill(me: Provider) {
       parentId: n === 9 ? dates[0]! : null,
       teachingLanguageId: n % 2 ? 'en' : 'no',
     });
-    if (n % 2) await teaches(me, date, instructors[n % 3]!);
+    if (n % 2) await assignInstructor(me, date, instructors[n % 3]!);
     if (n % 4 === 1) await addGathering(me, date, { locationId: locations[0]! }, [instructors[1]!]);
     dates.push(date);
   }
@@ -90,18 +90,18 @@ async function fill(me: Provider) {
   for (let n = 0; n < 8; n += 1) {
     const name = { firstname: ['Åse', 'åsmund', 'Kari', null][n % 4]!, lastname: n % 3 ? 'Nordmann' : 'Nilsen 50%' };
     const fields = { username: `user-${n}`, email: n % 2 ? `Person${n}@people.example` : null, ...name };
-    users.push(await newUser(me, { ...fields, customerId: customers[n % 3] ?? null }));
+    users.push(await createUser(me, { ...fields, customerId: customers[n % 3] ?? null }));
   }
-  const campaign = await newCampaign(me, { title: 'Spring', startsAt: '2026-01-01' }, { courses: [courses[0]!] });
+  const campaign = await createCampaign(me, { title: 'Spring', startsAt: '2026-01-01' }, { courses: [courses[0]!] });
   for (let n = 0; n < 9; n += 1) {
-    await newOrder(me, {
+    await createOrder(me, {
       courseId: courses[n % 9]!,
       dateId: dates[n % 9]!,
       users: users.filter((_, user) => user % 4 === n % 4 && n < 7),
       order: {
         customerId: customers[n % 4] ?? null,
         campaignId: n % 2 ? campaign : null,
-        exportedAt: n % 3 ? null : new Date(stampsOf(n).created_at).toISOString(),
+        exportedAt: n % 3 ? null : new Date(timestampsFor(n).created_at).toISOString(),
       },
       participant: { statusId: [1, 7, 1, 3, 4][n % 5]! },
     });
@@ -114,7 +114,7 @@ async function fill(me: Provider) {
       sql`update course_dates set deleted_at = created_at where provider_id = ${me.id} and id = ${dates[10]}`,
     );
   });
-  await spread(me);
+  await spreadTimestamps(me);
   const tags = (await me.get('/v2/course-tags')).json<{ id: number }[]>().map(({ id }) => id);
   return { provider: me.id, courses, dates, customers, users, tags };
 }

@@ -1,6 +1,6 @@
-import { encoded, typed, type Dialect, type Fields } from './dialects.ts';
-import { newOrder } from './orders.ts';
-import { sharedWorld, type Answer, type Provider } from './world.ts';
+import { encodeBody, contentTypeHeader, type Dialect, type Fields } from './dialects.ts';
+import { createOrder } from './orders.ts';
+import { sharedTestApp, type TestResponse, type Provider } from './test-app.ts';
 
 export * from './dialects.ts';
 
@@ -194,7 +194,7 @@ export const fullPerson = () => ({
   send_invite: false,
 });
 
-export type Write = {
+export type WriteEndpoint = {
   name: string;
   method: 'POST' | 'PUT';
   /** A path, or what makes the one that names something of the provider's own. */
@@ -213,49 +213,49 @@ export type Write = {
   /** A field that is a boolean; `active` unless named, null without one. */
   flag?: string | null;
   /** What the interface then shows of the thing written. */
-  read(provider: Provider, answer: Answer): Promise<Fields>;
+  read(provider: Provider, response: TestResponse): Promise<Fields>;
 };
 
-const readCourse: Write['read'] = async (provider, answer) => {
-  const id = Number(answer.json<{ course_id: number | string }>().course_id);
+const readCourse: WriteEndpoint['read'] = async (provider, response) => {
+  const id = Number(response.json<{ course_id: number | string }>().course_id);
   return (await provider.get(`/v2/courses?limit=1&since_id=${id - 1}`)).json<Fields[]>()[0]!;
 };
 const readSchool = async (provider: Provider, key = provider.apiKey) =>
   (await provider.get('/v2/schools', { 'x-api-key': key })).json<{ school: Fields }>().school;
 const readById =
-  (url: string, name = 'id'): Write['read'] =>
-  async (provider, answer) =>
-    (await provider.get(`${url}/${answer.json<Record<string, number>>()[name]!}`)).json<Fields>();
+  (url: string, name = 'id'): WriteEndpoint['read'] =>
+  async (provider, response) =>
+    (await provider.get(`${url}/${response.json<Record<string, number>>()[name]!}`)).json<Fields>();
 const readListed =
-  (url: string): Write['read'] =>
-  async (provider, answer) => {
-    const { id } = answer.json<{ id: number }>();
+  (url: string): WriteEndpoint['read'] =>
+  async (provider, response) => {
+    const { id } = response.json<{ id: number }>();
     return (await provider.get(url)).json<Fields[]>().find((item) => item['id'] === id)!;
   };
-const readParticipant: Write['read'] = async (provider, answer) => {
-  const { id } = answer.json<{ id: number }>();
+const readParticipant: WriteEndpoint['read'] = async (provider, response) => {
+  const { id } = response.json<{ id: number }>();
   const item = (await provider.get(`/v2/participants/${id}`)).json<Fields>();
   const names = ['idPaid', 'completed', 'passed', 'no_show', 'custom_properties', 'status', 'paid'];
   return Object.fromEntries(names.map((name) => [name, item[name]]));
 };
-const readDeregistered: Write['read'] = async (provider, answer) => {
-  const { participants } = answer.json<{ participants: { id: number }[] }>();
+const readDeregistered: WriteEndpoint['read'] = async (provider, response) => {
+  const { participants } = response.json<{ participants: { id: number }[] }>();
   const { status } = (await provider.get(`/v2/participants/${participants[0]!.id}`)).json<Fields>();
   return { status };
 };
-const readCourseDate: Write['read'] = async (provider, answer) => {
-  const { course_id, coursedate_id } = answer.json<Record<string, number>>();
+const readCourseDate: WriteEndpoint['read'] = async (provider, response) => {
+  const { course_id, coursedate_id } = response.json<Record<string, number>>();
   const url = `/v2/courses/${course_id!}/coursedates/${coursedate_id!}?include=gatherings,place`;
   const { gatherings, ...date } = (await provider.get(url)).json<Fields & { gatherings: Fields[] }>();
-  return { ...date, gatherings: gatherings.map((gathering) => lasting(gathering, ['idInstance'])) };
+  return { ...date, gatherings: gatherings.map((gathering) => omitVolatile(gathering, ['idInstance'])) };
 };
 
 /** Makes something once for each provider. */
 function once(make: (provider: Provider) => Promise<string>) {
-  const made = new WeakMap<Provider, Promise<string>>();
+  const created = new WeakMap<Provider, Promise<string>>();
   return (provider: Provider) => {
-    const url = made.get(provider) ?? make(provider);
-    made.set(provider, url);
+    const url = created.get(provider) ?? make(provider);
+    created.set(provider, url);
     return url;
   };
 }
@@ -269,15 +269,15 @@ const dateUrl = once(async (provider) => {
 });
 
 const participantUrl = once(async (provider) => {
-  const { participantIds } = await newOrder(provider, { courseId: await provider.course() });
+  const { participantIds } = await createOrder(provider, { courseId: await provider.course() });
   return `/v2/participants/${participantIds[0]!}`;
 });
 const deregisterUrl = once(async (provider) => {
-  const { bookingId } = await newOrder(provider, { courseId: await provider.course() });
+  const { bookingId } = await createOrder(provider, { courseId: await provider.course() });
   return `/v2/booking/${bookingId}/deregister`;
 });
 
-export const writes: Write[] = [
+export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'POST /v2/courses',
     method: 'POST',
@@ -303,7 +303,7 @@ export const writes: Write[] = [
     created: 200,
     minimal: minimalSchool,
     full: fullSchool,
-    read: (provider, answer) => readSchool(provider, answer.json<{ api_key: string }>().api_key),
+    read: (provider, response) => readSchool(provider, response.json<{ api_key: string }>().api_key),
   },
   {
     name: 'POST /courses',
@@ -473,23 +473,28 @@ export const writes: Write[] = [
   },
 ];
 
-export const urlOf = async (provider: Provider, { url }: Write) => (typeof url === 'string' ? url : url(provider));
+export const endpointUrl = async (provider: Provider, { url }: WriteEndpoint) =>
+  typeof url === 'string' ? url : url(provider);
 
 /** All that a write may be sent. */
-export const fieldsOf = ({ full, ids = [] }: Write) => [...Object.keys(full), ...ids];
+export const fieldNames = ({ full, ids = [] }: WriteEndpoint) => [...Object.keys(full), ...ids];
 
 /** Sends a write in one dialect. */
-export const write = async (provider: Provider, way: Write, dialect: Dialect, fields: Fields) =>
-  provider.request(way.method)(await urlOf(provider, way), encoded(dialect, fields), typed(dialect));
+export const sendWrite = async (provider: Provider, endpoint: WriteEndpoint, dialect: Dialect, fields: Fields) =>
+  provider.request(endpoint.method)(
+    await endpointUrl(provider, endpoint),
+    encodeBody(dialect, fields),
+    contentTypeHeader(dialect),
+  );
 
 /** Sends a raw body to a write. */
-export const writeRaw = async (provider: Provider, way: Write, type: string, body: string | Buffer) =>
-  provider.request(way.method)(await urlOf(provider, way), body, { 'content-type': type });
+export const sendRawWrite = async (provider: Provider, endpoint: WriteEndpoint, type: string, body: string | Buffer) =>
+  provider.request(endpoint.method)(await endpointUrl(provider, endpoint), body, { 'content-type': type });
 
-export type Faults = { missing: string[]; notValid: string[] };
+export type FieldErrors = { missing: string[]; notValid: string[] };
 
 /** The fields that an answer names, however its interface words them. */
-export function faultsIn({ text }: { text: string }): Faults {
+export function fieldErrors({ text }: { text: string }): FieldErrors {
   type Told = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } | object[] };
   const { error = '', errors } = JSON.parse(text) as Told;
   if (errors && !Array.isArray(errors)) return { missing: errors.missing_fields, notValid: errors.not_valid };
@@ -498,8 +503,8 @@ export function faultsIn({ text }: { text: string }): Faults {
 }
 
 /** How many rows a provider's writes left behind. */
-export async function countOf(provider: Provider) {
-  const { database } = await sharedWorld();
+export async function countRows(provider: Provider) {
+  const { database } = await sharedTestApp();
   const { rows } = await database.pool.query<{ count: number }>(
     `select (select count(*) from courses where provider_id = $1)
       + (select count(*) from providers where parent_id = $1)
@@ -514,10 +519,10 @@ export async function countOf(provider: Provider) {
   return rows[0]!.count;
 }
 
-let everything: Promise<string> | undefined;
+let stateQuery: Promise<string> | undefined;
 /** One statement that reads all of a provider's rows, and the persons whom this run made. */
-async function readingEverything() {
-  const { database } = await sharedWorld();
+async function buildStateQuery() {
+  const { database } = await sharedTestApp();
   const { rows: tables } = await database.pool.query<{ name: string }>(
     `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
       where c.table_schema = 'public' and c.column_name = 'provider_id' and t.table_type = 'BASE TABLE'
@@ -536,19 +541,22 @@ async function readingEverything() {
 }
 
 /** Changes with whatever a provider's writes change. */
-export async function stateOf(provider: Provider) {
-  const { database } = await sharedWorld();
-  const text = await (everything ??= readingEverything());
+export async function hashRows(provider: Provider) {
+  const { database } = await sharedTestApp();
+  const text = await (stateQuery ??= buildStateQuery());
   const { rows } = await database.pool.query<{ state: string }>({ name: 'state', text, values: [provider.id] });
   return rows[0]!.state;
 }
 
 /** Without what differs from one creation to the next, and the fields that must be new each time. */
-export function lasting(item: Fields, fresh: string[] = []): Fields {
+export function omitVolatile(item: Fields, fresh: string[] = []): Fields {
   const stamps = ['created_at', 'updated_at', 'related_items_updated_at'];
   const volatile = ['id', 'course_id', 'coursedate_id', ...stamps, ...fresh];
-  const kept = Object.entries(item).filter(([name]) => !volatile.includes(name));
+  const remaining = Object.entries(item).filter(([name]) => !volatile.includes(name));
   return Object.fromEntries(
-    kept.map(([name, value]) => [name, name === 'tags' ? (value as Fields[]).map(({ title }) => title).sort() : value]),
+    remaining.map(([name, value]) => [
+      name,
+      name === 'tags' ? (value as Fields[]).map(({ title }) => title).sort() : value,
+    ]),
   );
 }

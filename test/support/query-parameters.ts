@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import { stampsOf, type Variety } from './variety.ts';
+import { timestampsFor, type VariedData } from './varied-data.ts';
 
 /** A parameter as it stands in an address, and what it means. */
-export type Asked = { name: string; text: string; value: unknown };
+export type QueryParameter = { name: string; text: string; value: unknown };
 
 /** What a query parameter may hold and what it may not, as the interface document has it. */
 export type Parameter = {
   /** A filter keeps some of the items; a setting changes what the others mean. */
   role: 'filter' | 'setting' | 'paging' | 'include';
-  good: fc.Arbitrary<Asked>;
+  good: fc.Arbitrary<QueryParameter>;
   /** As it stands in an address. */
   bad: string[];
 };
@@ -18,7 +18,7 @@ const unstorable = ['%00', 'a%00', '%EF%BF%BD', '%ff', 'K%E6re', '100%', '%ed%a0
 const noWords = ['x', '__proto__', 'constructor', '2026-02-30', '1e400', ...unstorable];
 const noNumbers = ['-1', '1.5', '1e3', '0x1', '%2B5', '1%3B2', '9007199254740993', '9223372036854775808'];
 
-const asked = (name: string, value: unknown): Asked => ({
+const query = (name: string, value: unknown): QueryParameter => ({
   name,
   text: `${name}=${encodeURIComponent(String(value))}`,
   value,
@@ -27,7 +27,7 @@ const asked = (name: string, value: unknown): Asked => ({
 const single =
   (good: readonly unknown[], bad: string[]): Kind =>
   (name) => ({
-    good: fc.constantFrom(...good).map((value) => asked(name, value)),
+    good: fc.constantFrom(...good).map((value) => query(name, value)),
     bad: [
       ...bad.map((value) => `${name}=${value}`),
       ...good
@@ -77,9 +77,9 @@ const moment: Kind = (name) => ({
       fc.constantFrom('T', ' '),
     )
     .map(([row, seconds, [zone, minutes], separator]) => {
-      const value = stampsOf(row).created_at + seconds * 1_000;
+      const value = timestampsFor(row).created_at + seconds * 1_000;
       const local = new Date(value + minutes * 60_000).toISOString();
-      return { ...asked(name, `${local.slice(0, 10)}${separator}${local.slice(11, 19)}${zone}`), value };
+      return { ...query(name, `${local.slice(0, 10)}${separator}${local.slice(11, 19)}${zone}`), value };
     }),
   bad: single(['2026-01-01'], ['now', ...noMoments])(name).bad,
 });
@@ -94,7 +94,7 @@ const ranges = (kind: Kind, ...names: string[]) =>
 const unknown = 999_999_999;
 
 /** The parameters of the lists by the names that the OpenAPI document gives them, for a school's own ids. */
-export function parametersFor({ ids: own }: Variety): Record<string, Parameter> {
+export function parametersFor({ ids: own }: VariedData): Record<string, Parameter> {
   const filters: Record<string, Kind> = {
     since_id: number([0, ...own.courses, ...own.dates, ...own.users, 2 ** 53 - 1]),
     ...ranges(moment, 'created_at', 'updated_at', 'exported_at'),
@@ -132,7 +132,7 @@ export function parametersFor({ ids: own }: Variety): Record<string, Parameter> 
 }
 
 /** `include[]` of a list that embeds these. */
-export const includeOf = (paths: string[]): Parameter => ({
+export const includeParameter = (paths: string[]): Parameter => ({
   role: 'include',
   ...list(paths, ['x', `${paths[0]!}.x`, paths[0]!.toUpperCase(), ...noWords])('include'),
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { asLine } from '../../src/lib/text.ts';
 
 /** What a field may hold and what it may not, as the interface document has it. */
-export type Kind = {
+export type FieldKind = {
   valid: fc.Arbitrary<unknown>;
   /** Refused however it is sent. */
   invalid: unknown[];
@@ -18,7 +18,7 @@ const inJson = [[], {}, [[]], [null], Infinity];
 
 const oddities = ['<b>x</b>', "';--", '${1}', '100 %', 'a+b&c=d', '\r\nx\n', ' x ', '[1]', '{"a":1}', 'null', '0', '+'];
 const storable = (text: string) => text.isWellFormed() && !/[\0\uFFFD]/.test(text);
-const anyText = (most: number) =>
+const anyText = (maxLength: number) =>
   fc.oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
@@ -28,23 +28,26 @@ const anyText = (most: number) =>
       'constructor',
       '2026-02-30',
       '1e400',
-      'x'.repeat(most),
-      '🚑'.repeat(most),
+      'x'.repeat(maxLength),
+      '🚑'.repeat(maxLength),
     ),
   );
 
-export const text = (most: number): Kind => ({
-  valid: anyText(most).filter(storable),
-  invalid: [...unstorable, ...lists, 'x'.repeat(most + 1), '🚑'.repeat(most + 1)],
+export const text = (maxLength: number): FieldKind => ({
+  valid: anyText(maxLength).filter(storable),
+  invalid: [...unstorable, ...lists, 'x'.repeat(maxLength + 1), '🚑'.repeat(maxLength + 1)],
   inJson: [...inJson, true, false],
 });
 
 /** A text of one line; a test of its own shows that control characters are folded. */
-export const line = (most: number): Kind => ({ ...text(most), valid: text(most).valid.filter(isLine) });
+export const line = (maxLength: number): FieldKind => ({
+  ...text(maxLength),
+  valid: text(maxLength).valid.filter(isLine),
+});
 const isLine = (value: unknown) => asLine(value as string) === value;
 
 /** Trimmed, and in the form NFC. */
-export const title: Kind = {
+export const title: FieldKind = {
   ...text(255),
   valid: anyText(255).filter(
     (value) => storable(value) && isLine(value) && value.trim() !== '' && value.normalize('NFC').length <= 255,
@@ -52,7 +55,7 @@ export const title: Kind = {
   shown: (value: string) => value.trim().normalize('NFC'),
 };
 
-export const email: Kind = {
+export const email: FieldKind = {
   ...text(254),
   valid: fc.constantFrom('a@b.example', 'Ø.user+tag@school.example', `${'a'.repeat(244)}@b.example`),
   invalid: [
@@ -68,22 +71,22 @@ const number = (others: string[]) => ({
   inJson: [...inJson, 1.5, true, false, -1, 2 ** 53],
 });
 
-export const count: Kind = {
+export const count: FieldKind = {
   valid: fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2_147_483_647)),
   ...number(['2147483648', '4294967296']),
 };
 
 /** One of a few numbers. */
-export const choice = (numbers: number[]): Kind => ({
+export const choice = (numbers: number[]): FieldKind => ({
   valid: fc.constantFrom(...numbers),
   ...number(['0', String(Math.max(...numbers) + 1), '2147483648']),
 });
 
 /** The id of something of the provider's own. */
-export const idAmong = (ids: number[]): Kind => ({ valid: fc.constantFrom(...ids), ...number(['0']) });
+export const oneOfIds = (ids: number[]): FieldKind => ({ valid: fc.constantFrom(...ids), ...number(['0']) });
 
 /** Ids of the provider's own, in any of the ways a list may be sent. */
-export const idsAmong = (ids: number[]): Kind => ({
+export const listOfIds = (ids: number[]): FieldKind => ({
   valid: fc
     .tuple(fc.array(fc.constantFrom(...ids), { minLength: 1, maxLength: 4 }), fc.constantFrom(',', ' , ', ',,', ''))
     .map(([list, comma]) => (comma === '' ? list : list.join(comma))),
@@ -100,7 +103,7 @@ export const idsAmong = (ids: number[]): Kind => ({
 });
 
 const flags = { '1': true, yes: true, ON: true, True: true, '0': false, no: false, Off: false, FALSE: false };
-export const flag: Kind = {
+export const flag: FieldKind = {
   valid: fc.oneof(fc.boolean(), fc.constantFrom(...Object.keys(flags))),
   invalid: [...['2', '-1', 't', 'y', ' 1', '01', 'null', 'ja', 'constructor', '1e400'], ...unstorable, ...lists],
   inJson: [...inJson, 2, -1, 1.5],
@@ -108,7 +111,7 @@ export const flag: Kind = {
 };
 
 /** A code in any case. */
-export const code = (codes: string[], others: string[]): Kind => ({
+export const code = (codes: string[], others: string[]): FieldKind => ({
   valid: fc.constantFrom(...codes).chain((upper) => fc.constantFrom(upper, upper.toLowerCase())),
   invalid: [...others, ...unstorable, ...lists, '1', '__proto__', 'constructor', 'x'.repeat(300)],
   inJson: [...inJson, true, false, 1],

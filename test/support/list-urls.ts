@@ -4,16 +4,16 @@ import type { Database } from '../../src/database/client.ts';
 // Every list with each parameter that is documented, over the rows that the bench builds.
 
 /** One question of one list. */
-export type ListQuestion = { path: string; question: string; url: string };
+export type ListUrl = { path: string; question: string; url: string };
 
 type Values = Record<string, (string | number)[]>;
 type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
-type Asking = { ids: Ids; values: Values; firstHours: Map<string, string> };
+type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> };
 type Parameter = { name: string; schema: { items?: { enum?: string[] } } };
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
 
 /** Ids and moments of the large provider, and what the parameters of the lists are asked with, by their names. */
-export async function askedFor({ pool }: Database, providerId: number) {
+export async function collectFilterValues({ pool }: Database, providerId: number) {
   const one = async (text: string) =>
     (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
   const ids: Ids = {
@@ -83,7 +83,7 @@ const required: Record<string, (ids: Ids) => string[]> = {
 };
 
 /** All questions, from the document: each parameter alone, beside an order, and beside a range. */
-export function listQuestions(app: App, { ids, values, firstHours }: Asking): ListQuestion[] {
+export function buildListUrls(app: App, { ids, values, firstHours }: FilterValues): ListUrl[] {
   const document = (app as unknown as { swagger(): Document }).swagger();
   return Object.entries(document.paths).flatMap(([path, { get }]) => {
     if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];

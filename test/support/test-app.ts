@@ -42,30 +42,30 @@ export const openTestDatabase = (name: string, options: Partial<DatabaseOptions>
   });
 
 /** The application over a database, and providers in it; both are closed when the test (or file) is done. */
-export async function openWorld(database: Database, options: Partial<AppOptions> = {}) {
+export async function openTestApp(database: Database, options: Partial<AppOptions> = {}) {
   const app = await buildApp({ database, settings, version: 'test', limits, guards, ...options });
   await app.ready();
   return {
     app,
     database,
-    newProvider: (title?: string) => newProvider(app, database, title),
+    createProvider: (title?: string) => createProvider(app, database, title),
     close: async () => {
       await app.close();
       await database.close();
     },
   };
 }
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type TestApp = Awaited<ReturnType<typeof openTestApp>>;
 type App = Awaited<ReturnType<typeof buildApp>>;
 
-let opened: Promise<World> | undefined;
+let sharedApp: Promise<TestApp> | undefined;
 /** The world that the files of a worker share: nothing in it is torn down, each test makes providers of its own. */
-export const sharedWorld = () => (opened ??= openWorld(openTestDatabase(inject('shared'))));
+export const sharedTestApp = () => (sharedApp ??= openTestApp(openTestDatabase(inject('shared'))));
 
-let port: Promise<number> | undefined;
+let sharedAppPort: Promise<number> | undefined;
 /** Where the shared world listens, for tests that need a socket; no server waits for it to close. */
 export const sharedPort = () =>
-  (port ??= sharedWorld().then(async ({ app }) => {
+  (sharedAppPort ??= sharedTestApp().then(async ({ app }) => {
     await app.listen({ port: 0, host: '127.0.0.1' });
     app.server.unref();
     return (app.server.address() as AddressInfo).port;
@@ -80,10 +80,10 @@ export async function ownDatabase(whenDone: (work: () => Promise<void>) => void 
 }
 
 /** A world of the file's own, for ETags asked for twice: other files change what all schools share, and with it every ETag. */
-export async function fileWorld() {
-  const world = await openWorld(openTestDatabase(await ownDatabase(afterAll)));
-  afterAll(world.close);
-  return world;
+export async function openTestAppForFile() {
+  const testApp = await openTestApp(openTestDatabase(await ownDatabase(afterAll)));
+  afterAll(testApp.close);
+  return testApp;
 }
 
 export async function asAdmin(statement: string) {
@@ -92,7 +92,7 @@ export async function asAdmin(statement: string) {
   await client.query(statement).finally(() => client.end());
 }
 
-export type Answer = {
+export type TestResponse = {
   status: number;
   headers: Record<string, string | string[] | number | undefined>;
   text: string;
@@ -100,7 +100,7 @@ export type Answer = {
   json<T = any>(): T;
 };
 
-export async function send(app: App, options: InjectOptions): Promise<Answer> {
+export async function send(app: App, options: InjectOptions): Promise<TestResponse> {
   const response = await app.inject(options);
   return {
     status: response.statusCode,
@@ -110,10 +110,10 @@ export async function send(app: App, options: InjectOptions): Promise<Answer> {
   };
 }
 
-let made = 0;
+let created = 0;
 
 /** A provider nobody else in the run knows: its key, its requests, its context. */
-export async function newProvider(app: App, database: Database, title = `School ${process.pid}-${(made += 1)}`) {
+export async function createProvider(app: App, database: Database, title = `School ${process.pid}-${(created += 1)}`) {
   const { providerId, apiKey } = await createTitledProvider(database, title, null);
   const key = { 'x-api-key': apiKey };
   const request =
@@ -138,10 +138,10 @@ export async function newProvider(app: App, database: Database, title = `School 
     ctx: (): Promise<Ctx> => createContext(database, settings, providerId),
     /** A course through the interface; the id of it. */
     course: async (fields: Record<string, unknown> = {}) => {
-      const answer = await post('/v2/courses', { title: `Course ${(made += 1)}`, ...fields });
-      if (answer.status !== 201) throw new Error(`no course: ${answer.text}`);
-      return answer.json<{ course_id: number }>().course_id;
+      const response = await post('/v2/courses', { title: `Course ${(created += 1)}`, ...fields });
+      if (response.status !== 201) throw new Error(`no course: ${response.text}`);
+      return response.json<{ course_id: number }>().course_id;
     },
   };
 }
-export type Provider = Awaited<ReturnType<typeof newProvider>>;
+export type Provider = Awaited<ReturnType<typeof createProvider>>;
