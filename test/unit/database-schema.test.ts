@@ -21,7 +21,7 @@ const functions = `select pg_get_functiondef(oid) as line from pg_proc where pro
 const options = `select format('%s %s', relname, array_to_string(reloptions, ', ')) as line
   from pg_class where relnamespace = 'public'::regnamespace and reloptions is not null`;
 
-test('the migrated catalog is the reviewed one', async () => {
+test('the migrated schema matches the reviewed snapshot', async () => {
   const sections = { columns, indexes, constraints, triggers, functions, options };
   const found = await Promise.all(
     Object.entries(sections).map(async ([name, query]) => [`# ${name}`, ...(await lines(query)).sort(), ''].join('\n')),
@@ -68,13 +68,13 @@ test('every foreign key of a tenant table begins with its provider', async () =>
   expect(found.filter((name) => !outsideTenancy.includes(name))).toEqual([]);
 });
 
-test('nothing is deleted or nulled behind the back of the code', async () => {
+test('no foreign key deletes or nulls rows implicitly', async () => {
   expect(await lines("select conname as line from pg_constraint where contype = 'f' and confdeltype <> 'a'")).toEqual(
     [],
   );
 });
 
-test('the journal of migrations is in order, so that none is skipped', () => {
+test('the migration journal is in order', () => {
   const journal = JSON.parse(readFileSync('migrations/meta/_journal.json', 'utf8')) as {
     entries: { idx: number; when: number }[];
   };

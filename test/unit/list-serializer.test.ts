@@ -28,7 +28,7 @@ test.each([
   ['more than a megabyte', 60, '€'.repeat(30_000)],
   ['items longer than a megabyte, and short ones', 3, '€'.repeat(400_000)],
   ['a character in two halves where a piece may end', 3, `${'x'.repeat(32_757)}${'😀'.repeat(40_000)}`],
-])('a list is written item by item as it would be at once: %s', async (_name, count, text) => {
+])('a list serialized item by item equals the whole: %s', async (_name, count, text) => {
   const items = itemsOf(count, text);
   for (const [schema, data] of [
     [Type.Array(Item), items],
@@ -44,7 +44,7 @@ test.each([
   }
 });
 
-test('a list that was written stays as it is while others are', async () => {
+test('a serialized list does not change while others are serialized', async () => {
   const writer = getListSerializer(compileSerializer(Type.Array(Item)))!;
   const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(100_000));
   const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text), true)));
@@ -74,14 +74,14 @@ test.each([
 
 type Listed = { items: { id: number }[]; pagination: { total_items: number } };
 
-test('what is no list is written as it is, whatever it calls its members', () => {
+test('a non-list is serialized as it is, whatever its field names', () => {
   const alone = Type.Object({ items: Type.Array(Item) });
   const optional = Type.Object({ id: Type.Integer(), items: Type.Optional(Type.Array(Item)) });
   expect(compileSerializer(alone)({ items: itemsOf(1, 'a') })).toBe('{"items":[{"id":0,"title":"a"}]}');
   expect(compileSerializer(optional)({ id: 1 })).toBe('{"id":1}');
 });
 
-test('a long list reads as its items do alone, by its length in bytes', async () => {
+test('a long list equals its items, by length in bytes', async () => {
   const { post, get } = await createProvider();
   const text = `<p>${'Ærlig talt: €5 😀 '.repeat(800)}</p>`;
   for (let n = 0; n < 12; n += 1) {
@@ -100,7 +100,7 @@ test('a long list reads as its items do alone, by its length in bytes', async ()
   expect((await get('/v2/courses')).text).toBe(bare.text);
 });
 
-test('a large item is serialized in slices as it is at once, and not beyond its bounds', async () => {
+test('a large item serialized in slices equals the whole, within its limits', async () => {
   const Part = Type.Object({
     id: Type.Integer(),
     text: Type.Optional(Type.String()),

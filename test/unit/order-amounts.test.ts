@@ -15,11 +15,11 @@ test.each([
   expect([toMinorUnits(text), amountText(minor), amount(minor)]).toEqual([minor, stored, Number(text)]);
 });
 
-test.each(['', '1.', '.5', '1.234', '1e3', ' 1', '1,5', 'NaN', '--1'])('%j is no amount', (text) => {
+test.each(['', '1.', '.5', '1.234', '1e3', ' 1', '1,5', 'NaN', '--1'])('%j is not an amount', (text) => {
   expect(() => toMinorUnits(text)).toThrow();
 });
 
-test('every amount survives the way there and back', () => {
+test('every amount survives formatting and parsing', () => {
   const most = 10n ** 14n;
   fc.assert(
     fc.property(fc.bigInt(-most, most), (minor) => toMinorUnits(amountText(minor)) === minor),

@@ -11,7 +11,7 @@ const { database, createProvider } = await sharedTestApp();
 const insertCourse = prepareInsert(courses);
 const required = { slug: 'first-aid', levelId: 1, formOfTeachingId: 1, teachingLanguageId: 'no' };
 
-test('a row is inserted with what is given, null where that is given, and its defaults', async () => {
+test('a row is inserted with the input, explicit nulls and defaults', async () => {
   const { id: providerId } = await createProvider();
   const created: number[] = [];
   const sent = await recordStatements(() =>

@@ -41,7 +41,7 @@ test.each([
   });
 });
 
-test('of several discounts the one that takes off the most counts, of equal ones the first', () => {
+test('the largest discount applies, the first of equal ones', () => {
   const best = (discounts: Discount[]) => priceOrder([sold('100.00', 2)], discounts).discount?.campaignId;
   expect(best([])).toBeUndefined();
   expect(best([percent('10', 5)])).toBe(5);
@@ -56,7 +56,7 @@ test('a total must fit the database', () => {
   expect(isStorable(priceOrder([sold('9999999999.99', 2)], [percent('100')]).totals)).toBe(false);
 });
 
-test('a voucher pays all of a total, or all that is left of it', () => {
+test('a voucher pays the total or its remaining balance', () => {
   expect(voucherPays('100.00', 3_000n)).toBe(3_000n);
   expect(voucherPays('100.00', 30_000n)).toBe(10_000n);
   expect(voucherPays('0.00', 30_000n)).toBe(0n);
@@ -92,7 +92,7 @@ const reckoned = `with line as (
     least(max(balance), sum(quantity * price - discount + round((quantity * price - discount) * vat / 100, 2)))::numeric(20, 2)::text as paid
   from line group by number order by number`;
 
-test('10,000 orders come to what PostgreSQL reckons, to the minor unit', async () => {
+test("the totals of 10,000 orders equal PostgreSQL's, to the minor unit", async () => {
   const orders = fc.sample(anyOrder, 10_000);
   const query = orders.map(({ lines, discount, balance }, number) => ({
     ...{ number, kind: discount?.type, worth: discount?.value, balance },

@@ -11,7 +11,7 @@ async function opened(options: Parameters<typeof openTestDatabase>[1] = {}) {
   return { name, database };
 }
 
-test('what is asked in one turn goes over one connection, and one that fails takes no other along', async () => {
+test('queries of one tick share a connection and fail independently', async () => {
   const { database } = await opened();
   const request = (text: string) => database.pool.query<{ pid: number; n: number }>(text).then(({ rows }) => rows[0]!);
   const responses = await Promise.allSettled(['1 as n', '1 / 0 as n', '3 as n'].map((what) => request(pid + what)));
@@ -22,7 +22,7 @@ test('what is asked in one turn goes over one connection, and one that fails tak
   expect((await request(`${pid}4 as n`)).pid).not.toBe(pids[0]);
 });
 
-test('all that is asked together is told when there is no connection, or it breaks', async () => {
+test('all queries of a batch fail when there is no connection or it breaks', async () => {
   const { name, database } = await opened({ poolSize: 2, acquireMs: 2_000 });
   const other = new Client(connectionTo(name));
   await other.connect();
@@ -38,7 +38,7 @@ test('all that is asked together is told when there is no connection, or it brea
   expect((await database.pool.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
 });
 
-test('what cannot be asked at all is told to who asked, and keeps no connection', async () => {
+test('an invalid query rejects its caller and releases the connection', async () => {
   const { database } = await opened({ poolSize: 2, acquireMs: 10_000 });
   for (let n = 0; n < 4; n += 1) {
     const responses = await Promise.allSettled([
@@ -49,7 +49,7 @@ test('what cannot be asked at all is told to who asked, and keeps no connection'
   }
 });
 
-test('nobody waits until the use of a key is noted', async () => {
+test("requests do not wait for the key's last-use update", async () => {
   const { name, database } = await opened({ statementMs: 3_000 });
   const testApp = await openTestApp(database);
   const me = await testApp.createProvider();

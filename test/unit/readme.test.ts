@@ -16,7 +16,7 @@ const table = () => {
 };
 const squeezed = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---');
 
-test('the README has every environment variable, as the configuration checks it', () => {
+test('the README lists every environment variable with its rule', () => {
   expect(squeezed(readme)).toContain(squeezed(table()));
 });
 
@@ -40,19 +40,19 @@ test('the README names every folder of src', () => {
   }
 });
 
-test('the README says what the rooms without routes are for', () => {
+test('the README explains the rooms without routes', () => {
   const rooms = readdirSync('src/resources').filter((room) => !existsSync(`src/resources/${room}/routes.ts`));
   expect(rooms.filter((room) => !readme.includes(`\`${room}\``))).toEqual([]);
 });
 
-test('the README gives a reason for every library that runs', () => {
+test('the README gives a reason for every runtime dependency', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
   const table = readme.slice(readme.indexOf('| Library '));
   const listed = [...table.matchAll(/^\| ([^|]+)\|/gm)].flatMap(([, names = '']) => names.trim().split(', '));
   expect(Object.keys(dependencies).filter((name) => !listed.includes(name))).toEqual([]);
 });
 
-test('nothing that runs needs an install script but the embedded database, which starts without its own', () => {
+test('no runtime dependency needs an install script', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     packages: Record<string, { hasInstallScript?: boolean; dev?: boolean; optional?: boolean }>;
   };
@@ -65,7 +65,7 @@ test('nothing that runs needs an install script but the embedded database, which
 
 const guide = readFileSync('docs/interface.md', 'utf8');
 
-test('the guide names every path of the reference once', async () => {
+test('the guide documents every path once', async () => {
   const { app } = await sharedTestApp();
   const paths = (app.swagger() as { paths: Record<string, object> }).paths;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -81,7 +81,7 @@ test('the guide names every path of the reference once', async () => {
   expect([...named].sort()).toEqual([...words, ...others].sort());
 });
 
-test('the guide says nothing twice, and leads nowhere that is not there', () => {
+test('the guide has no duplicate headings and no broken links', () => {
   const text = guide.replaceAll(/^```[^]*?^```$/gm, '');
   const beginnings = text
     .split('\n')
@@ -99,7 +99,7 @@ test('the guide says nothing twice, and leads nowhere that is not there', () => 
   expect(links.filter((link) => !headings.includes(link))).toEqual([]);
 });
 
-test('the documentation of imports lists every kind and field, as lines are checked', () => {
+test('the import documentation lists every record type and field', () => {
   const rows = importFields.map(([name, fields]) => `| ${name} | ${fields} |`);
   expect(squeezed(readFileSync('docs/import.md', 'utf8'))).toContain(squeezed(rows.join('\n')));
 });

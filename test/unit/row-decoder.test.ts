@@ -19,7 +19,7 @@ const { database, createProvider } = await sharedTestApp();
 const camel = (name: string) => `text${name[0]!.toUpperCase()}${name.slice(1)}`;
 
 test.each([true, false])(
-  'rows that come as records are the same as those that come by the cell; named: %s',
+  'rows decoded from composite literals equal rows decoded by cell; named: %s',
   async (prepare) => {
     const me = await createProvider();
     const title = 'Fjell "og" \\ fjord\n\t\u0001\u001f\u2028 – 🏔 \' $1 []{}';
@@ -81,7 +81,7 @@ test.each([true, false])(
   },
 );
 
-test('text that is no record of these kinds is refused', () => {
+test('text that is not a composite literal of these types is rejected', () => {
   const read = (text: string) => () => parseComposites(text, ['number', 'text'], (cells) => cells);
   expect(read('(1,a)(-2,)')()).toEqual([
     [1, 'a'],
@@ -92,7 +92,7 @@ test('text that is no record of these kinds is refused', () => {
   }
 });
 
-test('an expression is what it is by the cell, but for what JSON has another word for', async () => {
+test('expressions decode the same by cell, except types that JSON represents differently', async () => {
   const query = database.db
     .select({
       id: courses.id,
@@ -115,7 +115,7 @@ test('an expression is what it is by the cell, but for what JSON has another wor
   ]);
 });
 
-test('any cells of records are read back as they were', async () => {
+test('any composite literals are parsed back to the same values', async () => {
   // PostgreSQL keeps no such character in a text.
   const text = fc.string({ unit: 'grapheme', maxLength: 8 }).map((value) => value.replaceAll('\0', ''));
   const awkward = fc.stringMatching(/^[,()"\\ \n\ta]{0,6}$/);
@@ -138,7 +138,7 @@ test('any cells of records are read back as they were', async () => {
   );
 });
 
-test('records that are read in slices are those that are read at once', async () => {
+test('records parsed in slices equal records parsed at once', async () => {
   const text = Array.from({ length: 2 * recordsAtOnce + 1 }, (_, n) => `(${n},"a ""b"" ${n}")`).join('');
   const kinds = ['number', 'text'] as const;
   const slices = await readManyRecords(text, [...kinds], (row) => row);

@@ -33,7 +33,7 @@ test.each<[string, Seats & { id: number }, SeatRequest[], object, unknown[]]>([
   expect(decideSeats([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
 });
 
-test('each date has places of its own', () => {
+test('each date has its own seats', () => {
   const dates = [date(1), { ...date(1), id: 2 }];
   const requested: SeatRequest[] = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, status: 1 }));
   expect(decideSeats(dates, requested, checked)).toEqual([1, 1, undefined, undefined]);
@@ -68,7 +68,7 @@ const anyDate = fc.record({
 });
 const anyWishes = fc.array(fc.constantFrom<SeatRequest['status']>(1, 3, 7), { maxLength: 20 });
 
-test('any wishes on any date come out as in the room', () => {
+test('any seat requests on any date match the model', () => {
   fc.assert(
     fc.property(anyDate, anyWishes, fc.boolean(), (on, statuses, waitWhenFull) => {
       const enter = roomOn(on);
@@ -79,7 +79,7 @@ test('any wishes on any date come out as in the room', () => {
   );
 });
 
-test('what is decided in turns is what is decided at once', () => {
+test('sequential decisions equal batch decisions', () => {
   fc.assert(
     fc.property(anyDate, anyWishes, fc.boolean(), (on, statuses, waitWhenFull) => {
       const rules = { check: true, waitWhenFull };
@@ -136,11 +136,11 @@ test.each<[string, ReturnType<typeof date>, number[], number[], [number, number]
       [7, 1],
     ],
   ],
-])('moving up: %s', (_name, on, overbooked, waiting, expected) => {
+])('promotion: %s', (_name, on, overbooked, waiting, expected) => {
   expect(promote({ ...on, overbooked, waiting }).map((move) => [move.participantId, move.status])).toEqual(expected);
 });
 
-test('moving up fills what is free, leaves nobody behind who could sit, and never sells more than there is', () => {
+test('promotion fills all free seats in order and never oversells', () => {
   fc.assert(
     fc.property(anyDate, (on) => {
       const overbooked = Array.from({ length: on.numOverbooked }, (_, n) => 100 + n);

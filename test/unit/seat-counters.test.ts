@@ -53,7 +53,7 @@ const counted = async (me: Provider, dateId: number) =>
     )
   ).rows[0]!;
 
-test('counters follow what is booked, moved, deregistered and deleted, in statements of any size', async () => {
+test('seat counters follow inserts, updates and deletes of any number of participants', async () => {
   const stage1 = await stage();
   const { me, first, second } = stage1;
   const ctx = await me.ctx();
@@ -91,7 +91,7 @@ test('a participant cannot be on a date of another course, nor a date of another
   await expect(book(mine, theirs.first, [1])).rejects.toMatchObject({ cause: { constraint: 'participants_date_fk' } });
 });
 
-test("Norway's counties and municipalities come with the tables, and role 1 with every provider", async () => {
+test('counties and municipalities are seeded, and every provider has role 1', async () => {
   const untouched = openTestDatabase(await ownDatabase());
   const { rows } = await untouched.pool.query<{ counties: number; municipalities: number }>(
     "select count(*) filter (where parent_id is null) as counties, count(parent_id) as municipalities from places where country = 'NO'",

@@ -45,7 +45,7 @@ test.each(files)('%s imports from its own layer or the ones below', (file) => {
   expect(imports(file).filter((to) => layer(to) > layer(file))).toEqual([]);
 });
 
-test.each(files.filter((file) => file.startsWith('resources/')))('%s keeps to its room', (file) => {
+test.each(files.filter((file) => file.startsWith('resources/')))('%s imports only what its room may', (file) => {
   const room = file.split('/')[1];
   const kind = kindOf(file);
   expect(kind).toBeDefined();
@@ -74,7 +74,7 @@ test('only the configuration reads the environment', () => {
   ]);
 });
 
-test('how texts are compared is written in one place', () => {
+test('the collation is defined in one place', () => {
   expect(files.filter((file) => code(file).includes('und-x-icu'))).toEqual(['database/tables/columns.ts']);
 });
 

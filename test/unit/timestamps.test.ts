@@ -18,7 +18,7 @@ test.each([
   ['2026-03-29 10:00:00  02:00', '2026-03-29 10:00:00+02:00'],
   ['2026-03-29 10:00:00-0330', '2026-03-29 10:00:00-03:30'],
   ['2028-02-29', '2028-02-29 00:00:00'],
-])('%s is read as %s', (text, read) => expect(readMoment(text)).toBe(read));
+])('%s is parsed as %s', (text, read) => expect(readMoment(text)).toBe(read));
 
 test.each([
   '',
@@ -39,9 +39,9 @@ test.each([
   '2026-01-01 10:00:00 + 02:00',
   ' 2026-01-01',
   '2026-01-01\n',
-])('%j is no moment', (text) => expect(readMoment(text)).toBeUndefined());
+])('%j is not a timestamp', (text) => expect(readMoment(text)).toBeUndefined());
 
-test('what is stored has a year of four digits in every zone', () => {
+test('stored timestamps have a four-digit year in every time zone', () => {
   for (const text of ['0001-01-02T23:59:59Z', '0001-01-01T00:00:00+14:00', '9999-12-30', '9999-12-31T23:59:59Z', 'now'])
     expect(readStoredMoment(text), text).toBeUndefined();
   for (const text of ['0001-01-03', '9999-12-29 23:59:59', '2026-03-29T10:00:00+02:00'])
@@ -94,6 +94,6 @@ test.each([
   expect(preferredLanguage(header, fallback)).toBe(language),
 );
 
-test('what may be null may be null also where it is one of a set', () => {
+test('a nullable enum accepts null', () => {
   expect(Nullable(OneOf([1, 2]))).toMatchObject({ type: ['integer', 'null'], enum: [1, 2, null] });
 });

@@ -32,7 +32,7 @@ async function invitations(me: Provider) {
   return rows;
 }
 
-test.each(dialects)('a new person is created, with every field read back (%s)', async (dialect) => {
+test.each(dialects)('POST /v2/admin-users creates a person and returns every field (%s)', async (dialect) => {
   const me = await createProvider();
   const own = await newRole(me);
   const email = newEmail();
@@ -70,7 +70,7 @@ test.each(dialects)('a new person is created, with every field read back (%s)', 
   expect(await members(me)).toEqual([user]);
 });
 
-test('only what is required: the rest is empty, and an invitation is stored', async () => {
+test('only required fields: the others are empty and an invitation is queued', async () => {
   const me = await createProvider();
   const { id, ...rest } = (await save(me, { ...kari, email: newEmail() })).json();
   expect(rest).toMatchObject({ position: '', phone_prefix: '', phone: '', booking_email: '', role_ids: [1] });
@@ -86,7 +86,7 @@ test.each(['1,ROLE', ' 1 , ROLE ', '1,,ROLE,1'])('role_ids as a list with commas
   expect((await save(me, { ...kari, email: newEmail(), role_ids })).json().role_ids).toEqual([1, own]);
 });
 
-test('send_invite=false stores no invitation, and neither does another post for a member', async () => {
+test('send_invite=false and a repeated post for a member queue no invitation', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const email = newEmail();
   expect((await save(me, { ...kari, email, send_invite: '0' })).status).toBe(201);
@@ -95,7 +95,7 @@ test('send_invite=false stores no invitation, and neither does another post for 
   expect([await invitations(me), await invitations(other)]).toEqual([[], []]);
 });
 
-test('an e-mail known here gets its roles replaced, and profile fields are ignored', async () => {
+test('a post for an existing member replaces the roles and ignores profile fields', async () => {
   const me = await createProvider();
   const [a, b] = [await newRole(me), await newRole(me)];
   const email = newEmail();
@@ -115,7 +115,7 @@ test('an e-mail known here gets its roles replaced, and profile fields are ignor
   expect(await members(me)).toEqual([response.json()]);
 });
 
-test('updated_at moves with the roles alone', async () => {
+test('updated_at changes when only the roles change', async () => {
   const me = await createProvider();
   const own = await newRole(me);
   const email = newEmail();
@@ -133,7 +133,7 @@ test('updated_at moves with the roles alone', async () => {
   expect((await stamp()).moved).toBe(true);
 });
 
-test('two providers share a person: nothing that one stored shows to the other', async () => {
+test("two providers share a person without seeing each other's data", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await newRole(me), await newRole(other)];
   const email = newEmail();
@@ -162,7 +162,7 @@ test('two providers share a person: nothing that one stored shows to the other',
   expect((await other.get('/v2/app-users')).json()).toEqual([person]);
 });
 
-test('Unicode case and form make no second person', async () => {
+test('e-mails that differ in Unicode case or form are one person', async () => {
   const me = await createProvider();
   const name = `å${process.pid}-${(created += 1)}`;
   const first = (await save(me, { ...kari, email: `${name}@people.example` })).json();
@@ -189,14 +189,14 @@ test.each<[string, Record<string, unknown>, string[], string[]]>([
     ['role_ids'],
     ['email', 'phone', 'booking_email'],
   ],
-])('%s is told by two lists of names', async (_what, fields, missing_fields, not_valid) => {
+])('%s is reported in missing_fields and not_valid', async (_what, fields, missing_fields, not_valid) => {
   const me = await createProvider();
   const response = await save(me, fields);
   expect([response.status, response.json()]).toEqual([400, { errors: { missing_fields, not_valid } }]);
   expect(await members(me)).toEqual([]);
 });
 
-test("another provider's role is not valid, like one that does not exist", async () => {
+test("another provider's role is rejected like one that does not exist", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await newRole(other);
   const response = await save(me, { ...kari, email: newEmail(), role_ids: [theirs] });
@@ -206,7 +206,7 @@ test("another provider's role is not valid, like one that does not exist", async
   ]);
 });
 
-test('a body that cannot be read is invalid input too; other failures read as everywhere', async () => {
+test('an unreadable body is invalid input; other errors have the usual format', async () => {
   const me = await createProvider();
   const raw = (payload: string, type: string) => me.post('/v2/admin-users', payload, { 'content-type': type });
   const unread = await raw('{"email":', 'application/json');
@@ -225,7 +225,7 @@ test('a body that cannot be read is invalid input too; other failures read as ev
   expect((await send(app, { method: 'GET', url: '/v2/admin-users/1' })).status).toBe(401);
 });
 
-test('twenty parallel posts of one e-mail from two providers make one person', async () => {
+test('twenty parallel posts of one e-mail from two providers create one person', async () => {
   const both = [await createProvider(), await createProvider()];
   const email = newEmail();
   const responses = await Promise.all(
@@ -240,7 +240,7 @@ test('twenty parallel posts of one e-mail from two providers make one person', a
   expect(sent.map(({ length }) => length)).toEqual([1, 1]);
 });
 
-test('the lists hold the own members and roles, by id, with an ETag', async () => {
+test("the lists contain the provider's own members and roles, ordered by id, with an ETag", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const own = await newRole(me, 'Teacher', 'Teaches');
   await newRole(other);
@@ -262,7 +262,7 @@ test('the lists hold the own members and roles, by id, with an ETag', async () =
   }
 });
 
-test('stamps are in the time zone of the service', async () => {
+test('timestamps are in the time zone of the service', async () => {
   const me = await createProvider();
   const { id } = (await save(me, { ...kari, email: newEmail() })).json();
   const ctx = await me.ctx();

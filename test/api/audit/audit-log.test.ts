@@ -30,7 +30,7 @@ const keyOf = async ({ id }: Provider) => {
   return (await database.pool.query<{ id: number }>(first, [id])).rows[0]!.id;
 };
 
-test.each(writeEndpoints)('$name leaves one entry of the key, and none when it is refused', async (way) => {
+test.each(writeEndpoints)('$name writes one audit entry for the key, and none when rejected', async (way) => {
   const me = await createProvider();
   const url = await endpointUrl(me, way);
   const entries = await left(me, async () => {
@@ -62,7 +62,7 @@ test.each(writeEndpoints)('$name leaves one entry of the key, and none when it i
   expect(none).toEqual([]);
 });
 
-test('what is made is named, and what is deleted, booked or exported', async () => {
+test('entries name the created, deleted, booked or exported item', async () => {
   const me = await createProvider();
   const { courseId, dateId } = await createBookableDate(me);
   const [booking] = await left(me, () => book(me, dateId));
@@ -83,7 +83,7 @@ test('what is made is named, and what is deleted, booked or exported', async () 
   expect(gone).toMatchObject({ action: 'DELETE /v2/courses/:id', item_ids: [id] });
 });
 
-test('what changes nothing leaves nothing, not even another version of the data', async () => {
+test('a write without changes leaves no entry and the same data version', async () => {
   const me = await createProvider();
   const { courseId, dateId } = await createBookableDate(me);
   const withKey = { 'idempotency-key': 'once' };
@@ -109,7 +109,7 @@ test('what changes nothing leaves nothing, not even another version of the data'
   }
 });
 
-test('two providers that one request changes have an entry each, and others none', async () => {
+test('a request that changes two providers writes one entry for each of them only', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   let schoolId = 0;
   const entries = await left(me, async () => {
@@ -122,7 +122,7 @@ test('two providers that one request changes have an entry each, and others none
   expect(await entriesOf(other)).toEqual([]);
 });
 
-test('people on their pages are told by their ids', async () => {
+test("actions on the user pages are logged with the user's id", async () => {
   const me = await createProvider();
   const userId = await createUser(me, { username: `user-${Math.random()}` });
   const password = 'fjord and forest';
@@ -169,7 +169,7 @@ const failing = (when: string, state: string) => `create sequence attempts;
   create constraint trigger failing after insert on courses deferrable initially deferred
     for each row execute function fail()`;
 
-test('there is no change without its entry', async () => {
+test('no change is committed without its entry', async () => {
   const { own, me } = await worldWith('alter table audit_entries add constraint never check (false) not valid');
   expect((await me.post('/v2/courses', { title: 'Untold' })).status).toBe(500);
   expect((await me.get('/v2/courses')).json()).toEqual([]);
@@ -177,7 +177,7 @@ test('there is no change without its entry', async () => {
   expect((await me.post('/v2/courses', { title: 'Told' })).status).toBe(201);
 });
 
-test('there is no entry without its change, and one where the change was tried again', async () => {
+test('no entry is committed without its change, and a retried change has one', async () => {
   const never = await worldWith(failing('true', 'XX000'));
   expect((await never.me.post('/v2/courses', { title: 'Not kept' })).status).toBe(500);
   expect(await entriesOf(never.me, never.own.database)).toEqual([]);
@@ -187,7 +187,7 @@ test('there is no entry without its change, and one where the change was tried a
   expect(await entriesOf(again.me, again.own.database)).toHaveLength(1);
 });
 
-test('the same holds for changes that are parts of a larger one', async () => {
+test('nested units of work write one entry per committed change', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const doing = { actor: 'operator', actorId: null, action: 'several' } as const;
   const request = () => database.withAudit(doing).atomically((within) => requestPartner(within, me.id, other.id));
@@ -217,7 +217,7 @@ test('an entry costs one statement, and the commit does not wait for it', async 
   expect(recordIsAnswered).toBe(false);
 });
 
-test('nothing that was sent is in an entry', async () => {
+test('an entry contains no request data', async () => {
   const me = await createProvider();
   const secret = 'Sent-by-somebody';
   const { dateId } = await createBookableDate(me, { course: { title: secret } });
@@ -230,7 +230,7 @@ test('nothing that was sent is in an entry', async () => {
   expect(JSON.stringify(rows)).not.toContain(me.apiKey);
 });
 
-test('entries are deleted after a year, and no sooner', async () => {
+test('entries are deleted after one year and not earlier', async () => {
   const own = openTestDatabase(await ownDatabase());
   onTestFinished(() => own.close());
   await own.pool.query(`insert into audit_entries (at, actor, action, item_ids)
@@ -240,7 +240,7 @@ test('entries are deleted after a year, and no sooner', async () => {
   expect([days[0], days.length >= 364, days.length <= 366]).toEqual([1, true, true]);
 });
 
-test('several keys of a provider are told apart', async () => {
+test('entries distinguish the keys of a provider', async () => {
   const me = await createProvider();
   const { apiKey, keyId } = await createKey(await me.ctx(), {});
   const entries = await left(me, async () => {

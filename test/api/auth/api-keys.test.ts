@@ -19,7 +19,7 @@ test('a key is 256 random bits with a prefix and a checksum', () => {
   expect(mayBeApiKey('x'.repeat(256))).toBe(false);
 });
 
-test('several keys open one provider; a revoked one is wrong at once', async () => {
+test('a provider can have several keys; a revoked one is rejected immediately', async () => {
   const me = await createProvider();
   const { keyId, apiKey } = await createKey(await me.ctx(), { label: 'website' });
   expect([await status(me.apiKey), await status(apiKey)]).toEqual([200, 200]);
@@ -28,7 +28,7 @@ test('several keys open one provider; a revoked one is wrong at once', async () 
   expect([await status(me.apiKey), await status(apiKey)]).toEqual([200, 401]);
 });
 
-test('requests that come at once share the look-up of their key; who comes when it has left asks anew', async () => {
+test('concurrent requests share one key look-up; a later one starts another', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const keys = [me.apiKey, me.apiKey, other.apiKey, me.apiKey, newApiKey()];
   let responses: number[] = [];
@@ -52,14 +52,14 @@ test('requests that come at once share the look-up of their key; who comes when 
 });
 const isLookUp = ({ name }: { name: string | undefined }) => name === 'authenticate';
 
-test('a key ends when it expires', async () => {
+test('a key is rejected after it expires', async () => {
   const ctx = await (await createProvider()).ctx();
   const ended = await createKey(ctx, { expires: '2020-01-01 00:00:00' });
   const lasting = await createKey(ctx, { expires: '2999-01-01 00:00:00' });
   expect([await status(ended.apiKey), await status(lasting.apiKey)]).toEqual([401, 200]);
 });
 
-test('a key is stored as its hash alone, with its last use', async () => {
+test('only the hash and the last use of a key are stored', async () => {
   const me = await createProvider();
   await me.get('/v2/schools');
   const { rows } = await database.pool.query<{ hash: string; row: string }>(
@@ -72,7 +72,7 @@ test('a key is stored as its hash alone, with its last use', async () => {
   await expect.poll(async () => (await listKeys(await me.ctx()))[0]!.last_used_at).not.toBeNull();
 });
 
-test('an operator may choose a key of another form', async () => {
+test('an operator may choose a key in another format', async () => {
   const chosen = `chosen-${'k'.repeat(40)}-${process.pid}-${Date.now()}`;
   await createTitledProvider(database, 'Bootstrapped', null, chosen);
   expect(await status(chosen)).toBe(200);

@@ -61,7 +61,7 @@ const storeHash = async (me: Provider, id: number, hashed: string) => {
 };
 const older = await hash(password, { memoryCost: 8_192, timeCost: 1 });
 
-test('the right password tells who it is, whatever the case of the username and the spelling of the password', async () => {
+test('the right password identifies the user, ignoring username case and Unicode form', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me, 'blåbær øl 123');
   const known = { valid: true, user_id: id, firstname: 'Åse', lastname: 'Nordmann', email: username };
@@ -75,7 +75,7 @@ test('the right password tells who it is, whatever the case of the username and 
   }
 });
 
-test('a wrong password, an unknown user and one without a password answer the same, and nothing else', async () => {
+test('wrong password, unknown user and missing password get the same response', async () => {
   const me = await createProvider();
   const { username } = await newUser(me);
   const { username: without } = await newUser(me, null);
@@ -97,12 +97,12 @@ test.each([
   [{ username: 'kari' }, 'Missing field(s): password'],
   [{ username: ' ', password: '' }, 'Missing field(s): username,password'],
   [{ username: 'kari', password, create_login_url: 'perhaps' }, 'Field(s) not valid: create_login_url'],
-])('%j is refused: %s', async (body, error) => {
+])('%j is rejected: %s', async (body, error) => {
   const response = await (await createProvider()).post(path, body);
   expect([response.status, response.json()]).toEqual([400, { error }]);
 });
 
-test('a form of a PHP client is read alike', async () => {
+test('a form of a PHP client is accepted', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   const form = new URLSearchParams({ username, password, create_login_url: '1' }).toString();
@@ -110,7 +110,7 @@ test('a form of a PHP client is read alike', async () => {
   expect(response.json()).toMatchObject({ valid: true, user_id: id, login_url: expect.any(String) });
 });
 
-test('the login URL is made when asked for; its token works once, for 15 minutes, and is stored hashed', async () => {
+test('a login URL is created on request; its token is stored hashed and works once for 15 minutes', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   expect((await request(me, username, password, { create_login_url: false })).json()).not.toHaveProperty('login_url');
@@ -150,7 +150,7 @@ test.each([
   expect((await useToken(doors, 'sign_in', token)) !== undefined).toBe(works);
 });
 
-test('ten failures for a name refuse the right password too, until the window is over', async () => {
+test('ten failures block a username, even with the right password, until the window ends', async () => {
   const me = await createProvider();
   const other = await createProvider();
   const { username } = await newUser(me);
@@ -172,7 +172,7 @@ test('ten failures for a name refuse the right password too, until the window is
   expect((await request(me, username, password)).status).toBe(429);
 });
 
-test('who is given another password gets in with it, however many failed before', async () => {
+test('a new password works despite earlier failures', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   const { username: another } = await newUser(me);
@@ -183,13 +183,13 @@ test('who is given another password gets in with it, however many failed before'
   expect((await request(me, another, password)).status).toBe(429);
 });
 
-test('a name that nobody has is counted as well', async () => {
+test('failures of unknown usernames are counted too', async () => {
   const me = await createProvider();
   await fail(me, 'nobody', 10);
   expect((await request(me, 'Nobody', password)).status).toBe(429);
 });
 
-test('a success is no failure, and takes none back', async () => {
+test('a success neither counts as nor resets failures', async () => {
   const me = await createProvider();
   const { username } = await newUser(me);
   await fail(me, username, 9);
@@ -198,7 +198,7 @@ test('a success is no failure, and takes none back', async () => {
   expect((await request(me, username, password)).status).toBe(429);
 });
 
-test('of a hundred guesses at once ten are looked at', async () => {
+test('of a hundred concurrent guesses only ten are checked', async () => {
   const me = await createProvider();
   const { username } = await newUser(me);
   const responses = await Promise.all(Array.from({ length: 100 }, () => request(me, username, 'wrong')));
@@ -206,7 +206,7 @@ test('of a hundred guesses at once ten are looked at', async () => {
   expect([count(200), count(429)]).toEqual([10, 90]);
 });
 
-test('of many right passwords at once those that must wait are asked to come again in a second', async () => {
+test('concurrent right passwords over the limit get Retry-After of a second', async () => {
   const me = await createProvider();
   const { username } = await newUser(me);
   const responses = await Promise.all(Array.from({ length: 30 }, () => request(me, username, password)));
@@ -221,7 +221,7 @@ test('of many right passwords at once those that must wait are asked to come aga
   expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });
 
-test('attempts whose process died count for half a minute', async () => {
+test('attempts of a dead process count for half a minute', async () => {
   const me = await createProvider();
   const { username } = await newUser(me);
   expect((await request(me, username, password)).status).toBe(200);
@@ -236,7 +236,7 @@ test('attempts whose process died count for half a minute', async () => {
   expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });
 
-test('a question that could not be answered is no failure', async () => {
+test('an attempt that ends in a server error is not a failure', async () => {
   const me = await createProvider();
   const { username } = await newUser(me);
   const ctx = await afterReading(me, async () => {
@@ -248,7 +248,7 @@ test('a question that could not be answered is no failure', async () => {
   expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });
 
-test('a password that is changed while it is looked at gives no login URL any more', async () => {
+test('a password changed during verification gives no login URL', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   const ctx = await afterReading(me, () => storeHash(me, id, older));
@@ -261,7 +261,7 @@ test('a password that is changed while it is looked at gives no login URL any mo
   expect(await checkCredentials(await me.ctx(), query)).toMatchObject({ valid: true });
 });
 
-test('a hash that another sign-on makes anew meanwhile is of the same password still', async () => {
+test('a concurrent rehash does not reject the password', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
@@ -273,7 +273,7 @@ test('a hash that another sign-on makes anew meanwhile is of the same password s
   });
 });
 
-test('a hash that cannot be made anew lets in all the same', async () => {
+test('a failed rehash does not reject the password', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
@@ -284,7 +284,7 @@ test('a hash that cannot be made anew lets in all the same', async () => {
   });
 });
 
-test('a hash that cannot be read is of no password', async () => {
+test('an unreadable hash matches no password', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   for (const broken of ['$argon2id$', older.slice(0, -30), older.replace('m=8192', 'm=1')]) {
@@ -316,13 +316,13 @@ test.each([
   ['$argon2id$v=16$m=65536,t=4,p=1$c29tZXNhbHQ$' + hashOf32, false],
   ['$argon2i$v=19$m=65536,t=4,p=1$c29tZXNhbHQ$' + hashOf32, false],
   ['$argon2id$', false],
-])('an import may bring the hash %s: %s', async (brought, may) => {
+])('import of the hash %s: %s', async (brought, may) => {
   expect(Value.Check(PasswordHash, brought)).toBe(may);
   // What it may bring can be checked.
   if (may) expect(await verify(brought, password)).toBe(false);
 });
 
-test('windows that are over are cleared away', async () => {
+test('expired failure windows are deleted', async () => {
   const me = await createProvider();
   for (const name of ['one', 'two', 'three']) await fail(me, name, 1);
   await moveWindow(me, '16 minutes');
@@ -334,7 +334,7 @@ test('windows that are over are cleared away', async () => {
   expect(rows).toEqual([{ count: 1 }]);
 });
 
-test('a hash of another cost is made anew once its password is known', async () => {
+test('a hash with other parameters is rehashed at sign-on', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);
   const hashOf = async () =>
@@ -350,7 +350,7 @@ test('a hash of another cost is made anew once its password is known', async () 
   expect(await hashOf()).toBe(renewed);
 });
 
-test('another password ends all sessions and links of the user, and of no other', async () => {
+test('a new password ends all sessions and links of that user only', async () => {
   const me = await createProvider();
   const { authStore: doors } = await me.ctx();
   const [user, neighbour] = [await newUser(me), await newUser(me)];
@@ -371,7 +371,7 @@ test('another password ends all sessions and links of the user, and of no other'
   expect(await useToken(doors, 'password', theirLink)).toEqual(ownerBy(neighbour));
 });
 
-test('a link that is opened while the password changes leaves no session behind', async () => {
+test('a link opened during a password change creates no session', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
   const { id } = await newUser(me);
@@ -413,7 +413,7 @@ test.each([
   expect((await signedInBy(doors, secret)) !== undefined).toBe(lasts);
 });
 
-test('using a session keeps it from idling', async () => {
+test('using a session extends it', async () => {
   const me = await createProvider();
   const { authStore: doors } = await me.ctx();
   const { id } = await newUser(me);
@@ -428,7 +428,7 @@ test('using a session keeps it from idling', async () => {
   }
 });
 
-test('the command line sets a password that is read from standard input up to its line end', async () => {
+test('the command line sets a password from the first line of standard input', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me, null);
   const env = { DATABASE_URL: databaseUrl(inject('shared')) };

@@ -28,7 +28,7 @@ const outboxOf = async (me: Provider) =>
     )
   ).rows;
 
-test('a booking answers what it came to', async () => {
+test('a booking returns its summary with totals', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { course: { price_value: 1250, price_currency: 'eur' } });
   const response = await book(me, dateId, { participants: [person(), person()] });
@@ -54,7 +54,7 @@ test('a booking answers what it came to', async () => {
   ]);
 });
 
-test('what was sent stands in the order, its booking, its participants and its users', async () => {
+test('the input is stored in the order, booking, participants and users', async () => {
   const me = await createProvider();
   const { id: placeId } = await findMunicipality(me, 'Bergen');
   const { dateId, courseId } = await createBookableDate(me, {
@@ -138,7 +138,7 @@ test('what was sent stands in the order, its booking, its participants and its u
   expect(await seatCounters(me, dateId)).toEqual([1, 0, 1, 0]);
 });
 
-test('only the required fields: what was not sent is null', async () => {
+test('only required fields: omitted fields are null', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   await bookOrFail(me, dateId);
@@ -156,7 +156,7 @@ test('only the required fields: what was not sent is null', async () => {
   expect(await outboxOf(me)).toEqual([]);
 });
 
-test('the seats of the date move its updated_at with them', async () => {
+test('a booking changes the updated_at of the date', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 3, capacityWait: 2 });
   const dateOf = async () => (await me.get(`/v2/coursedates?coursedate_id=${dateId}`)).json<Item>()['items'][0] as Item;
@@ -171,7 +171,7 @@ test('the seats of the date move its updated_at with them', async () => {
   expect(after['updated_at']).toBe((await participantsOf(me))[0]!['created_at']);
 });
 
-test('one order line for each product, its quantity the participants who buy it', async () => {
+test('one order line per product, with the number of participants as quantity', async () => {
   const me = await createProvider();
   const { dateId, courseId } = await createBookableDate(me);
   const member = await createProduct(me, courseId, { price: '800.00', vatPercentage: '25' });
@@ -196,7 +196,7 @@ test('one order line for each product, its quantity the participants who buy it'
   expect(order!['calculated_totals']).toMatchObject({ total_amount_of_vat: 429.97 });
 });
 
-test('trigger values lead participants to child dates, whose seats count there', async () => {
+test("trigger values route participants to child dates and use the child's seats", async () => {
   const me = await createProvider();
   const { dateId, courseId } = await createBookableDate(me, { capacityMax: 1 });
   const child = (triggerValue: string, values = {}) =>
@@ -237,7 +237,7 @@ test('trigger values lead participants to child dates, whose seats count there',
   expect(await seatCounters(me, blue)).toEqual([1, 0, 0, 0]);
 });
 
-test('a child of a child is found by its own trigger value, whatever that of its parent', async () => {
+test('a grandchild date is found by its own trigger value', async () => {
   const me = await createProvider();
   const { dateId, courseId } = await createBookableDate(me, { triggerValue: 'same' });
   const child = await addDate(me, courseId, { parentId: dateId, triggerValue: 'same' });
@@ -250,7 +250,7 @@ test('a child of a child is found by its own trigger value, whatever that of its
   ]);
 });
 
-test('seats, then overbook places, then refusal or the waiting list', async () => {
+test('seats are filled first, then overbooking, then the waiting list or a rejection', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 2, capacityOverbook: 1, capacityWait: 1 });
   const wait = { config: { waiting_list_when_full: true } };
@@ -276,7 +276,7 @@ test('seats, then overbook places, then refusal or the waiting list', async () =
   expect(await seatCounters(me, dateId)).toEqual([2, 1, 2, 2]);
 });
 
-test('a refused booking leaves nothing behind, not even for those who would have had a seat', async () => {
+test('a rejected booking stores nothing, even for participants with a free seat', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 1 });
   const { version } = await me.ctx();
@@ -288,7 +288,7 @@ test('a refused booking leaves nothing behind, not even for those who would have
   expect((await me.ctx()).version).toBe(version);
 });
 
-test('mails to send are rows of the booking: receipts for all, accounts for who is new', async () => {
+test('a booking queues receipts for all participants and account mails for new users', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const known = person();
@@ -315,7 +315,7 @@ test('mails to send are rows of the booking: receipts for all, accounts for who 
   expect((await outboxOf(me)).slice(4)).toEqual([0, 1, 2].map((n) => ({ ...receipt(n), purpose: 'deregistration' })));
 });
 
-test('the same person may take part twice', async () => {
+test('the same person can be booked twice', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const same = person();
@@ -325,7 +325,7 @@ test('the same person may take part twice', async () => {
   expect((await me.get(`/v2/search-users?email=${same.email}`)).json<Item[]>()).toHaveLength(1);
 });
 
-test('the three dialects book the same', async () => {
+test('all body formats create the same booking', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const { email, ...names } = person({ status_id: 7 });

@@ -40,7 +40,7 @@ async function schoolAhead() {
 const soon = { startAt: (await timeIn(30)).day, endAt: (await timeIn(31)).day, deadlineAt: (await timeIn(20)).day };
 const key = { 'idempotency-key': 'one' };
 
-test('a stamp ahead of the clock closes no date, and stamps still follow one another', async () => {
+test('a timestamp ahead of the clock closes no date, and later timestamps still increase', async () => {
   const me = await schoolAhead();
   const { dateId } = await createBookableDate(me, soon);
   expect((await book(me, dateId)).status).toBe(201);
@@ -54,7 +54,7 @@ test('a stamp ahead of the clock closes no date, and stamps still follow one ano
   expect(errorCodes(await book(me, passed.dateId))).toEqual(['deadline_passed']);
 });
 
-test('campaigns and vouchers run by the real clock', async () => {
+test('campaigns and vouchers use the real clock', async () => {
   const me = await schoolAhead();
   const { courseId, dateId } = await createBookableDate(me, soon);
   const [before, after] = [(await timeIn(-1)).time, (await timeIn(1)).time];
@@ -72,7 +72,7 @@ test('campaigns and vouchers run by the real clock', async () => {
   expect(await withVoucher(await voucher(before))).toEqual(['voucher_code_expired']);
 });
 
-test('the waiting list of a coming date moves up', async () => {
+test('the waiting list of a future date is promoted', async () => {
   const me = await schoolAhead();
   const { dateId } = await createBookableDate(me, { ...soon, capacityMax: 1, capacityWait: 2 });
   const first = await bookOrFail(me, dateId);
@@ -81,14 +81,14 @@ test('the waiting list of a coming date moves up', async () => {
   expect(await statusesOnDate(me, dateId)).toEqual([4, 1]);
 });
 
-test('a course with participants to come is not deleted', async () => {
+test('a course with future participants cannot be deleted', async () => {
   const me = await schoolAhead();
   const { courseId, dateId } = await createBookableDate(me, soon);
   await bookOrFail(me, dateId);
   expect((await me.request('DELETE')(`/v2/courses/${courseId}`)).status).toBe(400);
 });
 
-test('a date that was over and is moved ahead fills up again', async () => {
+test('a past date moved to the future promotes its waiting list', async () => {
   const me = await schoolAhead();
   const courseId = await me.course();
   const dateId = await addDate(me, courseId, { ...soon, capacityMax: 2, capacityWait: 2 });

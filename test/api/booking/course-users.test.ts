@@ -12,7 +12,7 @@ const usersOf = async (me: Provider, email: string) =>
 const userIdsOf = async (me: Provider) =>
   (await me.get('/v2/participants?limit=250')).json<{ user: User }[]>().map(({ user }) => user.id);
 
-test('a course user is found by e-mail and name together, without regard to case, and left as they are', async () => {
+test('a course user is matched by e-mail and name, case-insensitively, and not changed', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const id = await createUser(me, {
@@ -31,7 +31,7 @@ test('a course user is found by e-mail and name together, without regard to case
   expect(created).toMatchObject({ username: 'åse@x.example_åse_åse', phone: '2' });
 });
 
-test('one is not found by e-mail alone, nor by name alone, nor at another school', async () => {
+test('a course user is not matched by e-mail alone, by name alone or at another school', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const { dateId } = await createBookableDate(me);
   const somebody = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@x.example' };
@@ -50,7 +50,7 @@ test('one is not found by e-mail alone, nor by name alone, nor at another school
   ]);
 });
 
-test('a username is the e-mail, else e-mail and name in lower case, else numbered', async () => {
+test('a username is the e-mail, else e-mail and name in lower case, else with a number', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const of = (firstname: string) => ({ firstname, lastname: 'B', email: 'A@x.example' });
@@ -66,7 +66,7 @@ test('a username is the e-mail, else e-mail and name in lower case, else numbere
   ]);
 });
 
-test("a username that is somebody else's e-mail-less one is not taken twice", async () => {
+test('a username that a user without e-mail already has is not reused', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   await createUser(me, { username: 'KARI@x.example' });
@@ -76,7 +76,7 @@ test("a username that is somebody else's e-mail-less one is not taken twice", as
   expect((await usersOf(me, 'kari@x.example')).map(({ username }) => username)).toEqual(['kari@x.example_kari_n']);
 });
 
-test('a whole company under one address is found again, each by name', async () => {
+test('users who share an e-mail are matched by name', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const staff = Array.from({ length: 30 }, (_, n) => ({
@@ -91,7 +91,7 @@ test('a whole company under one address is found again, each by name', async () 
   expect((await userIdsOf(me)).slice(30)).toEqual([...first].reverse());
 });
 
-test('names that join to one username are told apart', () => {
+test('usernames that collide get a suffix', () => {
   const of = (firstname: string, lastname: string) => ({ firstname, lastname, email: 'a@x' });
   const people = [of('a', 'b_c'), of('a_b', 'c'), of('A', 'B_C'), of('a', 'b')];
   const strangers = usersToCreate(
@@ -104,7 +104,7 @@ test('names that join to one username are told apart', () => {
   expect(usernames).toEqual(['a@x_a_b_c', 'a@x_a_b_c_3', 'a@x_a_b_2']);
 });
 
-test("a username made of e-mail and name keeps clear of another's e-mail, booked beside it or before", async () => {
+test("a username of e-mail and name does not collide with another user's e-mail", async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const of = (firstname: string, lastname: string, email = 'a@b.c') => ({ firstname, lastname, email });
@@ -117,7 +117,7 @@ test("a username made of e-mail and name keeps clear of another's e-mail, booked
   expect(await usernames('a@b.c_x_y')).toEqual(['A@b.c_x_y']);
 });
 
-test('a username is free after a thousand numbers too', async () => {
+test('a free username is found after a thousand numbered ones', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   await write(me, (tx, at) =>

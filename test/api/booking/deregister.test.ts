@@ -29,7 +29,7 @@ const settle = async (me: Provider, dateIds: number[]) => {
   await ctx.write((tx, at) => promoteWaitingLists(ctx, tx, at, dateIds));
 };
 
-test('deregistering answers the participants, and a second call changes nothing', async () => {
+test('deregister returns the participants; a second call changes nothing', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const summary = await bookOrFail(me, dateId, {
@@ -70,7 +70,7 @@ test('deregistering changes the participant, not the order, which shows the new 
   expect(await shown()).toEqual(['status_deregistered', 'status_deregistered']);
 });
 
-test('with a fee the status is another', async () => {
+test('with a fee the status differs', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const { booking_id } = await bookOrFail(me, dateId);
@@ -79,7 +79,7 @@ test('with a fee the status is another', async () => {
   expect(await seatCounters(me, dateId)).toEqual([0, 0, 0, 0]);
 });
 
-test("only the booking's own participants leave; one who left before stays as they are", async () => {
+test('deregister affects only active participants of the booking', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const { booking_id, participants } = await bookOrFail(me, dateId, { participants: persons(2) });
@@ -98,7 +98,7 @@ test("an unknown booking, and another school's, is not found", async () => {
   expect(responses[0]!.text).toBe(responses[1]!.text);
 });
 
-test('freed places go to the overbooked first, then to who waits, by order of arrival', async () => {
+test('freed seats go to overbooked, then to waiting participants, in order of arrival', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 2, capacityOverbook: 1, capacityWait: 3 });
   const first = await bookOrFail(me, dateId, { participants: persons(2) });
@@ -119,7 +119,7 @@ test('freed places go to the overbooked first, then to who waits, by order of ar
   expect(stamps.rows.map(({ moved }) => moved)).toEqual([true, true, true, true, true, true]);
 });
 
-test('who waits does not pass those who were told to wait before', async () => {
+test('a waiting participant does not overtake earlier ones', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 5 });
   const seated = await bookOrFail(me, dateId);
@@ -138,7 +138,7 @@ test.each<[string, object]>([
   ['canceled', { statusId: 3 }],
   ['past', { startAt: '2020-01-01', endAt: '2020-01-01', deadlineAt: '2020-01-01' }],
   ['deleted', { deletedAt: '2026-01-01 00:00:00+01' }],
-])('on a date that is %s nobody moves up', async (_name, change) => {
+])('nobody is promoted on a date that is %s', async (_name, change) => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityOverbook: 1, capacityWait: 1 });
   const { booking_id } = await bookOrFail(me, dateId);
@@ -149,7 +149,7 @@ test.each<[string, object]>([
   expect(await statusesOnDate(me, dateId)).toEqual([4, 2, 3]);
 });
 
-test('who waits by choice is not moved by others who only wait', async () => {
+test('a participant on standby is not promoted by other waiting ones', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 5, capacityWait: 5 });
   await bookOrFail(me, dateId, { participants: [person({ status_id: 3 })] });
@@ -158,7 +158,7 @@ test('who waits by choice is not moved by others who only wait', async () => {
   expect(await statusesOnDate(me, dateId)).toEqual([3, 4]);
 });
 
-test('dates are settled together, each for itself', async () => {
+test('each date is promoted independently in one request', async () => {
   const me = await createProvider();
   const { dateId, courseId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 5 });
   const child = await addDate(me, courseId, { parentId: dateId, triggerValue: 'x', capacityMax: 1, capacityWait: 5 });
@@ -173,7 +173,7 @@ test('dates are settled together, each for itself', async () => {
   ]);
 });
 
-test('a raised capacity, no limit any more, and a date that will run again let those who wait in', async () => {
+test('a raised or removed capacity limit and a reactivated date promote waiting participants', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 10 });
   await bookOrFail(me, dateId);
@@ -240,7 +240,7 @@ const history = fc.record({
   steps: fc.array(step, { minLength: 3, maxLength: 14 }),
 });
 
-test('any history of bookings, deregistrations and changed statuses ends as the queue says', async () => {
+test('any history of bookings, deregistrations and status changes matches the queue model', async () => {
   const me = await createProvider();
   const courseId = await me.course({ price_value: 100 });
   const check = async ({ date, steps }: typeof history extends fc.Arbitrary<infer H> ? H : never) => {

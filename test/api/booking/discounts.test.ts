@@ -22,7 +22,7 @@ const lineOf = (order: Item) => {
   return ['percent', 'amount', 'calculated'].map((name) => line![`discount_${name}_at_order`] as number);
 };
 
-test('a campaign by its code: percent of the line, whatever the case', async () => {
+test('a campaign code is case-insensitive and discounts a percentage of the line', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const campaign = await createCampaign(me, { campaignCode: 'Sommer-Å', discountValue: '12.5' });
@@ -36,7 +36,7 @@ test('a campaign by its code: percent of the line, whatever the case', async () 
   });
 });
 
-test('an amount is taken off each item, and a price never falls below 0', async () => {
+test('an amount is subtracted per item and a price is never negative', async () => {
   const me = await createProvider();
   const { dateId, courseId } = await createBookableDate(me);
   const cheap = await createProduct(me, courseId, { price: '30.00', vatPercentage: '25' });
@@ -55,7 +55,7 @@ test('an amount is taken off each item, and a price never falls below 0', async 
   ]);
 });
 
-test('the discount comes before VAT', async () => {
+test('the discount is applied before VAT', async () => {
   const me = await createProvider();
   const { dateId, courseId } = await createBookableDate(me);
   const product = await createProduct(me, courseId, { price: '99.99', vatPercentage: '25' });
@@ -70,7 +70,7 @@ test('the discount comes before VAT', async () => {
   });
 });
 
-test('of campaigns with one code the one that is not archived counts', async () => {
+test('an archived campaign with the same code is ignored', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   await createCampaign(me, { campaignCode: 'again', isArchived: true });
@@ -86,7 +86,7 @@ test.each<[string, Parameters<typeof createCampaign>[1], string]>([
   ['over', { endsAt: past }, 'campaign_code_expired'],
   ['over, and not active', { endsAt: past, isActive: false }, 'campaign_code_expired'],
   ['an amount of another currency', { discountType: 'Value', currency: 'EUR' }, 'campaign_code_invalid'],
-])('a campaign that is %s is refused', async (_name, fields, code) => {
+])('a campaign that is %s is rejected', async (_name, fields, code) => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   await createCampaign(me, { campaignCode: 'code', ...fields });
@@ -120,7 +120,7 @@ test("a campaign applies by its courses, its courses' tags and its customers", a
   expect(await database.db.$count(courseTags)).toBeGreaterThan(0);
 });
 
-test("the customer's agreement applies by itself: the best of several, and a code wins over it", async () => {
+test('the best customer agreement applies automatically, unless a code is given', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const [customer, another] = [await createCustomer(me), await createCustomer(me)];
@@ -171,7 +171,7 @@ const spentOn = async (me: Provider, voucherId: number, orderId: string) =>
     )
   ).rows[0];
 
-test('a voucher pays what it can, and leaves lines and totals as they are', async () => {
+test('a voucher pays up to its balance and does not change lines or totals', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const { id, code } = await createVoucher(me, { amount: '1500.00' });
@@ -191,7 +191,7 @@ test('a voucher pays what it can, and leaves lines and totals as they are', asyn
   expect(validated['voucher'].balance).toBe('0.00');
 });
 
-test('an order tells which voucher paid how much, when one did', async () => {
+test('an order names the voucher and the amount it paid', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityWait: 1 });
   const { code } = await createVoucher(me, { amount: '1200.50' });
@@ -208,7 +208,7 @@ test('an order tells which voucher paid how much, when one did', async () => {
   expect(await reported({})).toBeNull();
 });
 
-test('a voucher pays VAT too, after the discount', async () => {
+test('a voucher pays the discounted total with VAT', async () => {
   const me = await createProvider();
   const { dateId, courseId } = await createBookableDate(me);
   const product = await createProduct(me, courseId, { price: '100.00', vatPercentage: '25' });
@@ -219,7 +219,7 @@ test('a voucher pays VAT too, after the discount', async () => {
   expect(await spentOn(me, id, order_id)).toEqual({ balance: '37.50', redeemed: '62.50', is_paid: true, paid: 1 });
 });
 
-test('nothing to pay spends nothing', async () => {
+test('a free booking does not use the voucher', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { course: { price_value: 0 } });
   const { id, code } = await createVoucher(me, { amount: '100.00' });
@@ -227,7 +227,7 @@ test('nothing to pay spends nothing', async () => {
   expect(await spentOn(me, id, order_id)).toEqual({ balance: '100.00', redeemed: '0', is_paid: false, paid: 3 });
 });
 
-test('a refused booking leaves its voucher alone', async () => {
+test('a rejected booking does not use the voucher', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 1 });
   const voucher = await createVoucher(me, { amount: '100.00' });

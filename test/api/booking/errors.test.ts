@@ -221,7 +221,7 @@ test.each(cases)('%s', async (_name, body, codes) => {
   expect(errors[0].message.length).toBeGreaterThan(10);
 });
 
-test('what is not wrong by itself is booked', async () => {
+test('valid edge cases are booked', async () => {
   for (const fields of [
     {},
     { currency: 'nok' },
@@ -234,7 +234,7 @@ test('what is not wrong by itself is booked', async () => {
     expect((await me.post('/v2/booking', bookingBody(dateId, fields))).status).toBe(201);
 });
 
-test('all faults are told at once, those of the fields first, in order', async () => {
+test('all errors are returned at once, field errors first', async () => {
   const full = await createBookableDate(me, { capacityMax: 1, statusId: 3, deadlineAt: '2020-01-01' });
   const response = await me.post('/v2/booking', {
     coursedate_id: full.dateId,
@@ -275,7 +275,7 @@ test('all faults are told at once, those of the fields first, in order', async (
   ]);
 });
 
-test('what depends on a config with a fault is not told', async () => {
+test('errors that depend on an invalid config are omitted', async () => {
   const full = await createBookableDate(me, { capacityMax: 1, statusId: 3, deadlineAt: '2020-01-01' });
   const reported = async (config: unknown) => {
     const response = await book(me, full.dateId, { participants: persons(2), voucher_code: 'nothing', config });
@@ -294,7 +294,7 @@ test('what depends on a config with a fault is not told', async () => {
   expect(await reported({})).toHaveLength(4);
 });
 
-test('blanks around an e-mail do not count, whoever it is of', async () => {
+test('whitespace around an e-mail is ignored', async () => {
   const email = '  kari@x.example ';
   const sent = { booker_email: email, invoice_email: email, participants: [person({ email })] };
   const { order_id, participants } = await bookOrFail(me, dateId, sent);
@@ -303,7 +303,7 @@ test('blanks around an e-mail do not count, whoever it is of', async () => {
   expect([participant.booker_email, participant.user.email]).toEqual([email.trim(), email.trim()]);
 });
 
-test('any name fits beside an e-mail of plain letters, and an e-mail too long for it is told', async () => {
+test('a name of any length fits an ASCII e-mail; a too long combination is reported', async () => {
   // No two alike, for what the database stores is compressed.
   const rare = (count: number, from: number) =>
     String.fromCodePoint(...Array.from({ length: count }, (_, n) => 0x20000 + ((from + n * n * 7) % 40_000)));
@@ -331,7 +331,7 @@ test.each<[string, string, string]>([
   ['numbered JSON', contentTypes.json, '{"0":null,"1":{"email":"x"},"2":%}'],
   ['an empty form field', contentTypes.form, 'participants[0]=&participants[1][email]=x'],
   ['JSON in a form', contentTypes.form, `participants=${encodeURIComponent('[null,{"email":"x"}]')}`],
-])('an empty participant keeps its place: %s', async (_name, type, participants) => {
+])('an empty participant keeps its index: %s', async (_name, type, participants) => {
   const text =
     type === contentTypes.json
       ? JSON.stringify(bookingBody(dateId, { participants: '' })).replace(
@@ -352,7 +352,7 @@ test.each<[string, string, string]>([
   ]);
 });
 
-test('an empty participant is not booked beside one who is somebody', async () => {
+test('an empty participant is skipped beside a named one', async () => {
   for (const nobody of [null, '', {}]) {
     const response = await book(me, dateId, { participants: [nobody, person()] });
     expect([response.status, response.json().error]).toEqual([
@@ -362,12 +362,12 @@ test('an empty participant is not booked beside one who is somebody', async () =
   }
 });
 
-test('participants who are all empty are none', async () => {
+test('only empty participants count as no participants', async () => {
   for (const participants of [[null], ['', null], { 0: '' }])
     expect(errorCodes(await book(me, dateId, { participants }))).toEqual(['participant_count_invalid']);
 });
 
-test('the switches let canceled and passed dates be booked', async () => {
+test('config switches allow booking canceled and past dates', async () => {
   const { dateId } = await createBookableDate(me, {
     statusId: 3,
     deadlineAt: '2020-01-01',
@@ -384,7 +384,7 @@ test('the switches let canceled and passed dates be booked', async () => {
   await bookOrFail(me, dateId, { config });
 });
 
-test("a child date's own state counts for who is led there", async () => {
+test("a participant routed to a child date is checked against the child's state", async () => {
   const { dateId, courseId } = await createBookableDate(me);
   const child = (triggerValue: string, values: object) =>
     addDate(me, courseId, { parentId: dateId, triggerValue, ...values });
@@ -405,14 +405,14 @@ test("a child date's own state counts for who is led there", async () => {
 test.each([
   ['canceled', { statusId: 3 }, 'course_date_cancelled'],
   ['passed', { deadlineAt: '2020-01-01' }, 'deadline_passed'],
-])('a %s date refuses those too who are all led to an open child', async (_name, values, code) => {
+])('a %s date rejects participants even if all are routed to an open child', async (_name, values, code) => {
   const { dateId, courseId } = await createBookableDate(me, values);
   await addDate(me, courseId, { parentId: dateId, triggerValue: 'open' });
   const participants = persons(2, { trigger_value: 'open' });
   expect(errorCodes(await book(me, dateId, { participants }))).toEqual([code]);
 });
 
-test('the deadline is the end of its day where the date is, and the end of the date is the end', async () => {
+test("the deadline ends with its day in the date's time zone, and not after the date itself", async () => {
   const { dateId } = await createBookableDate(me);
   const dayIn = (zone: string, days = 0) =>
     new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(Date.now() + days * 86_400_000);
@@ -430,7 +430,7 @@ test('the deadline is the end of its day where the date is, and the end of the d
   expect(await bookableWith({ zone, endAt: yesterday, deadlineAt: yesterday })).toBe(false);
 });
 
-test('on its last day a date can be booked until it ends', async () => {
+test('a date can be booked until it ends on its last day', async () => {
   // Where it is about noon now, so that the day's first and last minutes are far.
   const hours = new Date().getUTCHours() - 12;
   const zone = `Etc/GMT${hours < 0 ? hours : `+${hours}`}`;
@@ -447,7 +447,7 @@ test('on its last day a date can be booked until it ends', async () => {
 
 const said = (code: string, message: string) => ({ successful: false, errors: [{ code, message }], error: message });
 
-test('every failure of the booking endpoints is worded so', async () => {
+test('every error of the booking endpoints has the booking error format', async () => {
   const endpoints = [
     ['POST', '/v2/booking'],
     ['PUT', '/v2/booking/1/deregister'],
@@ -480,7 +480,7 @@ test('every failure of the booking endpoints is worded so', async () => {
   expect([undecodable.status, errorCodes(undecodable)]).toEqual([400, ['field_invalid']]);
 });
 
-test('too many wrong keys, and a service that is busy, are worded so too', async () => {
+test('rate limit and overload errors have the booking error format', async () => {
   const database = openTestDatabase(await ownDatabase(), { writeMs: 1_000, poolSize: 2 });
   const testApp = await openTestApp(database, {
     guards: allGuards,

@@ -28,7 +28,7 @@ const expire = (me: Provider, expiresAt: string) =>
     tx.execute(`update idempotency_records set expires_at = '${expiresAt}' where provider_id = ${me.id}`),
   );
 
-test('the same key with the same body gives the first answer again, and books nothing', async () => {
+test('a repeated key and body returns the first response without booking again', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 3 });
   const body = bookingBody(dateId, { participants: persons(2) });
@@ -41,7 +41,7 @@ test('the same key with the same body gives the first answer again, and books no
   expect(getSummary(another).order_id).not.toBe(getSummary(responses[0]!).order_id);
 });
 
-test('the body is compared as read: another dialect, order or spelling of the same is the same', async () => {
+test('bodies are compared after parsing: format, order and spelling do not matter', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const { firstname, lastname, email } = person();
@@ -64,7 +64,7 @@ test('the body is compared as read: another dialect, order or spelling of the sa
   expect(await bookingsOf(me)).toBe(1);
 });
 
-test('a default that is sent is the same as one that is not', async () => {
+test('an explicit default equals an omitted field', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const somebody = person({ trigger_value: 'x' });
@@ -75,7 +75,7 @@ test('a default that is sent is the same as one that is not', async () => {
   expect((await me.post('/v2/booking', { ...body, config: { waiting_list_when_full: 1 } }, key('k'))).status).toBe(400);
 });
 
-test('with another body, or another path, the key is refused', async () => {
+test('a key is rejected with another body or path', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const body = bookingBody(dateId);
@@ -112,7 +112,7 @@ test.each<[string, (body: ReturnType<typeof bookingBody>) => object]>([
   ['one who is nobody beside the rest', (body) => ({ ...body, participants: [...body.participants, 7] })],
   ['no participants', (body) => ({ ...body, participants: [] })],
   ['nothing', () => ({})],
-])('a used key is refused before the faults of another body: %s', async (_name, change) => {
+])("a used key is rejected before another body's errors are reported: %s", async (_name, change) => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const body = bookingBody(dateId);
@@ -127,7 +127,7 @@ test.each<[string, (body: ReturnType<typeof bookingBody>) => object]>([
   expect(await bookingsOf(me)).toBe(1);
 });
 
-test('a body that does not parse is told as such, whatever the key', async () => {
+test('an unparsable body is reported before the key is checked', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   await book(me, dateId, {}, key('k'));
@@ -140,7 +140,7 @@ test('a body that does not parse is told as such, whatever the key', async () =>
   }
 });
 
-test('a refused booking may be tried again with the same key, even with another body', async () => {
+test('a rejected booking can be retried with the same key, even with another body', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 1 });
   const { booking_id } = getSummary(await book(me, dateId));
@@ -151,14 +151,14 @@ test('a refused booking may be tried again with the same key, even with another 
   expect((await me.post('/v2/booking', body, key('k'))).status).toBe(201);
 });
 
-test('a key belongs to its school', async () => {
+test('idempotency keys are separate per school', async () => {
   for (const me of [await createProvider(), await createProvider()]) {
     const { dateId } = await createBookableDate(me);
     expect((await book(me, dateId, {}, key('shared'))).status).toBe(201);
   }
 });
 
-test('a key is kept for 24 hours, hashed, with an answer without names; expired it counts as absent', async () => {
+test('a key is stored hashed for 24 hours with a response without names', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const somebody = person({ firstname: 'Unmistakable', lastname: 'Unforgettable' });
@@ -179,7 +179,7 @@ test('a key is kept for 24 hours, hashed, with an answer without names; expired 
   expect(await recordsOf(me)).toHaveLength(1);
 });
 
-test.each(['', 'x'.repeat(256)])('a key of %j is none', async (name) => {
+test.each(['', 'x'.repeat(256)])('a key of %j is ignored', async (name) => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const response = await book(me, dateId, { payment_method: 'card' }, key(name));

@@ -9,7 +9,7 @@ const { courseId, dateId } = await createBookableDate(me);
 const other = await createProvider();
 const [past, future] = ['2020-01-01 00:00:00+01', '2030-01-01 00:00:00+01'];
 
-test('a voucher is looked up by its code, whatever the case', async () => {
+test('a voucher is found by its case-insensitive code', async () => {
   const { id } = await createVoucher(me, {
     code: 'Gave-Å',
     amount: '500',
@@ -32,7 +32,7 @@ test('a voucher is looked up by its code, whatever the case', async () => {
   expect(response.headers['etag']).toBeUndefined();
 });
 
-test('an expired, archived or deleted voucher says so; one that is not deleted comes first', async () => {
+test('an expired, archived or deleted voucher is reported; a non-deleted one has priority', async () => {
   await createVoucher(me, { code: 'old', amount: '1', expiresAt: past, archivedAt: past });
   const old = (await me.get('/v2/vouchers/validate/old')).json();
   expect(old).toMatchObject({
@@ -58,7 +58,7 @@ test.each(['nothing', '%20', '%00', 'x'.repeat(300), "'", '%25'])('an unknown co
   }
 });
 
-test('a campaign is looked up by its code for a course or a date of it', async () => {
+test('a campaign is found by its code for a course or one of its dates', async () => {
   const id = await createCampaign(
     me,
     { campaignCode: 'Høst', title: 'Autumn', discountValue: '10' },
@@ -90,7 +90,7 @@ test('a campaign is looked up by its code for a course or a date of it', async (
   }
 });
 
-test('a course is needed, one of the own', async () => {
+test('an own course is required', async () => {
   await createCampaign(me, { campaignCode: 'any' });
   const theirs = await createBookableDate(other);
   const request = async (query: string) => {
@@ -125,13 +125,13 @@ test.each<[string, Parameters<typeof createCampaign>[1], object]>([
   ['to come', { startsAt: future }, { waiting: true, running: false }],
   ['inactive', { isActive: false }, { active: false, running: false }],
   ['archived', { isArchived: true }, { is_archived: true, running: false }],
-])('a campaign that is %s says so', async (campaignCode, fields, expected) => {
+])('a campaign that is %s is reported', async (campaignCode, fields, expected) => {
   await createCampaign(me, { campaignCode, ...fields });
   const response = await me.get(`/v2/campaigns/validate/${campaignCode}?course_id=${courseId}`);
   expect([response.status, response.json()]).toMatchObject([200, { successful: true, campaign: expected }]);
 });
 
-test('of campaigns with one code the one that is not archived counts', async () => {
+test('an archived campaign with the same code is ignored', async () => {
   await createCampaign(me, { campaignCode: 'again', isArchived: true });
   const id = await createCampaign(me, { campaignCode: 'again' });
   await createCampaign(me, { campaignCode: 'AGAIN', isArchived: true });
@@ -139,7 +139,7 @@ test('of campaigns with one code the one that is not archived counts', async () 
   expect(response.json()).toMatchObject({ campaign: { id: String(id), is_archived: false } });
 });
 
-test('a code may stand in the query, where it is the same code', async () => {
+test('a code in the query string works the same', async () => {
   await createVoucher(me, { code: 'Paid / 10 %', amount: '10' });
   await createCampaign(me, { campaignCode: 'Spring / 10 %' });
   const [voucher, campaign] = ['paid / 10 %', 'spring / 10 %'].map(encodeURIComponent) as [string, string];

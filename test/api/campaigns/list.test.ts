@@ -6,7 +6,7 @@ const { createProvider } = await sharedTestApp();
 
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000).toISOString();
 
-test('a campaign reads whole, a plain array by id and without an ETag', async () => {
+test('GET /v2/campaigns returns a plain array by id without an ETag', async () => {
   const me = await createProvider();
   const course = await me.course({ tags: [{ title: 'red' }] });
   const other = await me.course();

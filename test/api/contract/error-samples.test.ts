@@ -56,7 +56,7 @@ function requestOf({ path, method, name }: Sample) {
   return { method, url: `${url}?${query.join('&')}`, ...(hasBody ? { payload: bodies[name] ?? {} } : {}) };
 }
 
-test('every endpoint with a key has error samples, and each of its responses for errors has its own', () => {
+test('every endpoint with a key has samples for each of its error responses', () => {
   const withKey = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { responses }]) => '4XX' in responses)
@@ -75,20 +75,20 @@ test('every endpoint with a key has error samples, and each of its responses for
   expect(text).not.toMatch(/"examples":\["(Field|Missing|no_seats)/);
 });
 
-test.each(of('wrong_key'))('%s answers its sample: %s', async (_operation, _name, sample) => {
+test.each(of('wrong_key'))('%s responds as its sample says: %s', async (_operation, _name, sample) => {
   const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': 'wrong' } });
   expect([response.status, response.json()]).toEqual([401, sample.value]);
 });
 
 test.each(of('missing', 'not_valid', 'not_found', 'no_seats_available'))(
-  '%s answers its sample: %s',
+  '%s responds as its sample says: %s',
   async (_operation, name, sample) => {
     const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': me.apiKey } });
     expect([response.status, response.json()]).toEqual([name === 'not_found' ? 404 : 400, sample.value]);
   },
 );
 
-test('the samples of a 5xx and of a 429 are answered by every endpoint', async () => {
+test('the samples of 5xx and 429 errors occur on every endpoint', async () => {
   const rate = { perSecond: 0.001, burst: 1 };
   const limited = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, rate } });
   const { apiKey } = await limited.createProvider();

@@ -169,7 +169,7 @@ const toldOfPersons: Record<string, string[]> = { 'POST /v2/admin-users': ['emai
 const leaksIn = (text: string) =>
   [marker, support.passwordHash, String(support.secretNumber)].filter((secret) => shows(text, secret));
 
-test('there is an entry for every endpoint', () => {
+test('the table has every endpoint', () => {
   expect(Object.keys(lists).sort()).toEqual(reads.map(({ name }) => name).sort());
   expect(Object.keys(bodies).sort()).toEqual(writes.map(({ name }) => name).sort());
 });
@@ -177,7 +177,7 @@ test('there is an entry for every endpoint', () => {
 describe.each(reads)('$name', (endpoint) => {
   const requests = readsOf(endpoint, ids);
 
-  test('shows the school its own', async () => {
+  test('shows the owner its own data', async () => {
     for (const { url, include } of requests.filter((request) => request.include !== undefined)) {
       cells += 1;
       const response = await me.get(url);
@@ -193,7 +193,7 @@ describe.each(reads)('$name', (endpoint) => {
     }
   });
 
-  test('shows nothing of it to others', async () => {
+  test('shows others nothing of the owner', async () => {
     const found: string[] = [];
     for (const [actorName, actor] of Object.entries(actors)) {
       for (const { url, reach } of requests) {
@@ -207,7 +207,7 @@ describe.each(reads)('$name', (endpoint) => {
     expect(found).toEqual([]);
   });
 
-  test('shows an approved partner what is allowed, and no more', async () => {
+  test('shows an approved partner exactly what is allowed', async () => {
     const seen = new Set<string>();
     for (const { url } of requests.filter(({ reach }) => reach !== '')) {
       cells += 1;
@@ -221,7 +221,7 @@ describe.each(reads)('$name', (endpoint) => {
   });
 });
 
-test.each(badKeys)('%s opens nothing', async (_, headers) => {
+test.each(badKeys)('%s gets 401 on every endpoint', async (_, headers) => {
   for (const { name, method, path } of endpoints) {
     for (const payload of bodies[name]?.(ids) ?? [undefined]) {
       cells += 1;
@@ -349,12 +349,12 @@ const parameters = endpoints.flatMap((endpoint) =>
   support.idParameters(endpoint).map((one) => ({ endpoint, parameter: one, key: `${endpoint.name} ${one}` })),
 );
 
-test('there is an entry for every parameter that names a row', () => {
+test('the table has every parameter that names a row', () => {
   expect(Object.keys(idParameters).sort()).toEqual(parameters.map(({ key }) => key).sort());
 });
 
 test.each(parameters.filter(({ key }) => typeof idParameters[key] !== 'string'))(
-  '$key: of another school, or of none, is all the same',
+  '$key: a foreign id and an unknown id get the same response',
   async ({ endpoint: { name, method, path, operation }, parameter, key }) => {
     const [id, body] = idParameters[key] as Exclude<Naming, string>;
     const [where, field] = parameter.split(' ') as [string, string];
@@ -423,7 +423,7 @@ async function everythingOf({ me, ids }: support.Owner, where: typeof testApp) {
   return { answers: responses, rows: await support.dumpRows(where, me.id) };
 }
 
-test('the writes of others change nothing, and tell nothing', async () => {
+test('writes of others change nothing and reveal nothing', async () => {
   const before = await everythingOf(owner, testApp);
   for (const [actorName, actor] of Object.entries(actors)) {
     for (const { name, method, path } of writes) {
@@ -454,7 +454,7 @@ const hiddenAnyway: Record<string, string> = {
   campaign: 'unset in what is not its own',
 };
 
-test('without the scope all of this would fail', async () => {
+test("negative control: without the scope every list shows the owner's data", async () => {
   const open = await openTestApp(openTestDatabase(await ownDatabase()), { guards: { ...allGuards, scope: false } });
   try {
     const theirs = await support.createOwner(open);

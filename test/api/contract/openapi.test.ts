@@ -30,11 +30,11 @@ const keyed = operations.filter(({ path }) => !['/live', '/ready'].includes(path
 const answerOf = (path: string, method: string, status: string) =>
   document.paths[path]![method]!.responses[status]!.content['application/json']!.schema;
 
-test('the interface is what was reviewed', async () => {
+test('the OpenAPI document matches the reviewed snapshot', async () => {
   await expect(JSON.stringify(document, null, 2)).toMatchFileSnapshot('../../snapshots/openapi.json');
 });
 
-test('there is an endpoint for each of these, and no other', () => {
+test('exactly these endpoints exist', () => {
   expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
     'DELETE /v2/courses/{course_id}/coursedates/{id}',
     'DELETE /v2/courses/{id}',
@@ -96,7 +96,7 @@ test('there is an endpoint for each of these, and no other', () => {
   ]);
 });
 
-test('the reference declares the very tags that its endpoints have', () => {
+test('the document declares exactly the tags of its endpoints', () => {
   const used = new Set(operations.flatMap(({ operation }) => operation.tags));
   expect([...used].sort()).toEqual(document.tags.map(({ name }) => name).sort());
 });
@@ -193,11 +193,11 @@ test.each<[string, Schema, unknown]>([
   ['Voucher, looked up', answerOf('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
   ['Campaign of a query', answerOf('/v2/campaigns/validate', 'get', '200'), booking.validCampaign],
   ['Voucher of a query', answerOf('/v2/vouchers/validate', 'get', '200'), booking.validVoucher],
-])('%s has the fields and types of the document', (_name, schema, table) => {
+])('%s has the documented fields and types', (_name, schema, table) => {
   expect(worded(schema)).toEqual(table);
 });
 
-test('deregistering answers the participants of the list, and an update one of them', () => {
+test('deregister returns list participants and an update returns one of them', () => {
   const { participants, ...own } = worded(answerOf('/v2/booking/{id}/deregister', 'put', '200')) as Record<
     string,
     unknown
@@ -216,7 +216,7 @@ const ofBooking = [
   '/v2/vouchers/validate',
   '/v2/vouchers/validate/{code}',
 ];
-test.each(keyed)('$method $path words its failures as its interface does', ({ path, operation }) => {
+test.each(keyed)('$method $path documents the error format of its interface', ({ path, operation }) => {
   const failures = Object.entries(operation.responses).filter(([status]) => /^[45]/i.test(status));
   expect(failures.length).toBeGreaterThan(0);
   for (const [, { content }] of failures) {
@@ -230,7 +230,7 @@ test.each<[string, Schema, object]>([
   ['course', listOrEnvelope.items!, documented.courseIncludes],
   ['course by its id', answerOf('/v2/courses/{id}', 'get', '200'), documented.courseItemIncludes],
   ['customer', answerOf('/v2/customers', 'get', '200').items!, people.customerIncludes],
-])('every field of a %s is required, but for what is asked for by include', (_name, schema, includes) => {
+])('every field of a %s is required except includes', (_name, schema, includes) => {
   const optional = Object.keys(schema.properties!).filter((name) => !schema.required!.includes(name));
   expect(optional).toEqual(Object.keys(includes));
 });
@@ -244,7 +244,7 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
       ? { status: 'failure', message: error }
       : { error };
 
-  test('asks for a key, in the words of its interface', async () => {
+  test('requires a key, with the 401 format of its interface', async () => {
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
       const url = path.replaceAll(/\{\w+\}/g, '1');
       const response = await send(app, { method: method, url, headers });
@@ -253,7 +253,7 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
     }
   });
 
-  test('answers what its schema says', async () => {
+  test('response matches its schema', async () => {
     const me = await createProvider();
     await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
     const url = lookUp[path] ? await lookUp[path](me) : (await pathFor(me, path)) + (query[path] ?? '');
@@ -353,7 +353,7 @@ async function idFor(me: Provider, path: string) {
   );
 }
 
-describe('the description of what is sent', () => {
+describe('request schemas', () => {
   type Input = Schema & { anyOf?: Schema[]; enum?: string[]; minLength?: number; format?: string; pattern?: string };
   type Sent = {
     requestBody: { content: Record<string, { schema: { properties: Record<string, Input> } }> };
@@ -364,7 +364,7 @@ describe('the description of what is sent', () => {
     sentBy(path, method).requestBody.content['application/json']!.schema.properties;
   const typesOf = ({ type }: Input) => type;
 
-  test('lists are also single items and texts', () => {
+  test('accept lists as single items and texts', () => {
     expect(typesOf(bodyOf('/v2/admin-users')['role_ids']!)).toEqual(['array', 'integer', 'string']);
     expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string']);
     expect(typesOf(bodyOf('/v2/courses/{id}', 'put')['tags']!)).toContain('null');
@@ -373,13 +373,13 @@ describe('the description of what is sent', () => {
       expect(typesOf(named[name]!)).toEqual(['array', 'integer', 'string']);
   });
 
-  test('codes are taken in lower case as well', () => {
+  test('accept codes in lower case', () => {
     const [codes, anyCase] = bodyOf('/v2/booking')['currency']!.anyOf as Input[];
     expect(codes!.enum).toContain('NOK');
     expect(['nok', 'Nok', 'n'].map((code) => new RegExp(anyCase!.pattern!).test(code))).toEqual([true, true, false]);
   });
 
-  test('texts have the lengths and forms that are enforced', () => {
+  test('give the enforced lengths and formats of texts', () => {
     const school = bodyOf('/v2/schools', 'put');
     for (const name of ['org_nr', 'phone', 'post_address']) expect(school[name]!.minLength, name).toBe(1);
     const date = bodyOf('/v2/courses/{course_id}/coursedates');
@@ -388,7 +388,7 @@ describe('the description of what is sent', () => {
     expect(['09:00', '09:00:10', '24:00', '9:00'].map((text) => time.test(text))).toEqual([true, true, false, false]);
   });
 
-  test('samples of refused bookings are not successful', () => {
+  test('samples of rejected bookings have success false', () => {
     const { properties } = answerOf('/v2/booking', 'post', '4XX') as { properties: Record<string, object> };
     expect(properties['successful']).toMatchObject({ examples: [false] });
   });

@@ -76,7 +76,7 @@ test('a product of the list has the fields and types of the document', () => {
   expect(optionalOf(itemOf('/v2/orders/products'))).toEqual([]);
 });
 
-test('every field is required, but for what is asked for by include', () => {
+test('every field is required except includes', () => {
   const order = itemOf('/v2/orders');
   const line = order.properties!['lines']!.items!;
   expect([order, line, line.properties!['database_relations']!.items!].map(optionalOf)).toEqual([
@@ -88,7 +88,7 @@ test('every field is required, but for what is asked for by include', () => {
   expect(optionalOf(itemOf('/v2/campaigns'))).toEqual([]);
 });
 
-test('answers with everything embedded are what the schemas say', async () => {
+test('responses with all includes match their schemas', async () => {
   const me = await createProvider();
   const courseId = await me.course({ tags: [{ title: 'a' }] });
   const dateId = await createCourseDate(me, courseId, { locationId: await createLocation(me), startTimeAt: '09:00' });

@@ -30,7 +30,7 @@ async function created(me: Provider, courseId: number, fields: object = {}) {
 
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00$/) as string;
 
-test('a date needs its days alone; the rest has defaults', async () => {
+test('a date needs only its days; the other fields have defaults', async () => {
   const me = await createProvider();
   const courseId = await me.course({ title: 'Knots', teaching_language: 'sv-SE' });
   expect(await created(me, courseId)).toEqual({
@@ -74,7 +74,7 @@ test('a date needs its days alone; the rest has defaults', async () => {
   });
 });
 
-test.each(dialects)('every field is stored and read back: %s', async (dialect) => {
+test.each(dialects)('every field is stored and returned: %s', async (dialect) => {
   const me = await createProvider();
   const courseId = await me.course();
   const parent = await created(me, courseId);
@@ -133,7 +133,7 @@ test.each(dialects)('every field is stored and read back: %s', async (dialect) =
   ]);
 });
 
-test('what is sent empty has its default', async () => {
+test('empty fields get their default', async () => {
   const me = await createProvider();
   const courseId = await me.course({ teaching_language: 'da' });
   const names = [
@@ -159,7 +159,7 @@ test.each([
   ['start_at', { start_at: '' }, 'Missing field(s): start_at'],
   ['both days', { start_at: '', end_at: null }, 'Missing field(s): start_at,end_at'],
   ['a day and a code', { end_at: '', status_id: 5 }, 'Missing field(s): end_at. Field(s) not valid: status_id'],
-])('%s must be there', async (_name, fields, error) => {
+])('%s is required', async (_name, fields, error) => {
   const me = await createProvider();
   expect(reported(await create(me, await me.course(), fields))).toEqual([400, error]);
 });
@@ -207,7 +207,7 @@ test.each([
   ['reference', ['x'.repeat(256)]],
   ['trigger_value', ['x'.repeat(5_001), 'a\0']],
   ['place_additional_info', ['x'.repeat(5_001)]],
-] as const)('%s takes no %j', async (name, values) => {
+] as const)('%s rejects %j', async (name, values) => {
   const me = await createProvider();
   const courseId = await me.course();
   for (const value of values) {
@@ -217,7 +217,7 @@ test.each([
   expect((await me.get('/v2/coursedates')).json().items).toEqual([]);
 });
 
-test('the zones that IANA names are taken, in winter and summer', async () => {
+test('IANA time zones are accepted, in winter and summer', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const zones = ['Asia/Kathmandu', 'America/Argentina/Ushuaia', 'UTC', 'Etc/GMT+5', 'Asia/Calcutta', 'Pacific/Apia'];
@@ -232,7 +232,7 @@ describe('a date ends after it starts', () => {
     ['an equal time', { end_at: '2030-06-10', start_time_at: '10:00', end_time_at: '10:00' }, 'end_time_at'],
     ['midnight of the day itself', { end_at: '2030-06-10', end_time_at: '00:00' }, 'end_time_at'],
     ['the last second', { end_at: '2030-06-10', start_time_at: '23:59:59' }, 'end_time_at'],
-  ])('%s is refused', async (_name, fields, name) => {
+  ])('%s is rejected', async (_name, fields, name) => {
     const me = await createProvider();
     expect(reported(await create(me, await me.course(), fields))).toEqual(refusing(name));
   });
@@ -273,7 +273,7 @@ describe('capacities', () => {
     return Object.values((await testApp.database.pool.query<object>(text, [id])).rows[0]!);
   };
 
-  test('are copied from the location, but for those that are sent, 0 included', async () => {
+  test('are copied from the location unless sent, 0 included', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const location_id = await addLocation(me, own);
@@ -306,7 +306,7 @@ describe('place_by_search', () => {
   };
   const mark = `Zz${process.pid}`;
 
-  test('finds the municipality of that title, however it is written', async () => {
+  test('finds a municipality by its title regardless of case and accents', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const { id: bergen } = await findMunicipality(me, 'Bergen');
@@ -321,7 +321,7 @@ describe('place_by_search', () => {
     expect((await created(me, courseId, { place_by_search: 'A\u030alesund' })).place_id).toBe(alesund);
   });
 
-  test('takes an equal title before one that begins so, and the shortest of those', async () => {
+  test('prefers an equal title, then the shortest with that prefix', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const found = async (text: string) => (await created(me, courseId, { place_by_search: text })).place_id;
@@ -332,7 +332,7 @@ describe('place_by_search', () => {
     expect(await found(`${mark} berg`)).toBe(equal);
   });
 
-  test('without a match the text stands beside no place, and nothing is an error', async () => {
+  test('without a match stores the text without a place and without an error', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     for (const text of ['The old boathouse', 'Os%', '%', '_____', "'", 'Be', 'x'.repeat(5_000)]) {
@@ -343,7 +343,7 @@ describe('place_by_search', () => {
       expect((await created(me, courseId, { place_by_search: text })).place).toEqual({ title_additional_info: null });
   });
 
-  test('place_additional_info stays beside either, and place_id wins over a search', async () => {
+  test('place_additional_info is kept, and place_id overrides a search', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const { id: bergen } = await findMunicipality(me, 'Bergen');
@@ -363,7 +363,7 @@ describe('place_by_search', () => {
 });
 
 describe('parent_id', () => {
-  test('is another date of the same course that is no child and not deleted', async () => {
+  test('must be a date of the same course that is not a child and not deleted', async () => {
     const me = await createProvider();
     const [courseId, otherCourse] = [await me.course(), await me.course()];
     const { coursedate_id: parent } = await created(me, courseId);
@@ -436,7 +436,7 @@ describe('gatherings', () => {
     ['days without times', { gathering_at: '2030-06-10', gathering_end_at: '2030-06-11' }, 'time_start', 'time_end'],
     ['times without a date', { time_start: '09:00', time_end: '11:30' }, 'gathering_at'],
     ['no end time', { date: '2030-06-10', time_start: '09:00' }, 'time_end'],
-  ])('with %s lack a member', async (_name, sent, ...members) => {
+  ])('with %s have a missing member', async (_name, sent, ...members) => {
     const me = await createProvider();
     const courseId = await me.course();
     const good = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
@@ -448,12 +448,12 @@ describe('gatherings', () => {
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).json()).toEqual([]);
   });
 
-  test.each(['x', '[', [1], ['2030-06-10']])('%j are none', async (gatherings) => {
+  test.each(['x', '[', [1], ['2030-06-10']])('%j means no gatherings', async (gatherings) => {
     const me = await createProvider();
     expect(reported(await create(me, await me.course(), { gatherings }))).toEqual(refusing('gatherings'));
   });
 
-  test('are taken as JSON in a form, in the order of time, each with its own instructors', async () => {
+  test('are accepted as JSON in a form, sorted by time, each with its instructors', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const [a, b] = [await addInstructor(me), await addInstructor(me)];
@@ -483,7 +483,7 @@ describe('gatherings', () => {
     expect(date.gatherings.every(({ instructors }: { instructors: object[] }) => instructors.length === 50)).toBe(true);
   });
 
-  test('stand in the zone of their date', async () => {
+  test('use the time zone of their date', async () => {
     const me = await createProvider();
     const gatherings = [{ gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' }];
     const { coursedate_id } = await created(me, await me.course(), { timezone: 'America/New_York', gatherings });
@@ -494,7 +494,7 @@ describe('gatherings', () => {
   });
 });
 
-test('what belongs to another provider is as unknown as what does not exist', async () => {
+test('ids of another provider are rejected like unknown ids', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [courseId, theirCourse] = [await me.course(), await other.course()];
   const [location, instructor] = [await addLocation(other), await addInstructor(other)];
@@ -516,7 +516,7 @@ test('what belongs to another provider is as unknown as what does not exist', as
   expect((await me.get('/v2/coursedates')).json().items).toEqual([]);
 });
 
-test('a deleted course takes no date, an inactive one does', async () => {
+test('a date cannot be added to a deleted course but to an inactive one', async () => {
   const me = await createProvider();
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
   await (await me.ctx()).write((tx, at) => tx.execute(`update courses set deleted_at = '${at}' where id = ${gone}`));
@@ -524,7 +524,7 @@ test('a deleted course takes no date, an inactive one does', async () => {
   expect((await create(me, inactive)).status).toBe(201);
 });
 
-test('columns that no field names cannot be written', async () => {
+test('columns without a field cannot be written', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -8,7 +8,7 @@ const idsOf = (response: TestResponse) =>
   response.json<{ items: { coursedate_id: number }[] }>().items.map(({ coursedate_id }) => coursedate_id);
 const asking = (me: Provider) => async (query: string) => idsOf(await me.get(`/v2/coursedates?${query}`));
 
-test('by course, one or several, and by id; foreign ids find nothing', async () => {
+test('filters by one or several courses and by id; ids of others match nothing', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [a, b, c] = [await me.course(), await me.course(), await me.course()];
   const dates = [await addDate(me, a), await addDate(me, b), await addDate(me, c)];
@@ -26,7 +26,7 @@ test('by course, one or several, and by id; foreign ids find nothing', async () 
   }
 });
 
-test('by created_at and updated_at', async () => {
+test('filters by created_at and updated_at', async () => {
   const me = await createProvider();
   const course = await me.course();
   const a = await addDate(me, course, { createdAt: '2026-03-01 00:00+01', updatedAt: '2026-05-01 00:00+02' });
@@ -40,7 +40,7 @@ test('by created_at and updated_at', async () => {
   expect((await me.get('/v2/coursedates?updated_at_min=2026-01-01')).headers).toHaveProperty('x-updated-through');
 });
 
-test('by start and end, in the own time zone and season of a date', async () => {
+test("filters by start and end in the date's own time zone and offset", async () => {
   const me = await createProvider();
   const course = await me.course();
   const at = (day: string, time?: string, timezone?: string) =>
@@ -61,7 +61,7 @@ test('by start and end, in the own time zone and season of a date', async () => 
   expect(await query('end_date_at_max=2030-07-01T17:00:00+02:00')).toEqual([winter, tokyo]);
 });
 
-test('now is the moment of asking, for these four bounds alone', async () => {
+test('"now" is the request time, for these four bounds only', async () => {
   const me = await createProvider();
   const course = await me.course();
   const gone = await addDate(me, course, { startAt: '2020-01-01' });
@@ -86,12 +86,12 @@ test.each([
   'end_date_at_max=tomorrow',
   'start_date_at_max=Now',
   'end_date_at_min=2026-01-01 25:00',
-])('%s is refused by name', async (query) => {
+])('%s is rejected by name', async (query) => {
   const response = await (await createProvider()).get(`/v2/coursedates?${query}`);
   expect([response.status, response.json()]).toEqual([400, { error: `Field(s) not valid: ${query.split('=')[0]}` }]);
 });
 
-test('by status', async () => {
+test('filters by status', async () => {
   const me = await createProvider();
   const course = await me.course();
   const dates = [1, 2, 3, 4].map((statusId) => () => addDate(me, course, { statusId }));
@@ -104,7 +104,7 @@ test('by status', async () => {
   }
 });
 
-test('by whether there are participants: the deregistered do not count', async () => {
+test('filters by has_participants, ignoring deregistered ones', async () => {
   const me = await createProvider();
   const course = await me.course();
   const statuses = [[1], [2], [3], [7], [4, 8]];
@@ -121,7 +121,7 @@ test('by whether there are participants: the deregistered do not count', async (
   expect(await query('has_participants=')).toHaveLength(6);
 });
 
-test('in order of id or start, both ways; equal starts by id', async () => {
+test('orders by id or start, ascending or descending, equal starts by id', async () => {
   const me = await createProvider();
   const course = await me.course();
   const late = await addDate(me, course, { startAt: '2030-03-01' });
@@ -139,7 +139,7 @@ test('in order of id or start, both ways; equal starts by id', async () => {
   }
 });
 
-test('by the tags of the course', async () => {
+test('filters by the tags of the course', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const a = await me.course({ tags: [{ title: 'red' }] });
   const b = await me.course({ tags: [{ title: 'red' }, { title: 'blue' }] });

@@ -101,7 +101,7 @@ test('a course date shows all its fields, in the envelope', async () => {
   });
 });
 
-test('stamps have the offset of their season', async () => {
+test('timestamps have the summer or winter offset', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   await addDate(me, courseId, { createdAt: '2026-01-15 12:00+00', updatedAt: '2026-07-15 12:00+00' });
@@ -111,7 +111,7 @@ test('stamps have the offset of their season', async () => {
   });
 });
 
-test('seats are counted by the database and shown in three states', async () => {
+test('seat counters are kept by the database and shown in three states', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const capacities = { capacityMax: 4, capacityOverbook: 1, capacityWait: 2 };
@@ -198,7 +198,7 @@ async function richDate(me: Provider, title = 'Rich') {
   return { courseId, placeId, parentId, instructorId, locationId, bundleId, id, late, early, child, sibling };
 }
 
-test('include[] embeds each thing, and nothing that was not asked for', async () => {
+test('include[] embeds exactly the requested relations', async () => {
   const me = await createProvider();
   const created = await richDate(me);
   const plain = await first(me);
@@ -291,7 +291,7 @@ test('include[] embeds each thing, and nothing that was not asked for', async ()
   });
 });
 
-test('course.customer is the customer that a corporate course belongs to', async () => {
+test('course.customer is the customer of a corporate course', async () => {
   const me = await createProvider();
   const customer = (await me.ctx()).write(async (tx, at) => {
     const values = { providerId: me.id, title: 'Fjord AS', createdAt: at, updatedAt: at };
@@ -304,7 +304,7 @@ test('course.customer is the customer that a corporate course belongs to', async
   expect(items[1].course.customer).toBeNull();
 });
 
-test('an unknown include is refused with the ones there are', async () => {
+test('an unknown include is rejected with the list of valid ones', async () => {
   const response = await (await createProvider()).get('/v2/coursedates?include[]=participants');
   expect(response.status).toBe(400);
   expect(response.json().error).toMatch(
@@ -312,7 +312,7 @@ test('an unknown include is refused with the ones there are', async () => {
   );
 });
 
-test('a page costs the same statements whatever its length, and each relation one more', async () => {
+test('the number of statements per page is constant plus one per relation', async () => {
   const me = await createProvider();
   const statements = async (query: string, app = testApp.app) => {
     const spy = vi.spyOn(testApp.database.pool, 'query');
@@ -353,7 +353,7 @@ test('a page costs the same statements whatever its length, and each relation on
   expect((JSON.parse(body) as { items: object[] }).items[0]).toMatchObject({ catalog_url: null });
 });
 
-test('deleted dates show only when asked for', async () => {
+test('deleted dates are listed only with include_deleted', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const [remaining, gone] = [await addDate(me, courseId), await addDate(me, courseId)];

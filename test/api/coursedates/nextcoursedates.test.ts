@@ -23,7 +23,7 @@ const asking = (me: Provider) => async (query: string) => idsOf(await me.get(`/v
 const day = (timeZone: string, days = 0) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + days * 86_400_000);
 
-test('only what is still to come, visible, not canceled, of an active course, and no child', async () => {
+test('lists only future, visible, not canceled dates of active courses, without children', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [course, inactive] = [await me.course({ type: 'internal' }), await me.course({ active: 0 })];
   const later = await addDate(me, course, { startAt: '2031-01-01' });
@@ -56,7 +56,7 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])('today is 
 });
 
 test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
-  'a date that is hidden after its deadline leaves the calendar and the lists of partners, not its own list: %s',
+  'a date hidden after its deadline is omitted from the calendar and partner lists only: %s',
   async (timezone) => {
     const [me, partner] = [await createProvider(), await createProvider()];
     await approvePartner(database, partner.id, me.id);
@@ -77,7 +77,7 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
   },
 );
 
-test('answers up to 250, unasked', async () => {
+test('returns up to 250 by default', async () => {
   const me = await createProvider();
   const course = await me.course();
   await (
@@ -93,7 +93,7 @@ test('answers up to 250, unasked', async () => {
   expect(await asking(me)('limit=1000')).toHaveLength(250);
 });
 
-test('embeds course, place and time unasked, the rest on request', async () => {
+test('embeds course, place and time by default, other relations on request', async () => {
   const me = await createProvider();
   const { id: placeId } = await findMunicipality(me, 'Bergen');
   const locationId = await addLocation(me, { title: 'Hall' });
@@ -142,7 +142,7 @@ test('embeds course, place and time unasked, the rest on request', async () => {
   ]);
 });
 
-test('by tags of the course', async () => {
+test('filters by tags of the course', async () => {
   const me = await createProvider();
   const tagged = await addDate(me, await me.course({ tags: [{ title: 'red' }, { title: 'blue' }] }));
   const red = await addDate(me, await me.course({ tags: [{ title: 'red' }] }));
@@ -152,7 +152,7 @@ test('by tags of the course', async () => {
   expect(await asking(me)(`tag_ids=${first!.id},${second!.id}&tag_match=all`)).toEqual([tagged]);
 });
 
-test("partners' public dates stand among the own ones, each with its provider", async () => {
+test("partners' public dates are merged with own ones, each with its provider", async () => {
   const [me, partner, stranger] = [await createProvider(), await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   const own = await addDate(me, await me.course(), { startAt: '2031-01-01' });
@@ -168,7 +168,7 @@ test("partners' public dates stand among the own ones, each with its provider", 
   expect((await me.get(`/v2/nextcoursedates?partner_id=${stranger.id}`)).status).toBe(403);
 });
 
-test('costs the same statements whatever its length', async () => {
+test('the number of statements is constant', async () => {
   const me = await createProvider();
   const { id: placeId } = await findMunicipality(me, 'Bergen');
   const course = await me.course();

@@ -13,7 +13,7 @@ const deleteCourse = async (me: Provider, id: number) =>
   (await me.ctx()).write((tx, at) => tx.execute(`update courses set deleted_at = '${at}' where id = ${id}`));
 
 describe('GET /v2/courses/:id/coursedates', () => {
-  test('is an array of the dates of this course, with what is embedded unasked', async () => {
+  test('returns an array of the dates of the course with the default includes', async () => {
     const me = await createProvider();
     const [courseId, otherCourse] = [await me.course({ title: 'Knots' }), await me.course()];
     const locationId = await addLocation(me, { title: 'Hall' });
@@ -41,7 +41,7 @@ describe('GET /v2/courses/:id/coursedates', () => {
     expect((await me.get(`/v2/courses/${courseId}/coursedates?include=${names}`)).json()).toEqual(response.json());
   });
 
-  test('takes the parameters of GET /v2/coursedates, and embeds more on request', async () => {
+  test('accepts the parameters and includes of GET /v2/coursedates', async () => {
     const me = await createProvider();
     const courseId = await me.course({ tags: [{ title: 'a' }] });
     const [tag] = (await me.get('/v2/course-tags')).json();
@@ -79,7 +79,7 @@ describe('GET /v2/courses/:id/coursedates', () => {
     ]);
   });
 
-  test('is paged, with Link and where a sync goes on from', async () => {
+  test('is paged, with Link and X-Updated-Through', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const ids = [await addDate(me, courseId), await addDate(me, courseId), await addDate(me, courseId)];
@@ -93,7 +93,7 @@ describe('GET /v2/courses/:id/coursedates', () => {
     expect([past.status, past.json()]).toEqual([200, []]);
   });
 
-  test('of a course that is not there is 404; of a deleted one only when deleted ones are asked for', async () => {
+  test('returns 404 for an unknown course, and for a deleted one without include_deleted', async () => {
     const [me, other] = [await createProvider(), await createProvider()];
     const [courseId, theirs] = [await me.course(), await other.course()];
     const date = await addDate(me, courseId);
@@ -105,7 +105,7 @@ describe('GET /v2/courses/:id/coursedates', () => {
     expect(idsOf(await me.get(`/v2/courses/${courseId}/coursedates?include_deleted=1`))).toEqual([date]);
   });
 
-  test("shows a partner's public course, and nothing else of others", async () => {
+  test("shows a partner's public course and nothing else of other providers", async () => {
     const [me, partner] = [await createProvider(), await createProvider()];
     await approvePartner(testApp.database, me.id, partner.id);
     const [open, internal, mine] = [
@@ -134,7 +134,7 @@ describe('GET /v2/courses/:id/coursedates', () => {
 });
 
 describe('GET /v2/courses/:id/coursedates/:id', () => {
-  test('is one course date, with what is asked for', async () => {
+  test('returns one course date with the requested includes', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const id = await addDate(me, courseId);
@@ -146,7 +146,7 @@ describe('GET /v2/courses/:id/coursedates/:id', () => {
     expect((await me.get(`/v2/courses/${courseId}/coursedates/${id}?include=x`)).status).toBe(400);
   });
 
-  test('is 404 unless it is a date of that course', async () => {
+  test('returns 404 unless the date belongs to the course', async () => {
     const [me, other] = [await createProvider(), await createProvider()];
     const [courseId, otherCourse, theirs] = [await me.course(), await me.course(), await other.course()];
     const [mine, elsewhere, foreign] = [
@@ -169,7 +169,7 @@ describe('GET /v2/courses/:id/coursedates/:id', () => {
 });
 
 describe('GET /v2/batch/coursedates', () => {
-  test('is an array of the dates of the courses named', async () => {
+  test('returns an array of the dates of the given courses', async () => {
     const [me, other] = [await createProvider(), await createProvider()];
     const [a, b, c, theirs] = [await me.course(), await me.course(), await me.course(), await other.course()];
     const dates = [await addDate(me, a), await addDate(me, b), await addDate(me, a)];
@@ -188,7 +188,7 @@ describe('GET /v2/batch/coursedates', () => {
     expect(response.json()).toEqual([item]);
   });
 
-  test('has 25 on a page unless asked otherwise, and Link names the next', async () => {
+  test('returns 25 per page by default, with a Link to the next', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     for (let created = 0; created < 26; created += 1) await addDate(me, courseId);
@@ -199,7 +199,7 @@ describe('GET /v2/batch/coursedates', () => {
     expect((await me.get(`/v2/batch/coursedates?course_ids=${courseId}&limit=250`)).json()).toHaveLength(26);
   });
 
-  test('needs course_ids', async () => {
+  test('requires course_ids', async () => {
     const me = await createProvider();
     for (const query of ['', 'course_ids=', 'course_ids[]=', 'course_id=1'])
       expect(reported(await me.get(`/v2/batch/coursedates?${query}`))).toEqual([400, 'Missing field(s): course_ids']);
@@ -207,7 +207,7 @@ describe('GET /v2/batch/coursedates', () => {
       expect(reported(await me.get(`/v2/batch/coursedates?${query}`))).toEqual([400, 'Field(s) not valid: course_ids']);
   });
 
-  test('has an ETag unless the clock or partners matter', async () => {
+  test('has an ETag unless the result depends on the clock or partners', async () => {
     const me = await createProvider();
     const url = `/v2/batch/coursedates?course_ids=${await me.course()}`;
     const { etag } = (await me.get(url)).headers;

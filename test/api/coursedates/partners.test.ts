@@ -20,7 +20,7 @@ async function connected() {
 const everything =
   'include=course,course.products,location,gatherings,place,teaching_language,status,instructors,subinstances,bundle';
 
-test('partners show the visible dates of their public, active courses; own ones have no such limit', async () => {
+test("partners' lists contain only visible dates of public, active courses; own lists contain all", async () => {
   const { me, partner } = await connected();
   const own = await addDate(me, await me.course({ type: 'internal', active: 0 }), { isVisible: false });
   const course = await partner.course();
@@ -42,7 +42,7 @@ test('partners show the visible dates of their public, active courses; own ones 
   expect([refused.status, refused.json()]).toEqual([403, { error: 'The partner connection is not approved' }]);
 });
 
-test("a date's address in the catalog tells its course's category, of a partner's, a child and a member of a bundle too", async () => {
+test('catalog URLs contain the course category, also for partner dates, children and bundle members', async () => {
   const { me, partner } = await connected();
   const category = `dancing-${process.pid}`;
   const categoryId = await addCategory(database, { title: 'Dancing', slug: category });
@@ -62,7 +62,7 @@ test("a date's address in the catalog tells its course's category, of a partner'
   expect(new Set(all.map((date) => date.catalog_url))).toEqual(new Set([`https://catalog.example/${category}/tango`]));
 });
 
-test("a partner's private material never shows", async () => {
+test("a partner's private data is never shown", async () => {
   const { me, partner } = await connected();
   const instructorId = await addInstructor(partner, {
     email: 'SECRET@x.example',
@@ -111,7 +111,7 @@ test("a partner's private material never shows", async () => {
   }
 });
 
-test('children and bundles obey the rule item by item', async () => {
+test('children and bundle items follow the same visibility rule', async () => {
   const { me, partner } = await connected();
   const [course, internal] = [await partner.course(), await partner.course({ type: 'internal' })];
   const bundleId = await addBundle(partner, 'Both');
@@ -132,7 +132,7 @@ test('children and bundles obey the rule item by item', async () => {
   ]);
 });
 
-test("a partner's archived instructors and those hidden from the web show nowhere; one's own do", async () => {
+test('archived and hidden instructors of a partner are never shown; own ones are', async () => {
   const { me, partner } = await connected();
   for (const school of [me, partner]) {
     const shown = await addInstructor(school, { showOnWeb: true });

@@ -68,7 +68,7 @@ async function fullDate() {
 }
 
 describe('PUT /v2/courses/:id/coursedates/:id', () => {
-  test('without any field keeps every value', async () => {
+  test('without fields keeps every value', async () => {
     const { read, changed } = await fullDate();
     const before = await read();
     expect({ ...(await changed({})), updated_at: '' }).toEqual({ ...before, updated_at: '' });
@@ -121,7 +121,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     }
   });
 
-  test.each(dialects)('clears what is sent empty: %s', async (dialect) => {
+  test.each(dialects)('clears fields sent empty: %s', async (dialect) => {
     const { me, courseId, url } = await fullDate();
     const cleared = ['deadline_at', 'start_time_at', 'end_time_at', 'timezone', 'teaching_language', 'place_id'];
     cleared.push('place_additional_info', 'location_id', 'status_id', 'reference', 'instructors', 'event_url');
@@ -148,13 +148,13 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(date.seats.allocated_capacity).toEqual({ num: 0, num_overbooked: 0, num_waiting: 0 });
   });
 
-  test('cannot take away the days', async () => {
+  test('cannot clear the days', async () => {
     const { put } = await ownDate();
     expect(reported(await put({ start_at: '' }))).toEqual([400, 'Missing field(s): start_at']);
     expect(reported(await put({ start_at: null, end_at: '' }))).toEqual([400, 'Missing field(s): start_at,end_at']);
   });
 
-  test('keeps the days in order, with what is stored', async () => {
+  test('checks the order of days against the stored ones', async () => {
     const { put, changed } = await ownDate({ deadline_at: '2030-06-11', start_time_at: '10:00', end_time_at: '09:00' });
     for (const [sent, name] of [
       [{ start_at: '2030-06-13' }, 'end_at'],
@@ -171,7 +171,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await changed({ start_at: '2030-12-31', deadline_at: '' })).toMatchObject({ deadline_at: '2030-12-31' });
   });
 
-  test('moves a deadline that is the day of the start along with it', async () => {
+  test('moves a deadline equal to the start day together with the start', async () => {
     const { put, changed } = await ownDate();
     const days = async (change: object) => {
       const { start_at, end_at, deadline_at } = await changed(change);
@@ -185,7 +185,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(reported(await put({ start_at: '2030-06-01', end_at: '2030-06-02' }))).toEqual(refusing('deadline_at'));
   });
 
-  test('lets the zone decide whether a date still ends after it starts', async () => {
+  test('uses the time zone to check that a date ends after it starts', async () => {
     const times = { start_time_at: '02:30', end_time_at: '03:15', timezone: 'UTC' };
     const { put, changed } = await ownDate({ start_at: '2030-03-31', end_at: '2030-03-31', ...times });
     expect(reported(await put({ timezone: 'Europe/Oslo' }))).toEqual(refusing('end_time_at'));
@@ -194,7 +194,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await changed({ timezone: 'Europe/Helsinki' })).toMatchObject({ timezone: 'Europe/Helsinki' });
   });
 
-  test('merges custom properties, and removes a key that is empty', async () => {
+  test('merges custom properties and removes empty keys', async () => {
     const { put, changed } = await ownDate({ custom_properties: { a: '1', b: '2' } });
     expect(await changed({ custom_properties: { b: '3', c: '4' } })).toMatchObject({
       custom_properties: { a: '1', b: '3', c: '4' },
@@ -212,7 +212,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await changed({ custom_properties: '' })).toMatchObject({ custom_properties: null });
   });
 
-  test('merges what many send at once', async () => {
+  test('merges concurrent updates', async () => {
     const { put, read } = await ownDate();
     const keys = Array.from({ length: 12 }, (_, n) => `key${n}`);
     const responses = await Promise.all(keys.map((key) => put({ custom_properties: { [key]: 'x' } })));
@@ -220,7 +220,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect((await read()).custom_properties).toEqual(Object.fromEntries(keys.map((key) => [key, 'x'])));
   });
 
-  test('searches a place anew, or keeps it', async () => {
+  test('searches the place again only when a search is sent', async () => {
     const { me, changed } = await ownDate({ place_by_search: 'Nowhere' });
     const { id: bergen } = await findMunicipality(me, 'Bergen');
     const place = (date: { place_id: number | null; place: { title_additional_info: string | null } }) => [
@@ -242,7 +242,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(place(await changed({ place_id: '' }))).toEqual([null, null]);
   });
 
-  test('forgets the text of a search once there is a place, but no text that was sent', async () => {
+  test('drops the search text once a place is set, but not a sent text', async () => {
     const { me, changed } = await ownDate({ place_by_search: 'Nowhereville' });
     const { id: bergen } = await findMunicipality(me, 'Bergen');
     const place = async (change: object) => {
@@ -260,7 +260,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await place({ place_by_search: 'Bergen' })).toEqual([bergen, 'Door 3']);
   });
 
-  test('takes as parent no child, no parent of its own, and not itself', async () => {
+  test('rejects a parent that is a child, a parent for a date with children, and itself', async () => {
     const { me, courseId, id, put, changed } = await ownDate();
     expect(reported(await put({ parent_id: id }))).toEqual(refusing('parent_id'));
     const [parent, child] = [await addDate(me, courseId), await addDate(me, courseId, { parentId: id })];
@@ -274,7 +274,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await changed({ parent_id: '' })).toMatchObject({ parent_id: null });
   });
 
-  test('refuses what is not its own', async () => {
+  test('rejects references of other providers', async () => {
     const { me, put, read } = await fullDate();
     const other = await createProvider();
     const [location, instructor, course] = [await addLocation(other), await addInstructor(other), await other.course()];
@@ -292,7 +292,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('is 404 unless it is a date of that course that is not deleted', async () => {
+  test('returns 404 unless the date belongs to the course and is not deleted', async () => {
     const [me, other] = [await createProvider(), await createProvider()];
     const [courseId, otherCourse, theirs] = [await me.course(), await me.course(), await other.course()];
     const [date, elsewhere, foreign] = [
@@ -315,7 +315,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect((await me.request('DELETE')(at(otherCourse, elsewhere))).status).toBe(404);
   });
 
-  test('moves the stamps of the date and of its course', async () => {
+  test('changes updated_at of the date and its course', async () => {
     const { me, courseId, id, url, changed } = await ownDate();
     const stamps = async () => {
       const text = `select d.updated_at::text as date, c.updated_at::text as course, c.related_items_updated_at::text as related
@@ -339,7 +339,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
   });
 });
 
-describe('gatherings that are sent', () => {
+describe('gatherings in an update', () => {
   const one = (day: string) => ({ gathering_at: `${day} 09:00`, gathering_end_at: `${day} 11:30` });
   const rows = async (id: number) => {
     const text = `select id, left(gathering_at::text, 10) as day, deleted_at is not null as deleted,
@@ -348,7 +348,7 @@ describe('gatherings that are sent', () => {
     return (await testApp.database.pool.query<object>(text, [id])).rows;
   };
 
-  test('replace the ones there were, which are gone but for those with attendance', async () => {
+  test('replace the existing ones except those with attendance', async () => {
     const { me, courseId, id, changed } = await ownDate({ gatherings: [one('2030-06-10')] });
     const instructor = await addInstructor(me);
     const times = { gatheringAt: '2030-06-11 09:00', gatheringEndAt: '2030-06-11 10:00' };
@@ -376,14 +376,14 @@ describe('gatherings that are sent', () => {
     expect(await rows(id)).toEqual([{ id: attended, day: '2030-06-11', deleted: true, taught: 1 }]);
   });
 
-  test('not at all leave the others alone', async () => {
+  test('are unchanged when omitted', async () => {
     const { id, changed } = await ownDate({ gatherings: [one('2030-06-10'), one('2030-06-11')] });
     const before = await rows(id);
     await changed({ title: 'Changed' });
     expect(await rows(id)).toEqual(before);
   });
 
-  test('faulty leave all as it was', async () => {
+  test('change nothing when invalid', async () => {
     const { id, put, read } = await ownDate({ gatherings: [one('2030-06-10')] });
     const [before, stored] = [await read(), await rows(id)];
     const faulty = { ...one('2030-06-11'), idLocation: 999999999 };
@@ -398,7 +398,7 @@ describe('gatherings that are sent', () => {
     expect([await read(), await rows(id)]).toEqual([before, stored]);
   });
 
-  test('and those there are follow their date into another zone', async () => {
+  test('move with their date into another time zone', async () => {
     const { id, changed } = await ownDate({ gatherings: [one('2030-06-10')], timezone: 'Europe/London' });
     const zones = async () => {
       const text =
@@ -416,8 +416,8 @@ describe('gatherings that are sent', () => {
   });
 });
 
-describe('the seats', () => {
-  test('a capacity below what is booked is taken, and leaves nothing free', async () => {
+describe('seats', () => {
+  test('a capacity below the booked seats is accepted and leaves none free', async () => {
     const { me, courseId, id, changed } = await ownDate({ capacity_max: 5, capacity_wait: 3 });
     await addParticipants(me, courseId, id, [1, 1, 1, 3]);
     const { seats, seats_status } = await changed({ capacity_max: 2, capacity_wait: 0 });
@@ -449,12 +449,12 @@ describe('the seats', () => {
     ['being un-canceled', { statusId: 3 }, { statusId: 2 }, true],
     ['staying canceled', { statusId: 3 }, { statusId: 3 }, false],
     ['running for sure', { statusId: 1 }, { statusId: 2 }, false],
-  ])('are more by %s: %j, %j is %j', (_name, before, after, more) => {
+  ])('increase by %s: %j, %j gives %j', (_name, before, after, more) => {
     expect(addsSeats({ ...full, ...before }, { ...full, ...after })).toBe(more);
   });
 });
 
-describe('the waiting list', () => {
+describe('waiting list', () => {
   const days = { start_at: '2031-06-10', end_at: '2031-06-10', deadline_at: '2031-06-10' };
   test.each([
     ['was over', { startAt: '2020-06-10' }, days, [1, 1, 3]],
@@ -463,7 +463,7 @@ describe('the waiting list', () => {
     ['was over and canceled', { startAt: '2020-06-10', statusId: 3 }, { ...days, status_id: 4 }, [1, 1, 3]],
     ['was canceled', { statusId: 3 }, { status_id: 1 }, [1, 1, 3]],
     ['was still to come', {}, days, [1, 3, 3]],
-  ])('moves up on a date that %s: %j, %j gives %j', async (_name, before, change, after) => {
+  ])('is promoted on a date that %s: %j, %j gives %j', async (_name, before, change, after) => {
     const me = await createProvider();
     const courseId = await me.course();
     const id = await addDate(me, courseId, { capacityMax: 2, capacityWait: 2, ...before });
@@ -475,7 +475,7 @@ describe('the waiting list', () => {
 });
 
 describe('DELETE /v2/courses/:id/coursedates/:id', () => {
-  test('marks the date as deleted, once', async () => {
+  test('marks the date as deleted only once', async () => {
     const { me, courseId, id, url } = await ownDate();
     const other = await addDate(me, courseId);
     const response = await me.request('DELETE')(url);
@@ -494,7 +494,7 @@ describe('DELETE /v2/courses/:id/coursedates/:id', () => {
     ['waiting', 3, 200],
     ['deregistered', 4, 200],
     ['deregistered with fee', 8, 200],
-  ])('with a participant that is %s', async (_name, status, expected) => {
+  ])('with a participant who is %s', async (_name, status, expected) => {
     const { me, courseId, id, url } = await ownDate();
     await addParticipants(me, courseId, id, [status]);
     const response = await me.request('DELETE')(url);
@@ -503,7 +503,7 @@ describe('DELETE /v2/courses/:id/coursedates/:id', () => {
     expect((await me.get(url)).status).toBe(expected === 400 ? 200 : 404);
   });
 
-  test('takes its children along, unless somebody has a seat there', async () => {
+  test('deletes child dates unless a participant has a seat there', async () => {
     const { me, courseId, id, url } = await ownDate();
     const [child, booked] = [
       await addDate(me, courseId, { parentId: id }),
@@ -523,7 +523,7 @@ describe('DELETE /v2/courses/:id/coursedates/:id', () => {
   });
 });
 
-test('any field in any dialect is borne', async () => {
+test('no field in any body format causes a 5xx', async () => {
   const { me, courseId, url } = await ownDate();
   const names = ['start_at', 'end_at', 'gatherings', 'instructors', 'custom_properties', ...Object.keys(everything)];
   names.push('place_id', 'place_by_search', 'location_id', 'parent_id', 'gatherings[0]', '__proto__', 'constructor');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addParticipants } from '../../support/dates.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 const { createProvider } = await sharedTestApp();
-test('a raised capacity and an un-canceled date promote at once', async () => {
+test('raising the capacity or un-canceling a date promotes the waiting list immediately', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const make = async (f: object) =>

@@ -57,7 +57,7 @@ const unset = {
   related_items_updated_at: dateTime,
 };
 
-test('a title is enough; everything else gets its default', async () => {
+test('only a title is required; all other fields have defaults', async () => {
   const me = await createProvider();
   const response = await me.post('/v2/courses', { title: 'Bare' });
   expect([response.status, response.json()]).toEqual([201, { course_id: expect.any(Number) as number }]);
@@ -144,13 +144,13 @@ const everythingRead = {
   visit_city: 'Bergen',
 };
 
-test('every parameter reads back', async () => {
+test('every parameter is stored and returned', async () => {
   const me = await createProvider();
   await me.course(everything);
   expect(await onlyCourse(me)).toEqual(everythingRead);
 });
 
-test('the older interface creates the same course, but ignores tags, labels and the external addresses', async () => {
+test('the legacy interface creates the same course without tags, labels and external URLs', async () => {
   const me = await createProvider();
   const response = await me.post('/courses', everything);
   expect([response.status, response.json()]).toEqual([
@@ -175,7 +175,7 @@ test('the older interface creates the same course, but ignores tags, labels and 
   expect((await me.get('/v2/course-tags')).json()).toEqual([]);
 });
 
-test('labels are Norwegian when Norwegian is preferred', async () => {
+test('labels are Norwegian when Accept-Language prefers Norwegian', async () => {
   const me = await createProvider();
   await me.course({ title: 'Bare', duration_value: 2, duration_unit: 3, time_of_day: 3 });
   const inLanguage = async (accept: string) =>
@@ -213,7 +213,7 @@ test.each([
   ['labels[]=999999999', 'Field(s) not valid: labels'],
   ['translations[xx][lead]=x', 'Field(s) not valid: translations'],
   ['custom_properties[' + 'k'.repeat(41) + ']=x', 'Field(s) not valid: custom_properties'],
-])('%s is refused and nothing is written', async (fields, error) => {
+])('%s is rejected and nothing is written', async (fields, error) => {
   const me = await createProvider();
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await me.post(
@@ -236,7 +236,7 @@ test('a tag or label of another provider is unknown', async () => {
   }
 });
 
-test('tags by title are found without regard to case, or made once', async () => {
+test('tags are found by case-insensitive title or created once', async () => {
   const me = await createProvider();
   await me.course({ tags: [{ title: 'Ålesund' }, { title: 'ålesund' }] });
   await me.course({ tags: '[{"title":" ÅLESUND "}]' });
@@ -245,7 +245,7 @@ test('tags by title are found without regard to case, or made once', async () =>
   expect((await me.get(`/v2/courses?tag_ids=${tags[0]!.id}`)).json()).toHaveLength(2);
 });
 
-test('an active course with an equal title is an error, trimmed and without regard to case', async () => {
+test("a title equal to an active course's (trimmed, case-insensitive) is rejected", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   await me.course({ title: 'Ærlig Kurs' });
   const refused = { error: 'An active course with an equal title exists already' };
@@ -260,7 +260,7 @@ test('an active course with an equal title is an error, trimmed and without rega
   expect((await me.get('/v2/courses')).json()).toHaveLength(2);
 });
 
-test('of many made at once, some of them refused, each course has the product of its own title', async () => {
+test('concurrently created courses each have the product with their own title', async () => {
   const me = await createProvider();
   const titles = Array.from({ length: 30 }, (_, n) => `Course ${n % 20}`);
   const responses = await Promise.all(

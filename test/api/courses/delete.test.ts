@@ -19,7 +19,7 @@ async function datesOf(me: Provider, courseId: number) {
   );
 }
 
-test('a deleted course is gone, but for who asks for deleted ones', async () => {
+test('a deleted course is only listed with include_deleted', async () => {
   const me = await createProvider();
   const [id, other] = [await me.course({ title: 'Gone' }), await me.course()];
   const before = (await me.get(`/v2/courses/${id}`)).json();
@@ -44,7 +44,7 @@ test.each(['foreign', 'deleted', '999999999', '0', 'x'])('an unknown course is n
   expect((await other.get(`/v2/courses/${foreign}`)).status).toBe(200);
 });
 
-test('its title is free again', async () => {
+test('the title of a deleted course can be reused', async () => {
   const me = await createProvider();
   const id = await me.course({ title: 'Again' });
   expect((await me.post('/v2/courses', { title: 'Again' })).status).toBe(400);
@@ -52,7 +52,7 @@ test('its title is free again', async () => {
   expect((await me.post('/v2/courses', { title: 'Again' })).status).toBe(201);
 });
 
-test('its dates without participants are deleted too, past or coming; those of other courses stay', async () => {
+test('dates without participants are deleted with the course; those of other courses are not', async () => {
   const me = await createProvider();
   const [course, beside] = [await me.course(), await me.course()];
   const [coming, gone, taken, left, other] = [
@@ -82,7 +82,7 @@ test('its dates without participants are deleted too, past or coming; those of o
   expect(rows).toEqual([{ stamps: 1 }]);
 });
 
-test('a date whose child is kept is kept, and the child goes on naming it', async () => {
+test('a parent date is not deleted while its child is not', async () => {
   const me = await createProvider();
   const course = await me.course();
   const parents = [await addDate(me, course, past), await addDate(me, course, past)] as const;
@@ -107,7 +107,7 @@ test.each([
   ['overbooked', 2],
   ['waiting', 3],
   ['unconfirmed', 7],
-])('while a participant is to come it is refused and nothing changes: %s', async (_status, status) => {
+])('deleting is rejected while a participant is expected: %s', async (_status, status) => {
   const me = await createProvider();
   const course = await me.course();
   const [taken, empty] = [await addDate(me, course), await addDate(me, course)];
@@ -118,7 +118,7 @@ test.each([
   expect(await datesOf(me, course)).toEqual({ [taken]: 'kept', [empty]: 'kept' });
 });
 
-test('who takes part now is still to come; who was to come to a canceled date is not', async () => {
+test('participants of a running date block the deletion; those of a canceled date do not', async () => {
   const me = await createProvider();
   const [begun, canceled] = [await me.course(), await me.course()];
   const dates = [
@@ -132,7 +132,7 @@ test('who takes part now is still to come; who was to come to a canceled date is
   expect(await datesOf(me, canceled)).toEqual({ [dates[1]]: 'kept' });
 });
 
-test('without a date that goes with it, its related items did not change', async () => {
+test('related_items_updated_at changes only when dates are deleted too', async () => {
   const me = await createProvider();
   const id = await me.course();
   const related = async () =>
@@ -149,7 +149,7 @@ test('without a date that goes with it, its related items did not change', async
   expect([after.at, after.updated > before.updated]).toEqual([before.at, true]);
 });
 
-test('a sync by updated_at_min sees the deletion, of its dates too', async () => {
+test('a sync by updated_at_min returns the deleted course and dates', async () => {
   const me = await createProvider();
   const course = await me.course();
   const date = await addDate(me, course);

@@ -8,7 +8,7 @@ const listed = async (me: Provider, id: number, query = '') =>
   (await me.get(`/v2/courses?limit=1&since_id=${id - 1}${query}`)).json<object[]>()[0];
 const notFound = { error: 'Course not found' };
 
-test('a course by its id is what the list shows', async () => {
+test('GET /v2/courses/:id returns the same item as the list', async () => {
   const me = await createProvider();
   const id = await me.course({ tags: [{ title: 'One' }], custom_properties: { room: 'A' }, price_value: 100 });
   const response = await me.get(`/v2/courses/${id}`);
@@ -16,7 +16,7 @@ test('a course by its id is what the list shows', async () => {
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
-test('it embeds products, labels and its provider on request alone', async () => {
+test('GET /v2/courses/:id embeds products, labels and provider only on request', async () => {
   const me = await createProvider();
   const id = await me.course({ labels: [{ title: 'Red' }, { title: 'Blue' }], price_value: 100 });
   const plain = (await me.get(`/v2/courses/${id}`)).json();
@@ -41,7 +41,7 @@ test('it embeds products, labels and its provider on request alone', async () =>
   expect((await me.get('/v2/courses?include=labels')).status).toBe(400);
 });
 
-test('it answers in the language that was asked for', async () => {
+test('GET /v2/courses/:id returns the requested language', async () => {
   const me = await createProvider();
   const id = await me.course({ text_lead: 'Egen', translations: { en: { lead: 'Own' } } });
   const lead = async (query: string) => (await me.get(`/v2/courses/${id}${query}`)).json().descriptions.lead;
@@ -51,7 +51,7 @@ test('it answers in the language that was asked for', async () => {
   expect((await me.get(`/v2/courses/${id}?description_language=xx`)).status).toBe(400);
 });
 
-test('unknown parameters are named', async () => {
+test('unknown parameters are named in a header', async () => {
   const me = await createProvider();
   const response = await me.get(`/v2/courses/${await me.course()}?limit=1&tag_ids=1`);
   expect([response.status, response.headers['x-ignored-parameters']]).toEqual([200, 'limit, tag_ids']);
@@ -66,7 +66,7 @@ test.each(['foreign', '999999999', '0', 'x', '1.0', '-1'])('an unknown id is not
   }
 });
 
-test("a partner's public course is found where the question reaches it", async () => {
+test("a partner's public course is found only when partners are included", async () => {
   const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   const id = await partner.course({ reference: 'R', tags: [{ title: 'T' }], labels: [{ title: 'L' }] });

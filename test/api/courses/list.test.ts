@@ -20,7 +20,7 @@ async function stamp(me: Provider, courseId: number, column: 'created_at' | 'upd
   });
 }
 
-test('lists only the own courses, by id', async () => {
+test("lists only the provider's own courses, ordered by id", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [a, b] = [await me.course(), await me.course()];
   await other.course();
@@ -30,7 +30,7 @@ test('lists only the own courses, by id', async () => {
   expect(idsOf(response)).toEqual([a, b]);
 });
 
-test('limit, page and since_id cut the list; a page past the end is empty', async () => {
+test('limit, page and since_id select a page; a page past the end is empty', async () => {
   const me = await createProvider();
   const ids = [await me.course(), await me.course(), await me.course()];
   const query = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
@@ -71,7 +71,7 @@ test.each([
   'page=0',
   'since_id=-1',
   'since_id=9007199254740993',
-])('?%s is refused by name', async (query) => {
+])('?%s is rejected by name', async (query) => {
   const response = await (await createProvider()).get(`/v2/courses?${query}`);
   const [name] = query.split(/[[=]/);
   expect([response.status, response.json()]).toEqual([400, { error: `Field(s) not valid: ${name}` }]);
@@ -98,7 +98,7 @@ test('paginate=true wraps the list in the envelope', async () => {
   expect(empty.pagination).toMatchObject({ total_items: 0, total_pages: 0, previous_page: null, next_page: null });
 });
 
-test('Link names the next page by since_id and keeps the rest of the question', async () => {
+test('Link contains the next page by since_id with the other parameters', async () => {
   const me = await createProvider();
   const ids = [await me.course({ active: true }), await me.course(), await me.course()];
   const first = await me.get('/v2/courses?limit=2&page=1&updated_at_min=2020-01-01&include[]=products');
@@ -114,7 +114,7 @@ test('Link names the next page by since_id and keeps the rest of the question', 
   expect([idsOf(second), second.headers['link']]).toEqual([[ids[2]], undefined]);
 });
 
-test('Link is on the public address, whatever host the client names', async () => {
+test('Link uses PUBLIC_URL regardless of the Host header', async () => {
   const me = await createProvider();
   await me.course();
   await me.course();
@@ -145,14 +145,14 @@ test('created_at and updated_at windows are half-open and combine', async () => 
 });
 
 test.each(['2026-02-30', 'yesterday', 'now', '2026-13-01', '0000-01-01', '2026-01-01 25:00:00', 'infinity'])(
-  'created_at_min=%s is no date',
+  'created_at_min=%s is not a date',
   async (value) => {
     const response = await (await createProvider()).get(`/v2/courses?created_at_min=${encodeURIComponent(value)}`);
     expect([response.status, response.json().error]).toEqual([400, 'Field(s) not valid: created_at_min']);
   },
 );
 
-test('X-Updated-Through resumes a sync without a gap', async () => {
+test('a sync resumed from X-Updated-Through has no gap', async () => {
   const me = await createProvider();
   const a = await me.course();
   const first = await me.get('/v2/courses?updated_at_min=2020-01-01');
@@ -164,7 +164,7 @@ test('X-Updated-Through resumes a sync without a gap', async () => {
   expect((await me.get('/v2/courses')).headers).not.toHaveProperty('x-updated-through');
 });
 
-test('description_language answers in that language where a course has it', async () => {
+test('description_language selects the language of translated courses', async () => {
   const me = await createProvider();
   const translated = {
     text_lead: 'Norsk',
@@ -190,7 +190,7 @@ test('description_language answers in that language where a course has it', asyn
   );
 });
 
-test('tag_ids finds any or all of the own tags, in every spelling; a foreign id is refused', async () => {
+test('tag_ids matches any or all own tags in every spelling; a foreign id is rejected', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const a = await me.course({ tags: [{ title: 'red' }] });
   const b = await me.course({ tags: [{ title: 'RED' }, { title: 'blue' }] });
@@ -222,7 +222,7 @@ test('tag_ids finds any or all of the own tags, in every spelling; a foreign id 
   expect((await me.get('/v2/courses?tag_match=some')).status).toBe(400);
 });
 
-test('include[] embeds what was asked for and nothing else', async () => {
+test('include[] embeds exactly the requested relations', async () => {
   const me = await createProvider();
   await me.course({ price_value: 900, price_currency: 'eur' });
   await me.course();
@@ -255,7 +255,7 @@ test('include[] embeds what was asked for and nothing else', async () => {
   ]);
 });
 
-test('a page costs the same statements whatever its length, and an include one more', async () => {
+test('the number of statements per page is constant plus one per include', async () => {
   const me = await createProvider();
   const statements = async (query: string) => {
     const spy = vi.spyOn(testApp.database.pool, 'query');
@@ -280,7 +280,7 @@ test('a page costs the same statements whatever its length, and an include one m
   expect([await statements('paginate=1&limit=2'), await statements('paginate=1&limit=2&page=2')]).toEqual([6, 5]);
 });
 
-test('customer_id finds the corporate courses of an own customer', async () => {
+test('customer_id returns the corporate courses of an own customer', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const customer = await newCustomer(me);
   await me.course();
@@ -289,7 +289,7 @@ test('customer_id finds the corporate courses of an own customer', async () => {
   expect(idsOf(await other.get(`/v2/courses?customer_id=${customer}`))).toEqual([]);
 });
 
-test('deleted courses are left out unless asked for; inactive ones are listed', async () => {
+test('deleted courses are hidden by default; inactive ones are listed', async () => {
   const me = await createProvider();
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
   await (
@@ -303,7 +303,7 @@ test('deleted courses are left out unless asked for; inactive ones are listed', 
   expect(all.json()[0].deleted_at).toMatch(/^\d{4}-.*[+-]\d\d:\d\d$/);
 });
 
-test('deleted partner courses never show, whatever is asked', async () => {
+test('deleted partner courses are never listed', async () => {
   const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(testApp.database, me.id, partner.id);
   const gone = await partner.course();

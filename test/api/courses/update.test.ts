@@ -25,12 +25,12 @@ async function stampsOf(me: Provider, id: number) {
 }
 const volatile = { updated_at: expect.any(String) as string, related_items_updated_at: expect.any(String) as string };
 
-test('it takes every field of the create, all optional', () => {
+test('PUT accepts every field of POST, all optional', () => {
   expect(Object.keys(CourseChange.properties)).toEqual(Object.keys(CourseBody.properties));
   expect(CourseChange.required ?? []).toEqual([]);
 });
 
-test.each(dialects)('everything that is sent changes, and reads as if it was created so: %s', async (dialect) => {
+test.each(dialects)('all sent fields change and read as after a create: %s', async (dialect) => {
   const [me, other] = [await createProvider(), await createProvider()];
   const id = await me.course({
     title: 'Before',
@@ -64,7 +64,7 @@ test.each(dialects)('everything that is sent changes, and reads as if it was cre
 });
 
 test.each(Object.entries(fullCourse).filter(([name]) => !name.startsWith('duration_')))(
-  '%s alone changes, and nothing else does',
+  'updating only %s changes nothing else',
   async (name, value) => {
     const me = await createProvider();
     const id = await me.course({
@@ -97,7 +97,7 @@ test.each(Object.entries(fullCourse).filter(([name]) => !name.startsWith('durati
   },
 );
 
-test('what is sent empty is cleared; a boolean then counts as not sent', async () => {
+test('empty fields are cleared; empty booleans count as not sent', async () => {
   const me = await createProvider();
   const id = await me.course({ ...fullCourse, active: 0, type: 'public' });
   const bare = await read(me, await me.course({ title: 'Bare' }));
@@ -125,7 +125,7 @@ test.each<[object, string]>([
   [{ tags: 'x' }, 'Field(s) not valid: tags'],
   [{ custom_properties: { a: 'x'.repeat(256) } }, 'Field(s) not valid: custom_properties'],
   [{ translations: { xx: { lead: 'x' } } }, 'Field(s) not valid: translations'],
-])('%j is refused and changes nothing: %s', async (fields, error) => {
+])('%j is rejected and changes nothing: %s', async (fields, error) => {
   const me = await createProvider();
   const id = await me.course({ title: 'Whole' });
   const before = [await read(me, id), await stampsOf(me, id)];
@@ -145,7 +145,7 @@ test.each(['foreign', 'deleted', '999999999', '0', 'x'])('an unknown course is n
   expect((await other.get(`/v2/courses/${foreign}`)).json()).toMatchObject({ title: 'Theirs' });
 });
 
-test('an empty update is none to the course but for its stamp', async () => {
+test('an empty update changes only updated_at', async () => {
   const me = await createProvider();
   const id = await me.course({ ...fullCourse });
   const before = await read(me, id);
@@ -153,7 +153,7 @@ test('an empty update is none to the course but for its stamp', async () => {
   expect(await read(me, id)).toEqual({ ...before, ...volatile });
 });
 
-test('value and unit of a duration go together, on what the course then has', async () => {
+test('duration value and unit are validated together with the stored ones', async () => {
   const me = await createProvider();
   const id = await me.course({ duration_value: 1, duration_unit: 2 });
   const duration = async (fields: object) => {
@@ -167,7 +167,7 @@ test('value and unit of a duration go together, on what the course then has', as
   expect(await duration({ duration_value: '', duration_unit: '' })).toBe(null);
 });
 
-test('a corporate course has a customer, and lets go of it when it becomes another kind', async () => {
+test('a corporate course requires a customer, which is cleared with another type', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [a, b, foreign] = [await createCustomer(me), await createCustomer(me), await createCustomer(other)];
   const id = await me.course();
@@ -185,7 +185,7 @@ test('a corporate course has a customer, and lets go of it when it becomes anoth
   expect([await of(b), (await read(me, id))['type']]).toEqual([0, 'internal']);
 });
 
-test('tags and labels are replaced by those sent', async () => {
+test('sent tags and labels replace the existing ones', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const id = await me.course({ tags: [{ title: 'a' }, { title: 'b' }], labels: [{ title: 'red' }] });
   await other.course({ tags: [{ title: 'theirs' }] });
@@ -223,7 +223,7 @@ test.each(dialects)('custom properties merge; an empty value removes its key: %s
   expect(await send('')).toBe(null);
 });
 
-test('merging cannot pile up custom properties without end', async () => {
+test('merged custom properties are limited in number', async () => {
   const me = await createProvider();
   const many = (from: number) => Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`k${from + n}`, 'x']));
   const id = await me.course({ custom_properties: many(0) });
@@ -252,7 +252,7 @@ test.each(dialects)('translations merge, text by text: %s', async (dialect) => {
   expect(await send('')).toEqual(['', '', '']);
 });
 
-test('the main product moves along with what is sent of title, price and currency, other products stay', async () => {
+test('title, price and currency are copied to the main product only', async () => {
   const me = await createProvider();
   const id = await me.course({ title: 'Before', price_value: 100, price_currency: 'EUR' });
   await createProduct(me, id, { title: 'Exam', price: '50' });
@@ -269,7 +269,7 @@ test('the main product moves along with what is sent of title, price and currenc
   expect((await read(me, id))['price']).toEqual({ value: 0, currency: 'NOK', comment: null });
 });
 
-test('what an import called the main product stays until the course changes that', async () => {
+test('an imported main product title is kept until the course changes it', async () => {
   const me = await createProvider();
   const id = await me.course({ title: 'Course', price_value: 100 });
   await write(me, (tx) => tx.execute(`update products set title = 'Fee', vat_percentage = 25 where course_id = ${id}`));
@@ -289,7 +289,7 @@ test.each<[object, boolean, boolean]>([
   [{ price_currency: 'eur' }, true, true],
   [{ tags: [{ title: 'New' }] }, true, false],
   [{ tags: '' }, true, false],
-])('%j moves updated_at; related items: %s, product: %s', async (fields, related, product) => {
+])('%j changes updated_at; related items: %s, product: %s', async (fields, related, product) => {
   const me = await createProvider();
   const id = await me.course({ title: 'Whole', price_value: 5, tags: [{ title: 'Old' }] });
   const before = await stampsOf(me, id);
@@ -301,7 +301,7 @@ test.each<[object, boolean, boolean]>([
   if (product) expect(after.product).toBe(after.updated);
 });
 
-test('a sync by updated_at_min sees the change', async () => {
+test('a sync by updated_at_min returns the changed course', async () => {
   const me = await createProvider();
   const [a] = [await me.course(), await me.course()];
   const first = await me.get('/v2/courses?updated_at_min=2020-01-01');
@@ -321,7 +321,7 @@ async function datesAfter(me: Provider, work: () => Promise<unknown>) {
   return (await list(through)).json<{ items: Fields[] }>().items.map((date) => date['coursedate_id']);
 }
 
-test('dates that show a new title or address of the course as their own are synced', async () => {
+test('dates that inherit a changed title or URL get a new updated_at', async () => {
   const me = await createProvider();
   const id = await me.course({ title: 'Knitting' });
   const follows = await addDate(me, id);
@@ -336,7 +336,7 @@ test('dates that show a new title or address of the course as their own are sync
   expect(await after({ title: 'Crochet' })).toEqual([]);
 });
 
-test("a course's dates are synced when its category makes another address", async () => {
+test("a changed category URL changes updated_at of the course's dates", async () => {
   const me = await createProvider();
   const id = await me.course();
   const date = await addDate(me, id);
@@ -351,7 +351,7 @@ test("a course's dates are synced when its category makes another address", asyn
 
 const refused = { error: 'An active course with an equal title exists already' };
 
-test('no title may become equal to that of another active course, trimmed and without regard to case', async () => {
+test("a title equal to another active course's (trimmed, case-insensitive) is rejected", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   await me.course({ title: 'Ærlig Kurs' });
   await other.course({ title: 'Elsewhere' });
@@ -366,7 +366,7 @@ test('no title may become equal to that of another active course, trimmed and wi
   expect(await read(me, id)).toMatchObject({ title: 'elsewhere', catalog_url: 'https://catalog.example/elsewhere' });
 });
 
-test('no course may become active beside another of an equal title', async () => {
+test('activating a course with an equal active title is rejected', async () => {
   const me = await createProvider();
   const active = await me.course({ title: 'Taken' });
   const id = await me.course({ title: 'taken', active: 0 });

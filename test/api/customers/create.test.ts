@@ -36,7 +36,7 @@ async function createAndRead(me: Provider, fields: Record<string, unknown>, head
   return read(me, response.json().customer_id, headers);
 }
 
-test('a title is enough: everything else has its default', async () => {
+test('only a title is required; all other fields have defaults', async () => {
   const me = await createProvider();
   const response = await create(me, { title: ' Fjord Energy AS ' });
   expect([response.status, response.json()]).toEqual([201, { customer_id: expect.any(Number) }]);
@@ -74,7 +74,7 @@ test('a title is enough: everything else has its default', async () => {
   });
 });
 
-test.each(dialects)('every field is read back under its name (%s)', async (dialect) => {
+test.each(dialects)('every field is stored and returned under its name (%s)', async (dialect) => {
   const me = await createProvider();
   const seller = await newSeller(me);
   const fields = {
@@ -162,7 +162,7 @@ test('empty values are unset', async () => {
   });
 });
 
-test('the country reads in the language that was asked for', async () => {
+test('the country name is in the requested language', async () => {
   const me = await createProvider();
   const norwegian = { 'accept-language': 'nb' };
   expect(await createAndRead(me, { title: 'A', country: 'DE' }, norwegian)).toMatchObject({
@@ -184,12 +184,12 @@ test.each<[Record<string, unknown>, string]>([
   [{ title: 'A'.repeat(256) }, 'Field(s) not valid: title'],
   [{ title: 'A', seller_id: 999_999_999 }, 'Field(s) not valid: seller_id'],
   [{ title: 'A', seller_id: 0 }, 'Field(s) not valid: seller_id'],
-])('%j is refused: %s', async (fields, error) => {
+])('%j is rejected: %s', async (fields, error) => {
   const response = await create(await createProvider(), fields);
   expect([response.status, response.json()]).toEqual([400, { error }]);
 });
 
-test("another provider's admin user is no seller, until attached here", async () => {
+test('an admin user of another provider is rejected as seller until attached', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const seller = await newSeller(other);
   const refused = await create(me, { title: 'A', seller_id: seller.id });
@@ -199,7 +199,7 @@ test("another provider's admin user is no seller, until attached here", async ()
   expect(await createAndRead(me, { title: 'A', seller_id: seller.id })).toMatchObject({ seller });
 });
 
-test('the countries are exactly those of the document, in its order, each with an id of its own', () => {
+test('the countries are those of the document in its order, with unique ids', () => {
   expect(countryCodes).toEqual(documented.countryCodes);
   const all = [...countries.values()];
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);

@@ -22,7 +22,7 @@ const idsOf = (items: { id: number }[] | undefined) => items?.map(({ id }) => id
 const linkOf = (response: TestResponse) =>
   /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(response.headers['link']))?.[1];
 
-test('a customer embeds its first 100 employees, and tells of more', async () => {
+test('a customer embeds its first 100 employees and indicates more', async () => {
   const me = await createProvider();
   const customers: Record<number, { id: number; ids: number[] }> = {};
   for (const count of [99, 100, 101, 300]) {
@@ -41,7 +41,7 @@ test('a customer embeds its first 100 employees, and tells of more', async () =>
   expect(unasked[2]).toMatchObject({ id: customers[101]!.id, employees_truncated: true });
 });
 
-test('a page of customers with many employees reaches all of them within the bounds of an answer', async () => {
+test('pages of customers with many employees stay within the response limit and skip none', async () => {
   const me = await createProvider();
   const { rows } = await write(me, (tx, at) =>
     tx.execute<{ id: string }>(sql`
@@ -67,7 +67,7 @@ test('a page of customers with many employees reaches all of them within the bou
   expect(truncated).toBeGreaterThan(0);
 });
 
-test('the employees of a customer are a list of their own', async () => {
+test('GET /v2/customers/:id/employees is a paged list', async () => {
   const me = await createProvider();
   const firm = await createCustomer(me);
   const before = await createUser(me, {
@@ -113,7 +113,7 @@ test('the employees of a customer are a list of their own', async () => {
   expect((await me.get(`${path}?limit=0`)).status).toBe(400);
 });
 
-test('a customer without employees has an empty list; an unknown one and one of another school are not found', async () => {
+test('a customer without employees has an empty list; an unknown or foreign customer is 404', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, foreign] = [await createCustomer(me), await createCustomer(other)];
   await createUser(other, { customerId: foreign });

@@ -14,7 +14,7 @@ const create = async (me: Provider, fields: object): Promise<number> =>
   (await me.post('/v2/customers', fields)).json().customer_id;
 const [company, privat] = [{ title: 'Company' }, { title: 'Person', type: 2 }];
 
-test('lists the own customers by id, with the parameters of a list', async () => {
+test("lists the provider's own customers by id with the list parameters", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const at = (day: string) => ({ createdAt: `2026-03-${day} 00:00+01`, updatedAt: `2026-04-${day} 00:00+02` });
   const [a, b] = [await createCustomer(me, at('01')), await createCustomer(me, at('02'))];
@@ -41,7 +41,7 @@ test('lists the own customers by id, with the parameters of a list', async () =>
   }
 });
 
-test('one customer is what the list shows', async () => {
+test('GET /v2/customers/:id returns the same item as the list', async () => {
   const me = await createProvider();
   const id = await create(me, { ...company, seller_id: await addAdminUser(me), invoice_due_days: 14 });
   const [listed] = (await me.get('/v2/customers')).json();
@@ -58,7 +58,7 @@ test.each(['foreign', '999999999', '0', 'x'])('an unknown id is not found: %s', 
   expect(await get(other, foreign)).toMatchObject({ title: 'Company' });
 });
 
-test('employees are the course users of the customer, on request; a private customer always has them', async () => {
+test('employees are embedded on request, and always for a private customer', async () => {
   const me = await createProvider();
   const [firm, person] = [await create(me, company), await create(me, privat)];
   const [kari, ola] = [await createUser(me, { customerId: firm }), await createUser(me, { customerId: firm })];
@@ -84,14 +84,14 @@ test('employees are the course users of the customer, on request; a private cust
   expect(plain[1].employees[0].customer).not.toHaveProperty('employees');
 });
 
-test("another school's course users are nobody's employees", async () => {
+test('course users of another school are never employees', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const person = await create(me, privat);
   await createUser(other, { customerId: await create(other, privat) });
   expect((await get(me, person)).employees).toEqual([]);
 });
 
-test('a page costs the same statements whatever its length', async () => {
+test('the number of statements per page is constant', async () => {
   const me = await createProvider();
   const add = async () => {
     const seller_id = await addAdminUser(me);
@@ -116,14 +116,14 @@ test('a page costs the same statements whatever its length', async () => {
   expect([one, await statements()]).toEqual([6, 6]);
 });
 
-test('an update takes every field of the create, all optional', () => {
+test('PUT accepts every field of POST, all optional', () => {
   expect(Object.keys(CustomerChange.properties)).toEqual(Object.keys(CustomerBody.properties));
   expect(CustomerChange.required ?? []).toEqual([]);
 });
 
 const moment = { created_at: expect.any(String) as string, updated_at: expect.any(String) as string };
 
-test.each(dialects)('everything that is sent changes, and reads as if it was created so: %s', async (dialect) => {
+test.each(dialects)('all sent fields change and read as after a create: %s', async (dialect) => {
   const me = await createProvider();
   const seller_id = await addAdminUser(me);
   const created = await get(me, await create(me, { ...whole, seller_id }));
@@ -137,7 +137,7 @@ test.each(dialects)('everything that is sent changes, and reads as if it was cre
   expect(await get(me, id)).toEqual({ ...created, id, ...moment });
 });
 
-test.each(Object.entries(whole))('%s alone changes, and nothing else does', async (name, value) => {
+test.each(Object.entries(whole))('updating only %s changes nothing else', async (name, value) => {
   const me = await createProvider();
   const id = await create(me, { ...company, email: 'kept@x.example', note: 'Kept' });
   const before = await get(me, id, '?include=employees');
@@ -156,7 +156,7 @@ test.each(Object.entries(whole))('%s alone changes, and nothing else does', asyn
   expect(moved.filter((member) => member !== 'updated_at').sort()).toEqual(expected.sort());
 });
 
-test('what is sent empty is cleared', async () => {
+test('fields sent empty are cleared', async () => {
   const me = await createProvider();
   const id = await create(me, { ...whole, seller_id: await addAdminUser(me) });
   const { title, ...optional } = { ...whole, seller_id: 1 };
@@ -172,7 +172,7 @@ test.each<[object, string]>([
   [{ type: 3, country: 'XX', email: 'x' }, 'Field(s) not valid: type,email,country'],
   [{ invoice_due_days: -1 }, 'Field(s) not valid: invoice_due_days'],
   [{ seller_id: 999_999_999 }, 'Field(s) not valid: seller_id'],
-])('%j is refused and changes nothing: %s', async (fields, error) => {
+])('%j is rejected and changes nothing: %s', async (fields, error) => {
   const me = await createProvider();
   const id = await create(me, company);
   const before = await get(me, id);
@@ -181,14 +181,14 @@ test.each<[object, string]>([
   expect(await get(me, id)).toEqual(before);
 });
 
-test("another school's admin user is no seller", async () => {
+test('an admin user of another school is rejected as seller', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const id = await create(me, company);
   const response = await me.put(`/v2/customers/${id}`, { seller_id: await addAdminUser(other) });
   expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: seller_id' }]);
 });
 
-test('an update moves updated_at of the customer, not of its employees', async () => {
+test('an update changes updated_at of the customer, not of its employees', async () => {
   const me = await createProvider();
   const id = await create(me, company);
   const user = await createUser(me, { customerId: id });

@@ -29,7 +29,7 @@ async function worldOn(name: string, options: Partial<DatabaseOptions>, guards =
   return testApp;
 }
 
-test('replicas that migrate an empty database at once all succeed, and one of them applies', async () => {
+test('concurrent migrations of an empty database all succeed and one of them applies', async () => {
   for (let round = 0; round < 4; round += 1) {
     const name = `booking_empty_${process.pid}_${round}`;
     await asAdmin(`create database ${name}`);
@@ -47,7 +47,7 @@ test.each([
   ['request', requestPartner],
   ['approve', approvePartner],
   ['revoke', revokePartner],
-])('to %s a partner moves the clocks of both to one instant', async (_name, change) => {
+])('a partner request to %s sets the clocks of both providers to the same timestamp', async (_name, change) => {
   const [me, partner] = [await createProvider(), await createProvider()];
   if (change === revokePartner) await approvePartner(database, me.id, partner.id);
   const [before, partnersBefore] = await versions(me, partner);
@@ -57,7 +57,7 @@ test.each([
   expect(after).toBe(partnersAfter);
 });
 
-test("a sub-school moves its parent's clock, and begins its own there", async () => {
+test("a new sub-school advances its parent's clock and starts its own at the same timestamp", async () => {
   const parent = await createProvider();
   const [before] = await versions(parent);
   const { school_id } = (await parent.post('/schools', minimalSchool)).json<{ school_id: string }>();
@@ -69,7 +69,7 @@ test("a sub-school moves its parent's clock, and begins its own there", async ()
   expect(rows).toEqual([{ at: after }]);
 });
 
-test('writers take at most half of the connections, and reads answer beside them', async () => {
+test('writers use at most half of the connections, so reads are still served', async () => {
   const testApp = await worldOn(inject('shared'), { poolSize: 4, acquireMs: 10_000 });
   const providers = await Promise.all(Array.from({ length: 5 }, () => testApp.createProvider()));
   let release: () => void = () => undefined;
@@ -103,13 +103,13 @@ async function crossing(condition: string, options: Partial<DatabaseOptions>) {
   return { ...testApp, me: await testApp.createProvider() };
 }
 
-test('a transaction that crossed another is tried again and leaves one row', async () => {
+test('a transaction with a serialization conflict is retried and writes one row', async () => {
   const { me } = await crossing("nextval('attempts') = 1", {});
   expect((await me.post('/v2/courses', { title: 'Again', tags: [{ title: 'new' }] })).status).toBe(201);
   expect((await me.get('/v2/courses')).json()).toMatchObject([{ title: 'Again', tags: [{ title: 'new' }] }]);
 });
 
-test('a transaction that crosses each time ends as 503 when its wait is over', async () => {
+test('a transaction that keeps conflicting ends with 503 after the timeout', async () => {
   const { me, database: own } = await crossing("nextval('attempts') > 0", { writeMs: 1_500 });
   const since = performance.now();
   const response = await me.post('/v2/courses', { title: 'Never' });
@@ -122,7 +122,7 @@ test('a transaction that crosses each time ends as 503 when its wait is over', a
   expect((await me.get('/v2/courses')).json()).toEqual([]);
 });
 
-test('every session is set as configured, whatever the database says', async () => {
+test("session settings override the database's defaults", async () => {
   const name = await ownDatabase();
   await asAdmin(`alter database ${name} set timezone = 'Asia/Tokyo'`);
   await asAdmin(`alter database ${name} set datestyle = 'German'`);
@@ -175,7 +175,7 @@ async function openProxy() {
   };
 }
 
-test('a database that falls silent is 503 in time, and served again once it speaks', async () => {
+test('an unresponsive database gives 503 in time, and requests succeed once it recovers', async () => {
   const proxy = await openProxy();
   const testApp = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await testApp.createProvider();
@@ -192,7 +192,7 @@ test('a database that falls silent is 503 in time, and served again once it spea
   expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);
 });
 
-test('a writer whose database falls silent gives up after its statement', async () => {
+test('a write to an unresponsive database fails after the statement timeout', async () => {
   const proxy = await openProxy();
   const testApp = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await testApp.createProvider();
@@ -207,7 +207,7 @@ test('a writer whose database falls silent gives up after its statement', async 
   expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);
 });
 
-test('a category moves the stamps of its course', async () => {
+test('a category change updates the timestamps of its course', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const stamps = async () => {
@@ -254,11 +254,11 @@ async function seenOfOthers(scope: boolean) {
   };
 }
 
-test('nothing of another provider shows in lists, includes and filters', async () => {
+test('data of other providers is never shown in lists, includes and filters', async () => {
   expect(await seenOfOthers(true)).toEqual({ course: [], byTag: 400, tag: false, price: undefined, provider: false });
 });
 
-test('negative control: without the scope all of it would show', async () => {
+test('negative control: without the scope all of it is shown', async () => {
   const all = { course: ['Theirs'], byTag: ['Theirs'], tag: true, price: 1234, provider: true };
   expect(await seenOfOthers(false)).toEqual(all);
 });

@@ -37,7 +37,7 @@ async function makeTags(provider: Provider) {
   return [one!.id, two!.id] as const;
 }
 
-test.each(writeEndpoints)('$name means the same in every dialect', async (way) => {
+test.each(writeEndpoints)('$name gives the same result in every body format', async (way) => {
   const read = [];
   for (const dialect of dialects) {
     const me = await createProvider();
@@ -51,7 +51,7 @@ test.each(writeEndpoints)('$name means the same in every dialect', async (way) =
   expect(read[0]).toMatchObject(title === null ? way.minimal : { [title]: way.full[title] });
 });
 
-test.each(each(dialects))('%s takes the required fields alone as %s', async (_name, dialect, way) => {
+test.each(each(dialects))('%s accepts only the required fields as %s', async (_name, dialect, way) => {
   const me = await createProvider();
   const response = await sendWrite(me, way, dialect, way.minimal);
   expect(response.status, response.text).toBe(way.created);
@@ -85,7 +85,7 @@ test.each(dialects)('custom properties may have numbers as names: %s', async (di
   expect(await postCourse.read(me, response)).toMatchObject({ custom_properties });
 });
 
-describe('an array without items stands for an object without members, as PHP writes one', () => {
+describe('an empty array counts as an empty object, as PHP encodes it', () => {
   const stored = { custom_properties: { room: 'A' }, translations: { en: { lead: 'In English' } } };
   const ways: [string, string, (name: string) => string][] = [
     ['JSON', json, (name) => `{"${name}":[]}`],
@@ -103,7 +103,7 @@ describe('an array without items stands for an object without members, as PHP wr
     }
   });
 
-  test.each(ways)('for one that is there, which stays as it was: %s', async (_name, type, body) => {
+  test.each(ways)('for an existing course, which stays unchanged: %s', async (_name, type, body) => {
     const id = await me.course({ title: nextTitle(), ...stored });
     const read = async () => omitVolatile((await me.get(`/v2/courses/${id}`)).json());
     const before = await read();
@@ -120,7 +120,7 @@ describe('an array without items stands for an object without members, as PHP wr
     expect((await me.get(`/v2/courses/${id}`)).json()).toMatchObject({ description_languages: ['en'] });
   });
 
-  test.each([[[1]], [['a']], [[[]]], [[null]]])('one with an item, like %j, stands for none', async (value) => {
+  test.each([[[1]], [['a']], [[[]]], [[null]]])('an array with an item, like %j, is rejected', async (value) => {
     for (const name of Object.keys(stored)) {
       const response = await me.post('/v2/courses', { title: nextTitle(), [name]: value });
       expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
@@ -140,13 +140,13 @@ test.each([
   ['nested form', form, 'title=A&tags[0][title]=+New+&tags[1][title]=new'],
   ['JSON', json, '{"title":"A","tags":[{"title":" New "},{"title":"new"}]}'],
   ['JSON in JSON', json, '{"title":"A","tags":"[{\\"title\\":\\"New\\"}]"}'],
-])('a tag is made by title once: %s', async (_name, type, body) => {
+])('a new tag title creates one tag: %s', async (_name, type, body) => {
   const me = await createProvider();
   await sendRawWrite(me, postCourse, type, body);
   expect((await courses(me))[0]?.tags).toEqual([{ id: expect.any(Number) as number, title: 'New' }]);
 });
 
-test.each(['tags[]=', 'tags=', 'tags=[]', 'tags=%20[]', 'labels='])('%s is no tag', async (body) => {
+test.each(['tags[]=', 'tags=', 'tags=[]', 'tags=%20[]', 'labels='])('%s is not a tag', async (body) => {
   const me = await createProvider();
   const response = await sendRawWrite(me, postCourse, form, `title=A&${body}`);
   expect(response.status, response.text).toBe(201);
@@ -193,7 +193,7 @@ test.each(['tags=x', 'tags=[', 'tags={"id":0}', 'tags=[[1]]', 'tags[0][id]=-1', 
   },
 );
 
-test('a tag of another provider is not valid, alone or beside own ones', async () => {
+test('a tag of another provider is rejected, alone or with own tags', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [[own], [foreign]] = [await makeTags(me), await makeTags(other)];
   for (const tags of [[foreign], [own, foreign], [{ id: foreign }]]) {
@@ -219,7 +219,7 @@ test.each([true, false, 1, 0, 'yes', 'OFF'])('%j is a boolean in JSON', async (a
 });
 
 test.each([2, -1, 1.5, 'maybe', 'y', 't', ' 1', '01', 'null', [true], {}, 'ja', 'constructor'])(
-  '%j is no boolean',
+  '%j is not a boolean',
   async (active) => {
     const me = await createProvider();
     for (const way of writeEndpoints.filter(({ flag }) => flag !== null)) {
@@ -242,7 +242,7 @@ test.each(dialects)('an empty optional field of a new course has its default: %s
 });
 
 test.each(dialects)(
-  'an empty optional text of a school is cleared, an empty boolean is not sent: %s',
+  'an empty optional text of a school is cleared; an empty boolean counts as not sent: %s',
   async (dialect) => {
     const me = await createProvider();
     await sendWrite(me, putSchool, dialect, fullSchool);
@@ -265,7 +265,7 @@ test.each(dialects)(
   },
 );
 
-test.each(dialects)('an optional field of a school that is not sent keeps its value: %s', async (dialect) => {
+test.each(dialects)('an omitted optional field of a school keeps its value: %s', async (dialect) => {
   const me = await createProvider();
   await sendWrite(me, putSchool, dialect, fullSchool);
   const before = await putSchool.read(me, await me.get('/v2/schools'));
@@ -287,7 +287,7 @@ test('null in JSON is empty', async () => {
   expect(await putSchool.read(me, response)).toMatchObject({ reference: null, text_tagline: '', active: true });
 });
 
-test.each(each(dialects))('%s: an empty required field is missing, as %s', async (_name, dialect, way) => {
+test.each(each(dialects))('%s: an empty required field counts as missing, as %s', async (_name, dialect, way) => {
   const me = await createProvider();
   for (const name of Object.keys(way.minimal)) {
     const response = await sendWrite(me, way, dialect, { ...way.minimal, [name]: '' });
@@ -311,7 +311,7 @@ test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', asyn
   expect(await way.read(me, response)).not.toHaveProperty('colour');
 });
 
-test('the older interface ignores tags, labels and external addresses, whatever they hold', async () => {
+test('the legacy interface ignores tags, labels and external URLs', async () => {
   const me = await createProvider();
   const ignored = { tags: ['x'], labels: '[', external_booking_url: 'no url', external_more_info_url: 'no url' };
   const response = await sendWrite(me, postLegacyCourse, 'form', { title: 'A', ...ignored });
@@ -320,7 +320,7 @@ test('the older interface ignores tags, labels and external addresses, whatever 
 });
 
 test.each(['title[]=B', 'title[0]=B', 'title[a]=B', 'title=A&title=B', 'title=A&title[]=B', 'title=A&title[x]=B'])(
-  'one value, not a list: %s',
+  'a single value instead of a list: %s',
   async (body) => {
     const me = await createProvider();
     for (const way of [postCourse, postLegacyCourse]) {
@@ -330,7 +330,7 @@ test.each(['title[]=B', 'title[0]=B', 'title[a]=B', 'title=A&title=B', 'title=A&
   },
 );
 
-test('a field sent twice in multipart is not valid', async () => {
+test('a repeated multipart field is rejected', async () => {
   const part = '--edge\r\ncontent-disposition: form-data; name="title"\r\n\r\nA\r\n';
   const body = `${part}${part}--edge--\r\n`;
   const response = await sendRawWrite(
@@ -342,7 +342,7 @@ test('a field sent twice in multipart is not valid', async () => {
   expect(response).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: title"}' });
 });
 
-test.each(['title', 'level', 'active'])('a list instead of %s is not valid in JSON', async (name) => {
+test.each(['title', 'level', 'active'])('a JSON list instead of %s is rejected', async (name) => {
   const response = await (await createProvider()).post('/v2/courses', { title: 'A', [name]: ['6'] });
   expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
 });

@@ -70,7 +70,7 @@ test.each([
   expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${name}"}` });
 });
 
-test('the name of a custom property may not hold what its value may not', async () => {
+test('custom property names have the same character rules as values', async () => {
   for (const name of ['a\0', '\ufffd', '', 'x'.repeat(41)]) {
     const response = await me.post('/v2/courses', { title: newTitle(), custom_properties: { [name]: 'x' } });
     expect(response).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: custom_properties"}' });
@@ -91,7 +91,7 @@ const limits: [way: Write, name: string, limit: number, read: (item: Fields) => 
 ];
 
 const named = limits.map(([way, ...rest]) => [way.name, ...rest, way] as const);
-test.each(named)('%s, field %s takes %i characters and not one more', async (_way, name, limit, read, way) => {
+test.each(named)('%s limits %s to %i characters', async (_way, name, limit, read, way) => {
   for (const character of ['x', 'ø', '🚑']) {
     const longest = character.repeat(limit);
     expect(read(await stored(way, 'json', { [name]: longest })) === longest, character).toBe(true);
@@ -103,7 +103,7 @@ test.each(named)('%s, field %s takes %i characters and not one more', async (_wa
 test.each([
   ['email_booking', (length: number) => `${'a'.repeat(length - 10)}@b.example`, 254],
   ['external_booking_url', (length: number) => `https://b.example/${'a'.repeat(length - 18)}`, 2_000],
-] as const)('%s takes as many characters as such an address may have', async (name, created, limit) => {
+] as const)('%s accepts the longest valid e-mail address', async (name, created, limit) => {
   await stored(postCourse, 'json', { [name]: created(limit) });
   const response = await sendWrite(me, postCourse, 'json', { title: newTitle(), [name]: created(limit + 1) });
   expect(reported(response)).toBe(`Field(s) not valid: ${name}`);
@@ -117,7 +117,7 @@ test.each([
   ['level', ['4', '0', '-1', '22']],
   ['form_of_teaching', ['3', '0']],
   ['time_of_day', ['0', '4']],
-] as const)('%s takes no %j', async (name, values) => {
+] as const)('%s rejects %j', async (name, values) => {
   for (const value of values) {
     const response = await sendWrite(me, postCourse, 'form', { title: newTitle(), [name]: value });
     expect(response.text).toBe(`{"error":"Field(s) not valid: ${name}"}`);
@@ -136,7 +136,7 @@ test.each(eachTitled(dialects))('%s trims a title: %s', async (_name, dialect, w
 });
 
 test.each(eachTitled([' ', '   ', '\t\r\n', '\u00a0\u3000']))(
-  '%s: a title of blanks is missing: %j',
+  '%s: a blank title counts as missing: %j',
   async (_name, blanks, way, name) => {
     for (const dialect of dialects) {
       const response = await sendWrite(me, way, dialect, { ...way.minimal, [name]: blanks });
@@ -152,7 +152,7 @@ const html = [
   'e\u0301 é \u200d\u202e 👩‍👩‍👧‍👦 \u2028 \ufeff',
   '\n\n\ttabs\tand lines\n',
 ];
-test.each(dialects)('HTML is answered as it was sent: %s', async (dialect) => {
+test.each(dialects)('HTML is returned as it was sent: %s', async (dialect) => {
   for (const text of html) {
     const course = await stored(postCourse, dialect, { text_description: text, price_comment: text, reference: text });
     expect(course).toMatchObject({ descriptions: { description: text }, price: { comment: text } });
@@ -165,7 +165,7 @@ const withIntegers = [postCourse, postLegacyCourse].map((way) => way.name);
 const eachWithIntegers = <T>(values: readonly T[]) => each(values).filter(([name]) => withIntegers.includes(name));
 test.each(
   eachWithIntegers(['1e3', '0x10', ' 5 ', '5.0', '+5', '9007199254740992', '٥', '5,', '--5', '1_000', 'Infinity']),
-)('%s: %j is no integer', async (_name, value, way) => {
+)('%s: %j is not an integer', async (_name, value, way) => {
   const me = await createProvider();
   for (const dialect of dialects) {
     const response = await sendWrite(me, way, dialect, { ...way.minimal, price_value: value });
@@ -174,12 +174,12 @@ test.each(
   }
 });
 
-test.each([1.5, -1, true, [5], { value: 5 }, 2 ** 53])('%j is no integer in JSON', async (price_value) => {
+test.each([1.5, -1, true, [5], { value: 5 }, 2 ** 53])('%j is not an integer in JSON', async (price_value) => {
   const response = await me.post('/v2/courses', { title: 'A', price_value });
   expect(response).toMatchObject({ status: 400, text: '{"error":"Field(s) not valid: price_value"}' });
 });
 
-test.each(dialects)('a translation without a text is none: %s', async (dialect) => {
+test.each(dialects)('a translation without any text is ignored: %s', async (dialect) => {
   const fields = { text_lead: 'Own', translations: { en: { lead: '' }, da: { lead: 'Dansk' } } };
   const { id } = await stored(postCourse, dialect, fields);
   const response = await me.get(`/v2/courses?limit=1&since_id=${Number(id) - 1}&description_language=en`);

@@ -19,14 +19,14 @@ test.each([
   [' A ', ' A '],
   ['\u0001', ''],
   ['A\u009fB\u2029C', 'A B C'],
-])('%j is the line %j', (text, line) => expect(asLine(text)).toBe(line));
+])('%j becomes the line %j', (text, line) => expect(asLine(text)).toBe(line));
 
-test('a text of several lines has line feeds and no other control characters but tabs', () => {
+test('a multi-line text keeps line feeds and tabs and no other control characters', () => {
   expect(asLines('A\r\nB\rC\u2028D\u0085E\u001bF\tG\n')).toBe('A\nB\nC\nD\nEF\tG\n');
 });
 
-describe('texts of one line are folded', () => {
-  test('of a course and its tags, while descriptions and custom properties keep their line breaks', async () => {
+describe('control characters in single-line texts are replaced', () => {
+  test('in a course and its tags, while descriptions and custom properties keep line breaks', async () => {
     const me = await createProvider();
     const fields = {
       ...{ title: injected, reference: injected, visit_address: injected },
@@ -43,7 +43,7 @@ describe('texts of one line are folded', () => {
     ['/v2/locations', { title: injected, address: injected, city: injected }, {}],
     ['/v2/instructors', { firstname: injected, lastname: injected, phone: injected }, {}],
     ['/v2/customers', { title: injected, department: injected, phone: injected }, { note: 'A\nB' }],
-  ])('of POST %s', async (url, fields, remaining) => {
+  ])('in POST %s', async (url, fields, remaining) => {
     const me = await createProvider();
     const response = await me.post(url, { ...fields, ...remaining });
     expect(response.status, response.text).toBe(201);
@@ -52,7 +52,7 @@ describe('texts of one line are folded', () => {
     expect(item).toMatchObject({ ...lines, ...remaining });
   });
 
-  test('a title of control characters alone is missing, and a name of a custom property is refused', async () => {
+  test('a title of only control characters counts as missing; as a custom property name it is rejected', async () => {
     const me = await createProvider();
     expect((await me.post('/v2/courses', { title: '\r\n\u0001' })).json()).toEqual({
       error: 'Missing field(s): title',
@@ -62,7 +62,7 @@ describe('texts of one line are folded', () => {
     });
   });
 
-  test('of imported lines', async () => {
+  test('in imported lines', async () => {
     const me = await createProvider();
     const line = { kind: 'customer', ref: 'a', title: injected, phone: injected, note: 'A\nB' };
     expect(await importObjects(me, [line])).toMatchObject({ written: 1 });
@@ -71,7 +71,7 @@ describe('texts of one line are folded', () => {
   });
 });
 
-test('a calendar file has no line of its own from stored titles, themes, places and descriptions', async () => {
+test('stored texts cannot inject lines into a calendar file', async () => {
   const me = await createProvider();
   const userId = await createUser(me, { firstname: 'Kari' });
   const courseId = await me.course();
@@ -97,7 +97,7 @@ test('a calendar file has no line of its own from stored titles, themes, places 
 describe('e-mail', () => {
   const wrong = ['a<b@example.com', 'a,b@example.com', 'a;b@example.com', 'a\u0001b@example.com', 'a"@example.com'];
   test.each([...wrong, 'a@b@example.com', 'a b@example.com', 'a@exam\u0085ple.com'])(
-    'the booking and the mail refuse %j',
+    'booking and mail reject %j',
     async (email) => {
       const me = await createProvider();
       const participants = [{ firstname: 'Kari', lastname: 'Nordmann', email }];
@@ -113,7 +113,7 @@ describe('e-mail', () => {
     },
   );
 
-  test.each(["o'hara+x@example.com", 'æ@blåbær.no', 'a/b=c@x.example'])('both take %j', async (email) => {
+  test.each(["o'hara+x@example.com", 'æ@blåbær.no', 'a/b=c@x.example'])('booking and mail accept %j', async (email) => {
     const me = await createProvider();
     expect((await me.post('/v2/customers', { title: 'A', email })).status).toBe(201);
     expect(isAddress(email)).toBe(true);

@@ -46,7 +46,7 @@ const wrongKeys: Record<string, Record<string, string>> = {
   SQL: { 'x-api-key': "' or '1'='1' -- and so on and so on" },
   'in another header': { authorization: `Bearer ${me.apiKey}` },
 };
-test.each(Object.entries(wrongKeys))('a key that is %s is wrong everywhere', async (_name, headers) => {
+test.each(Object.entries(wrongKeys))('a key that is %s is rejected everywhere', async (_name, headers) => {
   for (const [method, url] of routes) {
     const response = await send(app, { method, url, headers });
     expect({ status: response.status, body: response.json<object>() }, `${method} ${url}`).toEqual({
@@ -56,15 +56,15 @@ test.each(Object.entries(wrongKeys))('a key that is %s is wrong everywhere', asy
   }
 });
 
-test('a key in the query is no key', async () => {
+test('a key in the query string is ignored', async () => {
   expect((await send(app, { url: `/v2/courses?x-api-key=${me.apiKey}&api_key=${me.apiKey}` })).status).toBe(401);
 });
 
-test('the key header is named in any case', async () => {
+test('the key header name is case-insensitive', async () => {
   expect((await send(app, { url: '/v2/schools', headers: { 'X-Api-Key': me.apiKey } })).status).toBe(200);
 });
 
-test('a wrong key is told before anything about the body', async () => {
+test('an invalid key is reported before body errors', async () => {
   const response = await send(app, {
     method: 'POST',
     url: '/v2/courses',
@@ -84,7 +84,7 @@ test.each(['/v2', '/v2/', '/v2/nothing', '/v2/courses/1', '/v2/schools/x/y', '/v
 );
 
 test.each(['/schools/x', '/schools/1', '/courses/1', '/courses/1/2'])(
-  '%s is not found, in the older words',
+  '%s is not found, in the legacy format',
   async (url) => {
     const response = await me.get(url);
     expect(response.status).toBe(404);
@@ -126,13 +126,13 @@ test.each(refused)('%s %s is not allowed', async (method, url, allow) => {
   }
 });
 
-test.each(['/live', '/ready', '/openapi.json'])('%s is only read', async (url) => {
+test.each(['/live', '/ready', '/openapi.json'])('%s allows only reading', async (url) => {
   const response = await send(app, { method: 'POST', url });
   expect(response).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
 });
 
 test.each(['/v2/courses', '/v2/schools', '/v2/durations', '/v2/course-tags', '/schools'])(
-  '%s is the same with a slash at its end, and without a body for HEAD',
+  '%s accepts a trailing slash, and HEAD has no body',
   async (url) => {
     const [plain, slash, head] = [await me.get(url), await me.get(`${url}/`), await me.request('HEAD')(url)];
     expect(plain.status).toBe(200);
@@ -141,7 +141,7 @@ test.each(['/v2/courses', '/v2/schools', '/v2/durations', '/v2/course-tags', '/s
   },
 );
 
-test.each(['/v2/courses/', '/courses/'])('POST %s makes a course', async (url) => {
+test.each(['/v2/courses/', '/courses/'])('POST %s creates a course', async (url) => {
   expect((await me.post(url, { title: `Course ${url}` })).json()).toHaveProperty('course_id');
 });
 
@@ -213,14 +213,14 @@ test.each([
   expect(response).toMatchObject({ status: 400, text: `{"error":"Field(s) not valid: ${names}"}` });
 });
 
-test('an unknown include is told with the supported ones', async () => {
+test('an unknown include is reported with the supported ones', async () => {
   const response = await me.get('/v2/courses?include[]=course&include[]=products');
   expect(response.status).toBe(400);
   expect(response.json<{ error: string }>().error).toMatch(/^Field\(s\) not valid: include\. .*products, provider$/);
   expect(response.text).not.toMatch(/course\b/);
 });
 
-test('an empty parameter is not sent', async () => {
+test('an empty parameter counts as not sent', async () => {
   await me.course();
   const names = [
     'limit',
@@ -254,7 +254,7 @@ test.each([
   ['GET', `/v2/courses?limit=${secret}&include=${secret}&created_at_min=${secret}&tag_ids=${secret}`, undefined],
   ['GET', `/v2/${secret}`, undefined],
   ['GET', `/schools/${secret}`, undefined],
-] as const)('an error never repeats what was sent: %s %s', async (method, url, body) => {
+] as const)('an error never echoes the input: %s %s', async (method, url, body) => {
   const response = await me.request(method)(url, body);
   expect(response.status).toBeGreaterThanOrEqual(400);
   expect(response.text).not.toContain(secret);
@@ -268,7 +268,7 @@ test.each(['/v2/courses', '/courses'])('an equal active title: POST %s', async (
   expect((await me.post(url, { title: `Equal ${url}`, active: 0 })).status).toBeLessThan(300);
 });
 
-test('a partner without an approved connection and an unknown one are refused in the same words', async () => {
+test('an unapproved partner and an unknown one get the same error', async () => {
   const other = await createProvider();
   const [known, unknown] = [
     await me.get(`/v2/courses?partner_id=${other.id}`),
@@ -279,7 +279,7 @@ test('a partner without an approved connection and an unknown one are refused in
 });
 
 test.each(['/v2/%ff', '/schools/%ff', '/courses/%e0%a4', '/%', '/v2/%00', '/v2/courses/%2e%2e'])(
-  '%s is answered as JSON',
+  '%s gets a JSON response',
   async (url) => {
     const response = await me.get(url);
     expect([400, 404]).toContain(response.status);

@@ -26,7 +26,7 @@ test.each<[string, (tag: string) => string]>([
   ['a list with the tag', (tag) => `W/"other", ${tag} , "third"`],
   ['a list without blanks', (tag) => `"a",${tag}`],
   ['the tag as a strong one', (tag) => tag.slice(2)],
-])('%s answers 304 without a body', async (_name, known) => {
+])('%s returns 304 without a body', async (_name, known) => {
   const me = await createProvider();
   for (const url of lists) {
     const response = await me.get(url, { 'if-none-match': known(await tagOf(me, url)) });
@@ -39,12 +39,12 @@ test.each<[string, (tag: string) => string]>([
   }
 });
 
-test.each(['W/"other"', '""', 'nonsense', '"*"', ','])('If-None-Match: %s answers 200', async (known) => {
+test.each(['W/"other"', '""', 'nonsense', '"*"', ','])('If-None-Match: %s returns 200', async (known) => {
   const me = await createProvider();
   for (const url of lists) expect((await me.get(url, { 'if-none-match': known })).status).toBe(200);
 });
 
-test('an ETag does not hide that the question is wrong', async () => {
+test('If-None-Match does not hide an invalid query', async () => {
   const me = await createProvider();
   for (const url of ['/v2/courses?limit=0', '/v2/courses?tag_ids=999999999']) {
     expect((await me.get(url, { 'if-none-match': '*' })).status, url).toBe(400);
@@ -73,7 +73,7 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
   expect(await tagOf(me, url)).not.toBe(before);
 });
 
-test('a refused write leaves the ETag', async () => {
+test('a rejected write keeps the ETag', async () => {
   const me = await createProvider();
   await me.course({ title: 'A' });
   const before = await tagOf(me, '/v2/courses');
@@ -81,14 +81,14 @@ test('a refused write leaves the ETag', async () => {
   expect(await tagOf(me, '/v2/courses')).toBe(before);
 });
 
-test('a write of another provider leaves the ETag', async () => {
+test('a write of another provider keeps the ETag', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const before = await tagOf(me, '/v2/courses');
   await other.course();
   expect(await tagOf(me, '/v2/courses')).toBe(before);
 });
 
-test.each(lists)('%s: providers with the same data, languages and questions have ETags of their own', async (url) => {
+test.each(lists)('%s: ETags differ by provider, language and query', async (url) => {
   const [me, twin] = [await createProvider('Twin'), await createProvider('Twin')];
   const more = url.includes('?') ? '&' : '?';
   const tags = [
@@ -102,7 +102,7 @@ test.each(lists)('%s: providers with the same data, languages and questions have
   expect(new Set(tags).size).toBe(tags.length);
 });
 
-test('the same question in other words has the same ETag', async () => {
+test('equivalent queries have the same ETag', async () => {
   const me = await createProvider();
   const tag = await tagOf(me, '/v2/courses?limit=10&page=1&include[]=products');
   for (const query of ['page=1&include=products&limit=10', 'include%5B0%5D=products&limit=10&page=1&x=1']) {
@@ -121,7 +121,7 @@ test('lists with partners have no ETag', async () => {
   expect(await tagOf(me, '/v2/courses?include_partners=0')).toBeTruthy();
 });
 
-test('a list by updated_at_min tells where the next walk starts', async () => {
+test('a list by updated_at_min has X-Updated-Through', async () => {
   const me = await createProvider();
   await me.course();
   const first = await me.get('/v2/courses?updated_at_min=2020-01-01');

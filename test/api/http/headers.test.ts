@@ -28,7 +28,7 @@ const overWire = (sent: string) =>
     socket.on('close', () => resolve(text)).on('error', reject);
   });
 
-test('a key header sent twice is wrong', async () => {
+test('a repeated key header is rejected', async () => {
   for (const path of ['/v2/schools', '/schools']) {
     const response = await overSocket({ path, headers: { 'x-api-key': [me.apiKey, me.apiKey] } });
     expect(response.status).toBe(401);
@@ -36,12 +36,12 @@ test('a key header sent twice is wrong', async () => {
   }
 });
 
-test('a header that is too long is answered as JSON', async () => {
+test('a too long header gets a JSON error', async () => {
   const response = await overWire(`GET /v2/schools HTTP/1.1\r\nhost: a\r\nx-api-key: ${'x'.repeat(100_000)}\r\n\r\n`);
   expect(response).toMatch(/^HTTP\/1\.1 431 [^]*application\/json; charset=utf-8[^]*\{"error":"[^"]+"\}$/);
 });
 
-test('what is too long is answered in the words of the interface that its address names', async () => {
+test('a too long request gets the error format of its interface', async () => {
   const said = 'Request Header Fields Too Large';
   const bodies = {
     '/v2/courses': { error: said },
@@ -60,7 +60,7 @@ test('what is too long is answered in the words of the interface that its addres
   }
 });
 
-test('a hundred headers are read, one more is too many', async () => {
+test('a request with more than 100 headers is rejected', async () => {
   const withHeaders = (count: number) => ({
     'x-api-key': me.apiKey,
     ...Object.fromEntries(Array.from({ length: count - 3 }, (_, n) => [`x-${n}`, '1'])),
@@ -80,7 +80,7 @@ test.each([
   'nonsense\r\n\r\n',
   'GET /v2/schools HTTP/1.1\r\nx-request-id: a\rb: c\r\n\r\n',
   'GET /\0 HTTP/1.1\r\n\r\n',
-])('what is no HTTP is answered as JSON: %j', async (sent) => {
+])('malformed HTTP gets a JSON error: %j', async (sent) => {
   expect(await overWire(sent)).toMatch(/^HTTP\/1\.1 400 [^]*\{"error":"[^"]+"\}$/);
 });
 
@@ -97,7 +97,7 @@ const everywhere = [
 ];
 
 test.each(['abc', 'A-b_c.9', '550e8400-e29b-41d4-a716-446655440000', 'x'.repeat(64)])(
-  'a sane request id is kept: %s',
+  'a valid request id is echoed: %s',
   async (id) => {
     for (const url of everywhere)
       expect((await me.get(url, { 'x-request-id': id })).headers['x-request-id'], url).toBe(id);
@@ -105,7 +105,7 @@ test.each(['abc', 'A-b_c.9', '550e8400-e29b-41d4-a716-446655440000', 'x'.repeat(
 );
 
 test.each(['', ' ', 'a b', 'x'.repeat(200), 'a\r\nset-cookie: b=1', 'a\nb', 'ø', '<script>', 'a,b', '${x}'])(
-  'another request id is replaced: %j',
+  'an invalid request id is replaced: %j',
   async (id) => {
     for (const url of everywhere) {
       const { headers } = await me.get(url, { 'x-request-id': id });
@@ -116,7 +116,7 @@ test.each(['', ' ', 'a b', 'x'.repeat(200), 'a\r\nset-cookie: b=1', 'a\nb', 'ø'
   },
 );
 
-test('every answer has a request id of its own', async () => {
+test('every response has a unique request id', async () => {
   const ids = await Promise.all(everywhere.map(async (url) => (await me.get(url)).headers['x-request-id']));
   expect(new Set(ids).size).toBe(everywhere.length);
 });
@@ -137,7 +137,7 @@ test.each([
   expect(headers).not.toHaveProperty('set-cookie');
 });
 
-test('ten ignored parameters are named at most', async () => {
+test('at most ten ignored parameters are named', async () => {
   const query = Array.from({ length: 30 }, (_, index) => `p${index}=1`).join('&');
   const { headers } = await me.get(`/v2/durations?${query}`);
   expect(String(headers['x-ignored-parameters']).split(', ')).toEqual(
@@ -167,7 +167,7 @@ test.each([
   ['POST', '/courses', { title: 'Headers too' }, 200],
   ['POST', '/schools', {}, 400],
   ['GET', '/courses/1', undefined, 404],
-] as const)('%s %s %j: JSON that no shared cache keeps', async (method, url, body, status) => {
+] as const)('%s %s %j: JSON that shared caches may not store', async (method, url, body, status) => {
   for (const key of [me.apiKey, 'wrong']) {
     const response = await me.request(method)(url, body, { 'x-api-key': key });
     expect(response).toMatchObject({
@@ -186,7 +186,7 @@ test.each(['/live', '/ready', '/openapi.json'])('%s needs no key', async (url) =
   expect(response).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
 });
 
-test('wrong keys are limited by address, a right one never', async () => {
+test('invalid keys are rate-limited by IP address, valid ones are not', async () => {
   const testApp = await openTestApp(openTestDatabase(inject('shared')), {
     limits: { ...limits, wrongKeysPerMinute: 3 },
   });
@@ -208,7 +208,7 @@ test('wrong keys are limited by address, a right one never', async () => {
   expect((await wrong('/v2/courses', '192.0.2.2')).status).toBe(401);
 });
 
-test('a database out of reach is told without a word about it', async () => {
+test('a database failure does not leak details', async () => {
   const database = openTestDatabase('postgres', {
     connection: { host: '127.0.0.1', port: 1, user: 'someone' },
     acquireMs: 500,
@@ -242,14 +242,14 @@ test.each([
   expect(headers['x-ignored-parameters']).toBe(names);
 });
 
-test('ten ignored fields of a body are named at most, also of a refused one', async () => {
+test('at most ten ignored fields are named, also for a rejected body', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, 'x']));
   const { status, headers } = await me.post('/v2/locations', unknown);
   expect(status).toBe(400);
   expect(headers['x-ignored-parameters']).toBe(Array.from({ length: 10 }, (_, index) => `p${index}`).join(', '));
 });
 
-test('an item that is sent back as it was read has no ignored field', async () => {
+test('sending an item back as it was read ignores no field', async () => {
   const me = await createProvider();
   const created = await me.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' });
   const { id, ...rest } = created.json<{ id: number }>();
@@ -258,7 +258,7 @@ test('an item that is sent back as it was read has no ignored field', async () =
   expect(headers).not.toHaveProperty('x-ignored-parameters');
 });
 
-test('an id of a path has no leading zero', async () => {
+test('an id in a path with a leading zero is rejected', async () => {
   const me = await createProvider();
   const id = await me.course();
   const { coursedate_id } = (

@@ -59,7 +59,7 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
   };
 }
 
-test('who does not get a turn in time is told to come back; what is no list needs none', async () => {
+test('a list without a slot in time gets 503 with Retry-After; other requests need no slot', async () => {
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 300 });
   const id = await me.course();
   await hold();
@@ -74,7 +74,7 @@ test('who does not get a turn in time is told to come back; what is no list need
   expect((await me.get(other)).status).toBe(200);
 });
 
-test('control: with another turn to have it is answered', async () => {
+test('control: with another free slot it succeeds', async () => {
   const { me, hold, letGo, isHeld } = await opened({ atOnce: 2, waitMs: 300 });
   await hold();
   const first = me.get(existing);
@@ -84,7 +84,7 @@ test('control: with another turn to have it is answered', async () => {
   expect((await first).status).toBe(200);
 });
 
-test('those who wait are let in one after the other', async () => {
+test('waiting requests run one after the other', async () => {
   const { me, hold, letGo, isHeld } = await opened();
   await hold();
   const all = [existing, other, existing, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
@@ -96,14 +96,14 @@ test('those who wait are let in one after the other', async () => {
   expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
 
-test('a list that fails leaves its turn', async () => {
+test('a failing list releases its slot', async () => {
   const { me, breakList } = await opened({ waitMs: 300 });
   await breakList();
   expect((await me.get(existing)).status).toBe(503);
   expect((await me.get(other)).status).toBe(200);
 });
 
-test('what is known, wrong or kept is answered while another has the turn', async () => {
+test('304s, errors and cached responses need no slot', async () => {
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 300, keptBytes: limits.keptBytes ?? 0 });
   const { etag } = (await me.get(other)).headers as { etag: string };
   await hold();
@@ -121,7 +121,7 @@ test('what is known, wrong or kept is answered while another has the turn', asyn
   expect((await first).status).toBe(200);
 });
 
-test('who goes while waiting leaves the queue and asks nothing', async () => {
+test('a client that disconnects while waiting leaves the queue without a query', async () => {
   // Less than the statement may wait for the lock; and nobody of the school could wait beside the one who went.
   const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
   const request = await listening();
@@ -144,7 +144,7 @@ test('who goes while waiting leaves the queue and asks nothing', async () => {
   expect(query.map(({ values }) => values.includes(8) || values.includes(10))).toEqual([true]);
 });
 
-test('who goes while it is being read has the turn until then, for its statement holds a connection', async () => {
+test('a client that disconnects during its query keeps the slot until the query ends', async () => {
   const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 300 });
   const request = await listening();
   await hold();
@@ -157,7 +157,7 @@ test('who goes while it is being read has the turn until then, for its statement
   expect((await me.get(other)).status).toBe(200);
 });
 
-test('who comes later than another with the same question waits as long', async () => {
+test('a later equal request waits with the first', async () => {
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 1_500, keptBytes: limits.keptBytes ?? 0 });
   await hold();
   const holding = me.get(existing);
@@ -171,7 +171,7 @@ test('who comes later than another with the same question waits as long', async 
   expect((await holding).status).toBe(200);
 });
 
-test("a provider's list waits for no second one of another's", async () => {
+test('a list runs before a second list of another provider', async () => {
   const { me, createProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ atOnce: 2, waitMs: 3_000 });
   const them = await createProvider();
   await hold();
@@ -188,7 +188,7 @@ test("a provider's list waits for no second one of another's", async () => {
   expect((await Promise.all([...mine, third])).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-test("a provider's list waits for no second one of another's, with one turn for all", async () => {
+test('a list runs before a second list of another provider, with a single slot', async () => {
   const { me, createProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ waitMs: 3_000, waiting: 1 });
   const them = await createProvider();
   await hold();
@@ -207,7 +207,7 @@ test("a provider's list waits for no second one of another's, with one turn for 
   expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test("who waits for another's answer to the same question leaves the turn", async () => {
+test('a request that waits for an equal in-flight one releases its slot', async () => {
   const { me, hold, holdMore, letGo, letGoMore, isHeld } = await opened({
     ...{ atOnce: 2, waitMs: 3_000, keptBytes: limits.keptBytes ?? 0 },
   });
@@ -228,7 +228,7 @@ test("who waits for another's answer to the same question leaves the turn", asyn
   expect(sent.filter(({ text }) => text.includes('"locations"'))).toEqual([]);
 });
 
-test('every list takes a turn', async () => {
+test('every list acquires a slot', async () => {
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 50 });
   const id = await me.course();
   const { paths } = (await me.get('/openapi.json')).json<Document>();
@@ -250,7 +250,7 @@ test('every list takes a turn', async () => {
   expect(without).toEqual([]);
 });
 
-test('who goes before the question is known keeps nobody waiting who asks the same', async () => {
+test('a client that disconnects before its query key is known blocks no equal request', async () => {
   const { me, hold, letGo, isHeld, listening } = await opened({ keptBytes: limits.keptBytes ?? 0 });
   const request = await listening();
   await hold('api_keys');
@@ -265,7 +265,7 @@ test('who goes before the question is known keeps nobody waiting who asks the sa
   expect(second?.status).toBe(200);
 });
 
-test('who goes before the question is known takes no place in the queue', async () => {
+test('a client that disconnects before its query key is known does not enter the queue', async () => {
   const { me, hold, holdMore, letGo, letGoMore, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
   const request = await listening();
   await hold();
@@ -284,7 +284,7 @@ test('who goes before the question is known takes no place in the queue', async 
   expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test('who reads slowly keeps nobody waiting', async () => {
+test('a slow reader blocks nobody', async () => {
   const { me, listening } = await opened({ waitMs: 300 });
   const text = 'å'.repeat(60_000);
   for (let n = 0; n < 75; n += 1) await me.course({ text_description: text });

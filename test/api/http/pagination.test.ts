@@ -37,7 +37,7 @@ async function query(me: Provider, query: string, list = '/v2/courses') {
   return [ids, offset ? values[Number(offset[1]) - 1] : 0];
 }
 
-test('who walks page by page goes on from where the last page ended, with what each page shows unchanged', async () => {
+test("the next page starts from the previous page's cursor with unchanged results", async () => {
   const { me, ids } = await withCourses(9);
   for (let page = 1; page <= 5; page += 1) {
     expect(await query(me, `limit=2&page=${page}`)).toEqual([ids.slice(2 * page - 2, 2 * page), 0]);
@@ -48,7 +48,7 @@ test('who walks page by page goes on from where the last page ended, with what e
   expect(await query(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
 });
 
-test('pages are in the order of ids wherever their rows lie, of any size and from any place on', async () => {
+test('pages are ordered by id regardless of row location, page size and offset', async () => {
   const { me, ids } = await withCourses(9);
   // A row that is written anew lies behind all others.
   for (const id of [ids[4]!, ids[0]!, ids[7]!]) await me.put(`/v2/courses/${id}`, { title: `Moved ${id}` });
@@ -60,7 +60,7 @@ test('pages are in the order of ids wherever their rows lie, of any size and fro
   }
 });
 
-test('behind the last page nothing is asked for, until something is added', async () => {
+test('pages past the end run no query until a row is added', async () => {
   const { me, ids } = await withCourses(9);
   expect(await query(me, 'limit=5&page=9')).toEqual([[], 40]);
   expect(await query(me, 'limit=5&page=9&unknown=1')).toEqual([[], 'not asked']);
@@ -77,7 +77,7 @@ test('behind the last page nothing is asked for, until something is added', asyn
   expect(await query(me, 'limit=3&page=4')).toEqual([[added], 9]);
 });
 
-test('who asks by the clock behind the last page is answered anew each time', async () => {
+test('time-dependent queries past the last page always run', async () => {
   const me = await (await ownWorld()).createProvider();
   await createBookableDate(me, {});
   for (let n = 0; n < 2; n += 1) {
@@ -86,7 +86,7 @@ test('who asks by the clock behind the last page is answered anew each time', as
   }
 });
 
-test('the first of a walk and another question skip what lies before', async () => {
+test('the first page and other queries use OFFSET', async () => {
   const { me, ids } = await withCourses(5);
   await query(me, 'limit=2&page=1');
   expect(await query(me, `limit=2&page=2&since_id=${ids[0]!}`)).toEqual([ids.slice(3), 2]);
@@ -97,7 +97,7 @@ test('the first of a walk and another question skip what lies before', async () 
   expect(await query(me, 'limit=2&page=2&include[]=products')).toEqual([ids.slice(2, 4), 0]);
 });
 
-test('who asks for pages at once is answered as who asks for one after the other', async () => {
+test('concurrent page requests return the same as sequential ones', async () => {
   const { me, ids } = await withCourses(12);
   for (const pages of [
     [1, 2, 3],
@@ -112,14 +112,14 @@ test('who asks for pages at once is answered as who asks for one after the other
   }
 });
 
-test('after a change every page is found anew', async () => {
+test('a data change resets the page cursors', async () => {
   const { me, ids } = await withCourses(6);
   for (const page of [1, 2]) await query(me, `limit=2&page=${page}`);
   expect((await me.request('DELETE')(`/v2/courses/${ids[0]!}`)).status).toBe(200);
   expect(await query(me, 'limit=2&page=3')).toEqual([ids.slice(5), 4]);
 });
 
-test('no other provider goes on from it, and with partners nobody does', async () => {
+test('page cursors are not shared between providers nor used with partners', async () => {
   const { world: testApp, me } = await withCourses(4);
   const other = await withCourses(4, testApp);
   await approvePartner(testApp.database, me.id, other.me.id);
@@ -129,14 +129,14 @@ test('no other provider goes on from it, and with partners nobody does', async (
   expect((await query(me, 'limit=2&page=2&include_partners=true'))[1]).toBe(2);
 });
 
-test('another order than by id skips', async () => {
+test('an order other than by id uses OFFSET', async () => {
   const me = await (await ownWorld()).createProvider();
   for (let n = 0; n < 4; n += 1) await createBookableDate(me, {});
   await query(me, 'limit=2&order_by=startdate', '/v2/coursedates');
   expect((await query(me, 'limit=2&page=2&order_by=startdate', '/v2/coursedates'))[1]).toBe(2);
 });
 
-test('the last few ends are kept, and the nearest one before is gone on from', () => {
+test('the last few cursors are remembered, and the nearest earlier one is used', () => {
   const known = createPageHints();
   expect(nearestCursor(known, 75)).toBeUndefined();
   for (let page = 1; page <= 20; page += 1) rememberCursor(known, { count: page * 75, id: page * 1_000 });
@@ -150,7 +150,7 @@ test('the last few ends are kept, and the nearest one before is gone on from', (
   expect(nearestCursor(known, 14 * 75)).toEqual({ count: 13 * 75, id: 13_000 });
 });
 
-test('what fails to be counted is counted anew', async () => {
+test('a failed count is repeated', async () => {
   const known = createPageHints();
   await expect(countOnce(known, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   const count = vi.fn(() => Promise.resolve(7));
@@ -158,7 +158,7 @@ test('what fails to be counted is counted anew', async () => {
   expect(count).toHaveBeenCalledTimes(1);
 });
 
-test('of a list on one page nothing is kept', async () => {
+test('a list of one page stores no cursor', async () => {
   const { world: testApp, me } = await withCourses(2);
   await query(me, 'limit=2');
   expect(testApp.app.known.size).toBe(0);

@@ -16,7 +16,7 @@ async function worldWith(options: Parameters<typeof openTestApp>[1]) {
 
 const parameters = (count: number) => Array.from({ length: count }, (_, n) => `a[${n}]`).join('&');
 
-test('a query with 300 parameters is read, one with more is 400 in the words of the interface', async () => {
+test("a query with more than 300 parameters is 400 in the interface's format", async () => {
   expect((await send(app, { url: `/live?${parameters(300)}` })).status).toBe(200);
   for (const url of ['/live', '/v2/courses', '/courses', '/my/sign-in/x']) {
     const { status, text } = await send(app, { url: `${url}?${parameters(301)}` });
@@ -26,7 +26,7 @@ test('a query with 300 parameters is read, one with more is 400 in the words of 
   expect((await send(app, { url: `/courses?${parameters(301)}` })).json()).toMatchObject({ status: 'failure' });
 });
 
-test('the parameters of one list are collected in place', () => {
+test('a list of one parameter is parsed in linear time', () => {
   const text = Array.from({ length: 300 }, (_, n) => `a[${n}]=${n}`).join('&');
   const concatenated: unknown[] = [];
   const { flat } = Array.prototype;
@@ -45,7 +45,7 @@ test('the parameters of one list are collected in place', () => {
   });
 });
 
-test('a body with more than 50,000 values is 400, in the words of the interface', async () => {
+test("a body with more than 50,000 values is 400 in the interface's format", async () => {
   const me = await (await sharedTestApp()).createProvider();
   const body = { title: 'Many', tags: Array.from({ length: 50_001 }, () => 1) };
   const [main, older] = [await me.post('/v2/courses', body), await me.post('/courses', body)];
@@ -54,7 +54,7 @@ test('a body with more than 50,000 values is 400, in the words of the interface'
   expect(older.json()).toEqual({ status: 'failure', error: 'The body has more than 50000 values' });
 });
 
-test('a body with more than 20,000 named fields is 400, and so is a form with such a list in a text', async () => {
+test('a body with more than 20,000 named fields is 400, also inside a form text', async () => {
   const me = await (await sharedTestApp()).createProvider();
   const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '"{[,:\\']));
   // The title is a field, too.
@@ -117,7 +117,7 @@ test('/openapi.json is one document with a strong ETag, compressed as asked', as
   expect((await request({ 'if-none-match': '"other"' })).statusCode).toBe(200);
 });
 
-test('the document is generated once, however often it is asked for', async () => {
+test('the OpenAPI document is generated once', async () => {
   const { app: own } = await worldWith({});
   let generated = 0;
   const { swagger } = own;
@@ -135,7 +135,7 @@ test('the document is generated once, however often it is asked for', async () =
   expect(generated).toBe(1);
 });
 
-test('behind a base path redirects, the docs page and the document name it', async () => {
+test('redirects, docs page and document contain the base path', async () => {
   const { app: own } = await worldWith({ settings: { ...settings, publicUrl: 'https://school.example/booking' } });
   expect((await send(own, { url: '/' })).headers['location']).toBe('/booking/docs');
   expect((await send(own, { url: '/docs/json' })).headers['location']).toBe('/booking/openapi.json');
@@ -166,7 +166,7 @@ test.each(['/docs/static/..', '/docs/static/../', '/docs/static/%2e%2e/package.j
   },
 );
 
-test('an address is limited in what needs no key; other addresses, keys and /live are not', async () => {
+test('public requests are rate-limited by IP address; keys and /live are not', async () => {
   const trustProxy = ['127.0.0.1'];
   const testApp = await worldWith({ trustProxy, limits: { ...limits, publicRequestsPerMinute: 5 } });
   const me = await testApp.createProvider();
@@ -187,7 +187,7 @@ test('an address is limited in what needs no key; other addresses, keys and /liv
   expect((await from('2001:db8:0:1::1', '/ready')).status).toBe(200);
 });
 
-test('an unauthorized answer names the scheme, a preflight is no wrong key', async () => {
+test('a 401 has WWW-Authenticate, and a preflight does not count as an invalid key', async () => {
   const { app: own } = await worldWith({ limits: { ...limits, wrongKeysPerMinute: 1 } });
   for (const url of ['/v2/courses', '/schools', '/v2/booking', '/courses']) {
     const preflight = await send(own, { method: 'OPTIONS', url });

@@ -32,7 +32,7 @@ function reported({ headers }: TestResponse) {
   return short;
 }
 
-test('a burst passes, the next is refused in the words of each interface, and time lets one more in', async () => {
+test("a burst passes, the next request gets 429 in each interface's format, and tokens refill", async () => {
   const me = await (await limitedWorld()).createProvider();
   expect(reported(await me.get('/v2/courses'))).toEqual([3, 2, 1]);
   expect(reported(await me.post('/courses', { title: 'Knots' }))).toEqual([3, 1, 2]);
@@ -65,7 +65,7 @@ test('a burst passes, the next is refused in the words of each interface, and ti
   expect(reported(await me.get('/v2/courses'))).toEqual([3, 2, 1]);
 });
 
-test('Retry-After is when one more is let in, in whole seconds', async () => {
+test('Retry-After is the time to the next token in whole seconds', async () => {
   const me = await (await limitedWorld({ perSecond: 1, burst: 1 })).createProvider();
   await me.get('/v2/schools');
   pass(0.4);
@@ -75,7 +75,7 @@ test('Retry-After is when one more is let in, in whole seconds', async () => {
   expect((await me.get('/v2/schools')).status).toBe(200);
 });
 
-test('a 304 takes a quarter of a token', async () => {
+test('a 304 costs a quarter of a token', async () => {
   const me = await (await limitedWorld()).createProvider();
   const { etag } = (await me.get('/v2/courses')).headers;
   const revalidate = () => me.get('/v2/courses', { 'if-none-match': String(etag) });
@@ -92,7 +92,7 @@ test('a 304 takes a quarter of a token', async () => {
   expect(reported(await revalidate())).toEqual([3, 2, 1]);
 });
 
-test('what has come back while a request is answered is told', async () => {
+test('the remaining header includes tokens refilled during the request', async () => {
   const testApp = await limitedWorld();
   const me = await testApp.createProvider();
   const { pool } = testApp.database;
@@ -104,7 +104,7 @@ test('what has come back while a request is answered is told', async () => {
   expect(reported(await me.get('/v2/schools'))).toEqual([3, 3, 0]);
 });
 
-test('whatever else a right key asks counts: what is refused, what is not there, what is not allowed', async () => {
+test('all other requests of a valid key count, including errors', async () => {
   const me = await (await limitedWorld({ perSecond: 1, burst: 9 })).createProvider();
   const responses = [
     await me.get('/v2/courses?limit=0'),
@@ -119,7 +119,7 @@ test('whatever else a right key asks counts: what is refused, what is not there,
   expect(responses.map((response) => reported(response)![1])).toEqual([8, 7, 6, 5, 4, 3, 2]);
 });
 
-test('each provider has a limit of its own, which its keys share; wrong keys have none of it', async () => {
+test('the limit is per provider and shared by its keys; invalid keys do not consume it', async () => {
   const testApp = await limitedWorld({ perSecond: 1, burst: 1 });
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   expect((await me.get('/v2/schools')).status).toBe(200);
@@ -133,7 +133,7 @@ test('each provider has a limit of its own, which its keys share; wrong keys hav
     expect(ofLimits(await me.get(url)), url).toEqual([]);
 });
 
-test('unless it is configured nothing is limited, and nothing said of limits', async () => {
+test('without configuration there is no limit and no rate limit header', async () => {
   expect(readConfig({}).rate).toBeUndefined();
   expect(readConfig({ RATE_LIMIT_PER_SECOND: '0', RATE_LIMIT_BURST: '5' }).rate).toBeUndefined();
   expect(readConfig({ RATE_LIMIT_PER_SECOND: '20' }).rate).toEqual({ perSecond: 20, burst: 40 });
@@ -145,7 +145,7 @@ test('unless it is configured nothing is limited, and nothing said of limits', a
   for (const url of ['/v2/durations', '/v2/nothing', '/schools']) expect(ofLimits(await me.get(url))).toEqual([]);
 });
 
-test('after sixty wrong keys within a minute an address is told to wait; a right one passes from there', async () => {
+test('after sixty invalid keys per minute an IP address gets 429; a valid key still passes', async () => {
   const { WRONG_KEYS_PER_MINUTE } = readConfig({});
   const testApp = await openTestApp(openTestDatabase(inject('shared')), {
     limits: { ...limits, wrongKeysPerMinute: WRONG_KEYS_PER_MINUTE },

@@ -30,7 +30,7 @@ const addChildren = (me: Provider, parentId: number, bundleId: number, count: nu
       from course_dates, generate_series(1, ${count}::int) where provider_id = ${me.id} and id = ${parentId}`),
   );
 
-test('children and bundles count among the embedded items of an answer', async () => {
+test('children and bundles count towards the embedded item limit', async () => {
   const me = await createProvider();
   const course = await me.course();
   const [date, bundleId] = [await addDate(me, course), await addBundle(me, 'Bundle')];
@@ -45,7 +45,7 @@ test('children and bundles count among the embedded items of an answer', async (
   expect(statusAndError(listed)).toEqual([400, tooLarge(date)]);
 });
 
-test('the products of one course count for each date that embeds them', async () => {
+test('products count once per embedding date', async () => {
   const me = await createProvider();
   const course = await me.course();
   await writeMany(me, (tx, at) =>
@@ -61,7 +61,7 @@ test('the products of one course count for each date that embeds them', async ()
   expect(response.headers['x-page-truncated']).toBe(`items=${items.length}`);
 });
 
-test('the participants of the lines of an order count among the embedded items of an answer', async () => {
+test('participants of order lines count towards the embedded item limit', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const productIds = [await mainProduct(me, courseId)];
@@ -89,7 +89,7 @@ test('the participants of the lines of an order count among the embedded items o
   for (const path of paths) expect(statusAndError(await me.get(path))).toEqual([400, tooLarge(orderId)]);
 });
 
-test('a list without pages is refused when it is larger than an answer', async () => {
+test('an unpaged list is rejected when it exceeds the response limit', async () => {
   const me = await createProvider();
   const course = await me.course();
   const campaignId = await createCampaign(me, {}, { courses: [course] });
@@ -107,7 +107,7 @@ test('a list without pages is refused when it is larger than an answer', async (
   expect(statusAndError(await list())).toEqual([400, message]);
 });
 
-test('an imported line with more gatherings, instructors, tags or labels than fit is refused', async () => {
+test('import rejects a line with too many gatherings, instructors, tags or labels', async () => {
   const me = await createProvider();
   const count = (length: number) => Array.from({ length }, (_, n) => n + 1);
   const refs = (kind: string, length: number) => count(length).map((n) => `${kind}-${n}`);

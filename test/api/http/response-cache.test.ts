@@ -34,7 +34,7 @@ const cost = async (me: Provider, url: string, headers = {}) =>
 /** Asks only for what differs from that answer. */
 const knowing = ({ headers }: TestResponse) => ({ 'if-none-match': String(headers['etag']) });
 
-test('a question asked again costs the look-up of the key alone, and answers the same bytes and headers', async () => {
+test('a repeated request only looks up the key and returns identical bytes and headers', async () => {
   const me = await createProvider();
   for (let n = 0; n < 12; n += 1) await me.course();
   const url = `${list}&updated_at_min=2020-01-01&unknown=1`;
@@ -56,7 +56,7 @@ test('a question asked again costs the look-up of the key alone, and answers the
   expect((await me.get(url.replace('unknown=1', 'unknown=2'))).headers['link']).toContain('unknown=2');
 });
 
-test('HEAD answers from what GET left, with its length and without a body', async () => {
+test('HEAD is served from the cached GET with its Content-Length and no body', async () => {
   const me = await createProvider();
   await me.course();
   const response = await me.get(list);
@@ -74,7 +74,7 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
       await categorizeCourse(await me.ctx(), await me.course(), id);
     },
   ],
-])('%s is seen by the next question', async (_name, write) => {
+])('%s is visible in the next request', async (_name, write) => {
   const me = await createProvider();
   await me.course();
   const before = await me.get(list);
@@ -82,7 +82,7 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
   expect((await me.get(list)).text).not.toBe(before.text);
 });
 
-test('another title of a category is seen by the next question', async () => {
+test('a changed category title is visible in the next request', async () => {
   // Of its own, for what all share changes every list's ETag.
   const own = await openTestApp(openTestDatabase(await ownDatabase()));
   try {
@@ -111,7 +111,7 @@ test("two providers with the same data cannot use each other's ETags", async () 
   expect((await both[0].get(url, { 'if-none-match': one! })).status).toBe(304);
 });
 
-test('what one provider asked answers no other, and no other language', async () => {
+test('a cached response is not used for another provider or language', async () => {
   const [me, twin] = [await createProvider('Twin'), await createProvider('Twin')];
   await me.course({ title: 'Mine' });
   await me.get(list);
@@ -125,7 +125,7 @@ test('what one provider asked answers no other, and no other language', async ()
   expect((await twin.get(url, { 'if-none-match': mine })).status).toBe(200);
 });
 
-test('errors, single items and questions with the clock in them are not kept', async () => {
+test('errors, single items and time-dependent queries are not cached', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   for (const url of [
@@ -139,7 +139,7 @@ test('errors, single items and questions with the clock in them are not kept', a
   }
 });
 
-test('a restored database is read anew, although its clock says what it said before', async () => {
+test('a restored database invalidates the cache although its version clock repeats', async () => {
   const own = await openTestApp(openTestDatabase(await ownDatabase()));
   try {
     const me = await own.createProvider();
@@ -170,7 +170,7 @@ test('a restored database is read anew, although its clock says what it said bef
   }
 });
 
-test('a database put back from a copy while the server runs answers what the copy has, and then what is written to that', async () => {
+test("restoring a copy while the server runs serves the copy's data and later writes", async () => {
   const name = await ownDatabase();
   const [copy, own] = [`${name}_copy`, await openTestApp(openTestDatabase(name))];
   // What is copied may have no connections.
@@ -201,7 +201,7 @@ test('a database put back from a copy while the server runs answers what the cop
 
 const isCount = (text: string) => text.startsWith('select count(*)');
 
-test('pages of one question are counted once, until something changes', async () => {
+test('the total of a query is counted once until data changes', async () => {
   const me = await createProvider();
   const { courseId } = await createBookableDate(me, {});
   const counts = async (url: string) => {
@@ -225,7 +225,7 @@ test('pages of one question are counted once, until something changes', async ()
   expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
 });
 
-test('totals are counted once where no answers are kept, too', async () => {
+test('totals are counted once also without a response cache', async () => {
   const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
   try {
     const me = await own.createProvider();
@@ -242,7 +242,7 @@ test('totals are counted once where no answers are kept, too', async () => {
   }
 });
 
-test('no more is kept than fits', async () => {
+test('the cache stays within its size limit', async () => {
   const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
   try {
     const me = await own.createProvider();
@@ -255,7 +255,7 @@ test('no more is kept than fits', async () => {
   }
 });
 
-test('a reader never sees less than a writer was told of before it asked', async () => {
+test('a read after a confirmed write always sees it', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 0 });
   const url = '/v2/participants?limit=250';
@@ -282,7 +282,7 @@ test('a reader never sees less than a writer was told of before it asked', async
   expect(app.stored!.answers.size).toBeGreaterThan(0);
 });
 
-test('what many ask at once is read once, and no other provider gets it', async () => {
+test('concurrent equal requests of one provider share one query', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   await me.course();
   const url = `${list}&unknown=at-once`;
@@ -298,7 +298,7 @@ test('what many ask at once is read once, and no other provider gets it', async 
   expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(2);
 });
 
-test('who waits for an answer that fails shares the failure, and the next question is asked anew', async () => {
+test('waiting requests share the failure, and the next request runs the query again', async () => {
   const name = await ownDatabase();
   const own = await openTestApp(openTestDatabase(name, { statementMs: 2_000 }));
   const lock = new Client(connectionTo(name));
@@ -321,7 +321,7 @@ test('who waits for an answer that fails shares the failure, and the next questi
   }
 });
 
-test('when the first to ask goes away, its answer is for all who wait', async () => {
+test('when the first client disconnects, waiting requests still get the response', async () => {
   const name = await ownDatabase();
   const own = await openTestApp(openTestDatabase(name));
   const lock = new Client(connectionTo(name));
@@ -355,7 +355,7 @@ test('when the first to ask goes away, its answer is for all who wait', async ()
   }
 });
 
-test('another build names its answers otherwise', async () => {
+test('another build uses other ETags', async () => {
   mkdirSync('test/output', { recursive: true });
   const folder = mkdtempSync(join('test/output', 'build-'));
   const me = await createProvider();

@@ -22,7 +22,7 @@ const software = new RegExp(
   'i',
 );
 
-test('no answer names the software or its version in a header', async () => {
+test('no response header names the software or its version', async () => {
   const { app, me } = await namedWorld();
   const userId = await createUser(me);
   const { participantIds } = await createOrder(me, { courseId: await me.course(), users: [userId] });
@@ -64,7 +64,7 @@ test('no answer names the software or its version in a header', async () => {
   }
 });
 
-test('the reference names the version of the interface, in its text alone', async () => {
+test('the OpenAPI document has the interface version in its text only', async () => {
   const { app } = await namedWorld();
   for (const url of ['/openapi.json']) {
     const { text, headers } = await send(app, { url });
@@ -74,7 +74,7 @@ test('the reference names the version of the interface, in its text alone', asyn
   }
 });
 
-test('nor does what is said to those who speak no HTTP', async () => {
+test('errors for malformed HTTP do not name the software or its version', async () => {
   const { app } = await namedWorld();
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;

@@ -56,7 +56,7 @@ test.each([
   [[{ date: '2030-06-10' }], 'gatherings[0].time_start,gatherings[0].time_end'],
   [[{ date: '2030-06-10', time_start: '09:00' }], 'gatherings[0].time_end'],
   [[{ gathering_at: '2030-06-10', gathering_end_at: '2030-06-10 10:00' }], 'gatherings[0].time_start'],
-])('gatherings %j lack %s', async (gatherings, names) => {
+])('gatherings %j are missing %s', async (gatherings, names) => {
   const me = await createProvider();
   const url = await datesOf(me);
   expect((await me.post(url, { ...days, gatherings })).json()).toEqual({ error: `Missing field(s): ${names}` });
@@ -65,7 +65,7 @@ test.each([
   });
 });
 
-test('a form names the same place', async () => {
+test('a form reports the same path', async () => {
   const me = await createProvider();
   const { status, text } = await send(app, {
     method: 'POST',
@@ -76,7 +76,7 @@ test('a form names the same place', async () => {
   expect([status, text]).toEqual([400, '{"error":"Missing field(s): gatherings[0].time_end"}']);
 });
 
-test('a tag without a title is named by its place', async () => {
+test('a tag without a title is reported by its path', async () => {
   const me = await createProvider();
   const tags = [{ title: 'A' }, {}];
   expect((await me.post('/v2/courses', { title: 'A', tags })).json()).toEqual({

@@ -30,7 +30,7 @@ const clock = async ({ database }: TestApp, me: Provider) =>
     )
   ).rows[0]!.at;
 
-test('what an export wrote reads back to the same answers on every endpoint', async () => {
+test('an imported export gives the same responses on every endpoint', async () => {
   const testApp = await sharedTestApp();
   const [first, second, third, partner] = [
     await testApp.createProvider(),
@@ -53,7 +53,7 @@ test('what an export wrote reads back to the same answers on every endpoint', as
   expect((await examine(testApp.database, { providerId: second.id })).differences).toEqual([]);
 });
 
-test('the comparison of answers sees a difference in any member', async () => {
+test('the response comparison detects a difference in any field', async () => {
   const testApp = await sharedTestApp();
   const [first, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   await importObjects(first, schoolFile(partner.id));
@@ -69,7 +69,7 @@ test('the comparison of answers sees a difference in any member', async () => {
   ]);
 });
 
-test('every field of every kind survives', async () => {
+test('every field of every record type survives', async () => {
   const testApp = await sharedTestApp();
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = schoolFile(partner.id);
@@ -88,7 +88,7 @@ test('every field of every kind survives', async () => {
   expect(lost).toEqual([]);
 });
 
-test('the file has every field that a line can hold', () => {
+test('the test file has every field of every record type', () => {
   const missing = importFields.flatMap(([path, fields]) => {
     const [kind, ...members] = path.replaceAll('[]', '').split('.');
     const lines = schoolFile(1).filter((line) => line['kind'] === kind);
@@ -105,7 +105,7 @@ test('the file has every field that a line can hold', () => {
   expect(missing).toEqual(['user.password_hash']);
 });
 
-test('every column comes and goes with a line, but for those that follow from others', () => {
+test('every column is imported and exported, except derived ones', () => {
   const written = new Map<string, Set<string>>();
   const all = new Map<string, string[]>();
   const visit = (item: Item, more: string[]) => {
@@ -135,7 +135,7 @@ test('every column comes and goes with a line, but for those that follow from ot
   ]);
 });
 
-test('seats, totals, capacities and titles follow from the lines', async () => {
+test('seats, totals, capacities and titles are derived from the lines', async () => {
   const testApp = await sharedTestApp();
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   await importObjects(me, schoolFile(partner.id));
@@ -160,7 +160,7 @@ test('seats, totals, capacities and titles follow from the lines', async () => {
   });
 });
 
-test('what accounting calls a product is read into its own fields', async () => {
+test('accounting fields of a product are imported', async () => {
   const testApp = await sharedTestApp();
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   await importObjects(me, schoolFile(partner.id));
@@ -172,7 +172,7 @@ test('what accounting calls a product is read into its own fields', async () => 
   });
 });
 
-test('the same file twice changes nothing', async () => {
+test('importing the same file twice changes nothing', async () => {
   const testApp = await sharedTestApp();
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = schoolFile(partner.id);
@@ -185,7 +185,7 @@ test('the same file twice changes nothing', async () => {
 /** What a line without it gets from the clock. */
 const when = ({ kind }: Fields) => (kind === 'participant' ? { status_updated_at: '2026-01-01' } : {});
 
-test('a second run continues where the first broke off', async () => {
+test('a second run continues after an aborted one', async () => {
   const testApp = await sharedTestApp();
   const [me, whole, partner] = [
     await testApp.createProvider(),
@@ -228,7 +228,7 @@ const date = (ref: string, fields: Fields = {}) => ({
   ...fields,
 });
 
-test('every bad line is told with its number and why, and none of the file is written', async () => {
+test('every invalid line is reported with number and reason, and nothing is written', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   await me.course({ title: 'Taken' });
@@ -294,7 +294,7 @@ test('every bad line is told with its number and why, and none of the file is wr
   expect(await clock(testApp, me)).toBe(before);
 });
 
-test('what only the database can refuse is told with its line, and nothing is written after it', async () => {
+test('a database constraint error is reported with its line, and the import stops', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const order = (ref: string, quantity: number) => ({
@@ -310,7 +310,7 @@ test('what only the database can refuse is told with its line, and nothing is wr
   expect((await exportToLines(testApp, me)).map(({ kind }) => kind)).toEqual(['role', 'course', 'order']);
 });
 
-test('so it is inside a larger transaction, which can go on', async () => {
+test('a constraint error inside a larger transaction does not abort it', async () => {
   const { database, createProvider } = await sharedTestApp();
   const me = await createProvider();
   const line = { product_id: 'c/products/1', price_at_order_per_item_vat_excluded: 9_999_999_999 };
@@ -331,7 +331,7 @@ test('so it is inside a larger transaction, which can go on', async () => {
   expect(left.rows).toEqual([{ ref: 'fine' }]);
 });
 
-test('a new date moves its course, and no other course', async () => {
+test('a new date updates only its course', async () => {
   const { database, createProvider } = await sharedTestApp();
   const me = await createProvider();
   await importObjects(me, [course('c'), course('other'), date('before', { course_id: 'other' })]);
@@ -346,7 +346,7 @@ test('a new date moves its course, and no other course', async () => {
   expect(rows[0]!.date > rows[1]!.date).toBe(true);
 });
 
-test('thousands of lines keep their order and the ids follow it', async () => {
+test('thousands of lines keep their order, with ascending ids', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const file = [
@@ -363,7 +363,7 @@ test('thousands of lines keep their order and the ids follow it', async () => {
   expect(children.map(({ parent_id: parent }) => parent)).toEqual(Array(2_499).fill(first!['ref']));
 });
 
-test('the database knows at once how large the tables have become', async () => {
+test('table statistics are updated after an import', async () => {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
   try {
@@ -377,7 +377,7 @@ test('the database knows at once how large the tables have become', async () => 
   }
 });
 
-test('what fields must hold between lines is checked, in the file and with what was imported before', async () => {
+test('cross-line rules are checked within the file and against earlier imports', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const line = { quantity: 1, price_at_order_per_item_vat_excluded: 1 };
@@ -442,7 +442,7 @@ test('what fields must hold between lines is checked, in the file and with what 
   ]);
 });
 
-test('a status that is from the future is refused, since who has it would never be next', async () => {
+test('a status change in the future is rejected', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const order = { kind: 'order', ref: 'o', title: 'C', booking: { ref: 'b', coursedate_id: 'd' } };
@@ -465,7 +465,7 @@ test('a status that is from the future is refused, since who has it would never 
   expect(await importObjects(me, lines)).toMatchObject({ written: 0, reasons: refused });
 });
 
-test('a participant of a later import moves its order', async () => {
+test('importing a participant later updates its order', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const order = { kind: 'order', ref: 'o', title: 'C', booking: { ref: 'b', coursedate_id: 'd' } };
@@ -482,7 +482,7 @@ test('a participant of a later import moves its order', async () => {
   expect((await stamp()) > before).toBe(true);
 });
 
-test('lines that come slowly do not lose the connection they wait in', async () => {
+test('a slow input stream does not lose its database connection', async () => {
   const me = await (await sharedTestApp()).createProvider();
   async function* slowly() {
     for (let n = 0; n < 1_001; n += 1) yield course(`c${n}`);
@@ -494,14 +494,14 @@ test('lines that come slowly do not lose the connection they wait in', async () 
   await expect(importObjects(other, slowly(), {}, { idleMs: 100 })).rejects.toThrow();
 });
 
-test("refs are the provider's own", async () => {
+test('refs are separate per provider', async () => {
   const testApp = await sharedTestApp();
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   await importObjects(other, [course('c')]);
   expect((await importObjects(me, [date('d')])).reasons).toEqual(['1: No course has the ref c before this line']);
 });
 
-test('two imports of one provider do not run at once', async () => {
+test('two imports of one provider cannot run concurrently', async () => {
   const testApp = await sharedTestApp();
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   async function* lines() {

@@ -46,7 +46,7 @@ test.each<[string, Schemas, Record<string, string>?]>([
   ['participant', ParticipantBody.properties, { comment: 'user_comment' }],
   ['user', BookingBody.properties, { company_number: 'orgnr' }],
   ['user', ParticipantBody.properties],
-])('a %s takes what the interface takes, however long', (path, body, renamed = {}) => {
+])('import of a %s accepts the same lengths as the API', (path, body, renamed = {}) => {
   const fields = fieldsOf(path);
   const shorter = Object.entries(body).flatMap(([name, schema]) => {
     const field = fields[renamed[name] ?? name];
@@ -56,7 +56,7 @@ test.each<[string, Schemas, Record<string, string>?]>([
   expect(shorter).toEqual([]);
 });
 
-test('an order takes the detailed title of any date and place', () => {
+test('an imported order accepts the detailed title of any date and place', () => {
   const title = detailedOrderTitle('2030-06-10', '2030-06-11', 'x'.repeat(longest(Title())!));
   expect(longest(fieldsOf('order')['title_detailed']!)).toBeGreaterThanOrEqual(title.length);
 });
@@ -84,7 +84,7 @@ const idIn = (response: TestResponse, name = 'id') => {
   return response.json<Record<string, number>>()[name]!;
 };
 
-test('the longest values that the interface takes survive an export and an import', async () => {
+test('the longest API values survive an export and an import', async () => {
   const testApp = await sharedTestApp();
   const [me, copy] = [await testApp.createProvider(), await testApp.createProvider()];
   const instructors = [

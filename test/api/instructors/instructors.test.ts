@@ -7,7 +7,7 @@ const { createProvider } = await openTestAppForFile();
 
 const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string;
 
-test('an instructor is created whole; read-only fields are ignored', async () => {
+test('an instructor is created with all fields; read-only fields are ignored', async () => {
   const me = await createProvider();
   const idUser = await addAdminUser(me);
   const sent = {
@@ -36,7 +36,7 @@ test('an instructor is created whole; read-only fields are ignored', async () =>
   expect((await me.get('/v2/instructors')).json()).toEqual([response.json()]);
 });
 
-test('only the names are needed; what is missing is named', async () => {
+test('only the names are required; missing fields are named', async () => {
   const me = await createProvider();
   const created = (await me.post('/v2/instructors', { firstname: 'A', lastname: 'B' })).json();
   expect(created).toEqual({
@@ -61,7 +61,7 @@ test('only the names are needed; what is missing is named', async () => {
   ]);
 });
 
-test('an update changes only what is sent; what is sent empty is cleared', async () => {
+test('an update changes only sent fields and clears empty ones', async () => {
   const me = await createProvider();
   const idUser = await addAdminUser(me);
   const whole = { firstname: 'A', lastname: 'B', phone: '1', email: 'a@b.example', show_on_web: 1, idUser };
@@ -85,7 +85,7 @@ test('an update changes only what is sent; what is sent empty is cleared', async
   expect((await put({})).json()).toMatchObject({ firstname: 'A', lastname: 'C', idUser: null });
 });
 
-test("idUser is one of the provider's own admin users", async () => {
+test("idUser must be one of the provider's own admin users", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await addAdminUser(other);
   const { id } = (await me.post('/v2/instructors', { firstname: 'A', lastname: 'B' })).json();
@@ -114,7 +114,7 @@ test.each(['foreign', '999999999', 'x', '0', '-1'])('an unknown id is not found:
   expect((await other.get('/v2/instructors')).json()).toMatchObject([{ firstname: 'Kari', archived_at: null }]);
 });
 
-test('one instructor is what the list shows, archived or not', async () => {
+test('GET /v2/instructors/:id returns the same item as the list, archived or not', async () => {
   const me = await createProvider();
   const ids = [await addInstructor(me), await addInstructor(me, { archivedAt: '2026-01-02 03:04:05.6+01' })];
   const listed = (await me.get('/v2/instructors')).json();
@@ -124,7 +124,7 @@ test('one instructor is what the list shows, archived or not', async () => {
   }
 });
 
-test('deleting archives: the instructor stays listed and shows where it taught; again changes nothing', async () => {
+test('DELETE archives an instructor, who stays listed; a second call changes nothing', async () => {
   const me = await createProvider();
   const id = await addInstructor(me);
   const beside = await addInstructor(me);
@@ -152,7 +152,7 @@ test('deleting archives: the instructor stays listed and shows where it taught; 
   expect((await me.put(`/v2/instructors/${id}`, { phone: '1' })).json()).toEqual({ ...response.json(), phone: '1' });
 });
 
-test('lists the own instructors, archived ones too, by page', async () => {
+test("lists the provider's own instructors with archived ones, paged", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [a, b] = [await addInstructor(me), await addInstructor(me, { archivedAt: '2026-01-02 03:04:05.6+01' })];
   await addInstructor(other);

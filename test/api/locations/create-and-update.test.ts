@@ -63,7 +63,7 @@ const bare = {
   notification_role: null,
 };
 
-test('a title is enough; everything else gets its default', async () => {
+test('only a title is required; all other fields have defaults', async () => {
   const me = await createProvider();
   const response = await me.post('/v2/locations', { title: ' Bare ' });
   expect([response.status, response.json()]).toEqual([201, bare]);
@@ -72,7 +72,7 @@ test('a title is enough; everything else gets its default', async () => {
   expect(await create(me, { ...empty, title: 'Bare' })).toEqual(bare);
 });
 
-test.each(dialects)('every field reads back: %s', async (dialect) => {
+test.each(dialects)('every field is stored and returned: %s', async (dialect) => {
   const me = await createProvider();
   const fields = await everything(me);
   const response = await me.post(
@@ -94,12 +94,12 @@ test.each(dialects)('every field reads back: %s', async (dialect) => {
   expect(await listed(me)).toEqual([response.json()]);
 });
 
-test('an update takes every field of the create, all optional', () => {
+test('PUT accepts every field of POST, all optional', () => {
   expect(Object.keys(LocationChange.properties)).toEqual(Object.keys(LocationBody.properties));
   expect(LocationChange.required ?? []).toEqual([]);
 });
 
-test.each(dialects)('everything that is sent changes; what is sent empty is cleared: %s', async (dialect) => {
+test.each(dialects)('all sent fields change and empty ones are cleared: %s', async (dialect) => {
   const me = await createProvider();
   const { id } = await create(me, { title: 'Bare' });
   const put = (fields: Fields) =>
@@ -119,7 +119,7 @@ test.each(dialects)('everything that is sent changes; what is sent empty is clea
 });
 
 test.each([...Object.entries(plain), ['country', 'SE'], ['place_id', 0], ['idInstructor', 0]] as [string, unknown][])(
-  '%s alone changes, and nothing else does',
+  'updating only %s changes nothing else',
   async (name, value) => {
     const me = await createProvider();
     const before = await create(me, { title: 'Kept', address: 'Street 1', capacity_max: 9 });
@@ -139,7 +139,7 @@ test.each([...Object.entries(plain), ['country', 'SE'], ['place_id', 0], ['idIns
   },
 );
 
-test('a country is one of the known, in any case', async () => {
+test('a country must be a known one, case-insensitive', async () => {
   const me = await createProvider();
   for (const country of ['dk', 'DK', 'Dk'])
     expect(await create(me, { title: 'A', country })).toMatchObject({ country: 'Denmark' });
@@ -168,7 +168,7 @@ test.each([
   "'",
   '%',
   'x'.repeat(255),
-])('%s is none', async (timezone) => {
+])('%s is not a time zone', async (timezone) => {
   const me = await createProvider();
   const { id } = await create(me, { title: 'A' });
   for (const response of [
@@ -195,7 +195,7 @@ test.each<[object, string]>([
     { place_id: 999_999_999, timezone: 'Nowhere', idInstructor: 999_999_999 },
     'Field(s) not valid: place_id,timezone,idInstructor',
   ],
-])('%j is refused and changes nothing: %s', async (fields, error) => {
+])('%j is rejected and changes nothing: %s', async (fields, error) => {
   const me = await createProvider();
   const created = await create(me, { title: 'Kept' });
   for (const response of [
@@ -207,7 +207,7 @@ test.each<[object, string]>([
   expect(await listed(me)).toEqual([created]);
 });
 
-test("an instructor is one of the school's own, archived or not", async () => {
+test("an instructor must be one of the school's own, archived or not", async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await addInstructor(me, { archivedAt: '2026-01-01 00:00+01' }), await addInstructor(other)];
   const response = await me.post('/v2/locations', { title: 'A', idInstructor: theirs });
@@ -226,7 +226,7 @@ test.each(['foreign', '999999999', '0', 'x'])('an unknown location is not found:
   expect(await listed(other)).toEqual([theirs]);
 });
 
-test('an update moves updated_at of the location; dates that were made keep their seats and their stamp', async () => {
+test('an update changes updated_at of the location but not its existing dates', async () => {
   const me = await createProvider();
   const { id } = await create(me, { title: 'A', capacity_max: 5 });
   await addDate(me, await me.course(), { locationId: id, capacityMax: 5 });

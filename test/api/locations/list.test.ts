@@ -81,7 +81,7 @@ test('a location shows all its fields', async () => {
   expect(norsk.json()[0]).toMatchObject({ country: 'Norge', full_address: 'Strandgaten 1, 5004 Bergen, Norge' });
 });
 
-test('what is unset is null, zero or false', async () => {
+test('unset fields are null, zero or false', async () => {
   const me = await createProvider();
   await addLocation(me);
   expect((await me.get('/v2/locations')).json()[0]).toMatchObject({
@@ -98,7 +98,7 @@ test('what is unset is null, zero or false', async () => {
   });
 });
 
-test('the list is cut by page, id and stamps, and holds only own locations', async () => {
+test('the list is paged, filtered by id and timestamps, and contains only own locations', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const a = await addLocation(me, { createdAt: '2026-03-01 00:00:00+01' });
   const b = await addLocation(me, { createdAt: '2026-03-02 00:00:00+01', updatedAt: '2026-04-01 00:00:00+02' });
@@ -116,7 +116,7 @@ test('the list is cut by page, id and stamps, and holds only own locations', asy
   expect((await me.get('/v2/locations?limit=1')).headers['link']).toContain(`since_id=${a}`);
 });
 
-test('a page costs the same statements whatever its length', async () => {
+test('the number of statements per page is constant', async () => {
   const me = await createProvider();
   const { id: placeId } = await findMunicipality(me, 'Bergen');
   const add = async () => addLocation(me, { placeId, instructorId: await addInstructor(me) });

@@ -36,7 +36,7 @@ async function oddServer(response: (socket: Socket, line: string | null) => void
 
 const lines = (log: string[], level: string) => log.filter((line) => line.startsWith(level));
 
-test('a refusal for now is tried again after a minute, two, four, with another link; then it arrives once', async () => {
+test('a temporary SMTP error is retried with exponential delay and another link, and the mail arrives once', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   await invite(me, 'ase@people.example');
@@ -69,7 +69,7 @@ test('a refusal for now is tried again after a minute, two, four, with another l
   expect(log.join('\n')).not.toContain(extractToken(server.received[0]!.text));
 });
 
-test('who is unknown to their own server fails at once', async () => {
+test('a permanently rejected recipient fails immediately', async () => {
   const testApp = await openMailTestApp();
   await invite(await testApp.createProvider(), 'nobody@people.example');
   const server = await startMailServer({
@@ -106,7 +106,7 @@ test.each([
     '535 5.7.8 *** is no password',
   ],
 ] satisfies [string, Parameters<typeof startMailServer>[0], string][])(
-  'where %s it may be the setup, so it is tried again; no secret is told',
+  'where %s the mail is retried, and no secret is logged',
   async (_case, behaviour, said) => {
     const testApp = await openMailTestApp();
     await invite(await testApp.createProvider(), 'ase@people.example');
@@ -134,7 +134,7 @@ test.each([
       else if (line === 'DATA') socket.write('354 go on\r\n');
     },
   ],
-])('a server that %s is given up after its time, and tried again', async (_case, response) => {
+])('a server that %s times out and is retried', async (_case, response) => {
   const testApp = await openMailTestApp();
   await bookWithReceipt(await testApp.createProvider());
   const url = await oddServer(response);
@@ -144,7 +144,7 @@ test.each([
   expect(lines(log, 'warn')).toHaveLength(1);
 });
 
-test('a line that drops half-way through a mail costs another try, and the mail arrives once', async () => {
+test('a dropped SMTP connection is retried and the mail arrives once', async () => {
   const testApp = await openMailTestApp();
   await bookWithReceipt(await testApp.createProvider());
   let drops = 1;
@@ -168,7 +168,7 @@ test('a line that drops half-way through a mail costs another try, and the mail 
   expect(server.received).toHaveLength(1);
 });
 
-test('one mail that hangs holds up no other', async () => {
+test('a hanging mail does not block others', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   await invite(me, 'slow@people.example');
@@ -188,7 +188,7 @@ test('one mail that hangs holds up no other', async () => {
   expect((await readOutbox(testApp))[0]).toMatchObject({ sent: false, last_error: null });
 });
 
-test('the tries end after three days', async () => {
+test('retries end after three days', async () => {
   const pauses = Array.from({ length: 20 }, (_, n) => minutesAfter(n + 1)!);
   expect(pauses.slice(0, 11)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
   const days = pauses.reduce((sum, minutes) => sum + minutes) / (24 * 60);
@@ -204,7 +204,7 @@ test('the tries end after three days', async () => {
   expect(lines(log, 'error')).toEqual([expect.stringMatching(/Mail \d+ has failed: .*Not today/)]);
 });
 
-test('several workers at once send each mail once', async () => {
+test('concurrent workers send each mail once', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const emails = Array.from({ length: 60 }, (_, n) => `person-${n}@people.example`);
@@ -233,7 +233,7 @@ function gate() {
   return { open, opened };
 }
 
-test('a mail whose worker is gone is taken over when the lease is over, and only its new try may mark it', async () => {
+test('a mail of a dead worker is taken over after its lease, and only the new attempt may mark it', async () => {
   const testApp = await openMailTestApp();
   await bookWithReceipt(await testApp.createProvider());
   const [slow, next] = [heldTransport(), heldTransport()];
@@ -255,7 +255,7 @@ test('a mail whose worker is gone is taken over when the lease is over, and only
   expect(await readOutbox(testApp)).toMatchObject([{ attempts: 2, sent: true }]);
 });
 
-test('a database that is away is told of once, and mail goes on when it is back', async () => {
+test('an unavailable database is logged once, and sending resumes afterwards', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const server = await startMailServer();
@@ -277,7 +277,7 @@ test('a database that is away is told of once, and mail goes on when it is back'
   ]);
 });
 
-test('a mail that left is marked even if the database was away at that moment', async () => {
+test('a sent mail is marked even after a database outage', async () => {
   const testApp = await openMailTestApp();
   await bookWithReceipt(await testApp.createProvider());
   const server = await startMailServer();
@@ -292,7 +292,7 @@ test('a mail that left is marked even if the database was away at that moment', 
   expect(server.received).toHaveLength(1);
 });
 
-test('a try that had no database does not count, and the next comes in seconds', async () => {
+test('an attempt without a database does not count and is retried in seconds', async () => {
   const testApp = await openMailTestApp();
   await invite(await testApp.createProvider(), 'ase@people.example');
   const server = await startMailServer();
@@ -323,7 +323,7 @@ test('a try that had no database does not count, and the next comes in seconds',
   ]);
 });
 
-test('a mail server that is away is no shortage of the database: the try counts', async () => {
+test('an attempt without a mail server counts', async () => {
   const testApp = await openMailTestApp();
   await bookWithReceipt(await testApp.createProvider());
   const { stop } = startWorker(testApp, { to: 'smtp://127.0.0.1:1' });
@@ -332,7 +332,7 @@ test('a mail server that is away is no shortage of the database: the try counts'
   expect(await readOutbox(testApp)).toMatchObject([{ attempts: 1 }]);
 });
 
-test('what was sent or given up 90 days ago is cleared with its links, what waits never', async () => {
+test('finished mails and their links are deleted after 90 days, pending ones never', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   for (const name of ['sent', 'fresh', 'failed', 'just-failed', 'waiting']) await invite(me, `${name}@people.example`);

@@ -100,7 +100,7 @@ https://oystese.example
   expect(rows).toEqual([{ stored: expect.not.stringContaining(token), week: true, later: true }]);
 });
 
-test('booking: an account with its username, and a receipt of each status, each with its own facts', async () => {
+test('a booking sends an account mail with the username and a receipt for each status', async () => {
   const testApp = await openMailTestApp();
   const me = await describedSchool(testApp);
   const locationId = await addLocation(me, {
@@ -160,7 +160,7 @@ Order number: ${order_id}
   expect(mails.slice(3).map(({ text }) => extractToken(text))).toEqual(['', '', '']);
 });
 
-test('days, times and places are those of the page', async () => {
+test('mails show the same days, times and places as the pages', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const dates = [
@@ -181,7 +181,7 @@ test('days, times and places are those of the page', async () => {
     expect(mails[n]!.text).toContain(`Date: ${reported}\nPlace: Online\n       The studio\n`);
 });
 
-test('a delayed mail tells how its participant stands by then, and nothing when it is no longer true', async () => {
+test('a delayed mail has the current participant status, and is skipped when obsolete', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const { dateId } = await createBookableDate(me, { eventUrl: 'https://meet.example/knots' });
@@ -238,7 +238,7 @@ test('a deregistration, with a fee and without', async () => {
   expect(mails[0]!.replyTo).toBeUndefined();
 });
 
-test('in Norwegian, with gatherings and another time zone', async () => {
+test('mails in Norwegian, with gatherings and another time zone', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider('Øystese kurs');
   const courseId = await me.course({ title: 'Knuter', email_booking: 'knuter@oystese.example' });
@@ -266,7 +266,7 @@ Takk for påmeldingen hos Øystese kurs. Plassen din er bekreftet. Velkommen!
   expect(extractToken(invitation!.text)).toHaveLength(43);
 });
 
-test('nothing from the database becomes a header, a line or markup of its own', async () => {
+test('stored texts cannot inject headers, lines or markup', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const { dateId, courseId } = await createBookableDate(me);
@@ -292,7 +292,7 @@ test('nothing from the database becomes a header, a line or markup of its own', 
 });
 
 test.each(['', 'two@people.example, three@people.example', 'Kari <kari@people.example>', 'a\nb@people.example'])(
-  'an address that is none (%j) fails the mail at once and holds up no other',
+  'an invalid address (%j) fails its mail immediately and blocks no other',
   async (address) => {
     const testApp = await openMailTestApp();
     const me = await testApp.createProvider();

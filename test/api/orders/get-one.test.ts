@@ -20,7 +20,7 @@ const { createProvider } = testApp;
 
 const order = async (me: Provider) => createOrder(me, { courseId: await me.course() });
 
-test('one order reads as it does in the list, with the same includes and user_data', async () => {
+test('GET /v2/orders/:id returns the same item as the list, with includes and user_data', async () => {
   const me = await createProvider();
   const [courseId, campaignId] = [await me.course(), await createCampaign(me)];
   await order(me);
@@ -40,7 +40,7 @@ test('one order reads as it does in the list, with the same includes and user_da
   expect((await me.get(`/v2/orders/${orderId}?user_data=0`)).json().lines[0].users).toEqual([]);
 });
 
-test('an exported order is found by its id, whatever the list leaves out', async () => {
+test('an exported order is found by its id', async () => {
   const me = await createProvider();
   const { orderId } = await createOrder(me, {
     courseId: await me.course(),
@@ -53,7 +53,7 @@ test('an exported order is found by its id, whatever the list leaves out', async
   });
 });
 
-test('what selects orders in the list is ignored for one, and an unknown include refused', async () => {
+test('list filters are ignored for one order; an unknown include is rejected', async () => {
   const me = await createProvider();
   const { orderId } = await order(me);
   const ignored = await me.get(`/v2/orders/${orderId}?exported=1&limit=1&course_id=999999999`);
@@ -66,7 +66,7 @@ test('what selects orders in the list is ignored for one, and an unknown include
   expect((await me.get(`/v2/orders/${orderId}?user_data=maybe`)).json().error).toBe('Field(s) not valid: user_data');
 });
 
-test('one participant reads as it does in the list, with attendance on request', async () => {
+test('GET /v2/participants/:id returns the same item as the list, with attendance on request', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const dateId = await createCourseDate(me, courseId);
@@ -87,7 +87,7 @@ test('one participant reads as it does in the list, with attendance on request',
   expect((await me.get(`/v2/participants/${participantIds[1]}?include=user`)).status).toBe(400);
 });
 
-test('ids that are unknown, of others, or no ids are all 404', async () => {
+test('unknown, foreign and malformed ids are 404', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   await order(me);
   const theirs = await order(other);
@@ -124,7 +124,7 @@ const clockOf = async ({ id }: Provider) =>
     )
   ).rows[0]!.at;
 
-test('exporting sets exported_at to the clock of the write, and a second call changes nothing', async () => {
+test('export sets exported_at to the transaction time; a second call changes nothing', async () => {
   const me = await createProvider();
   const { orderId } = await order(me);
   const untouched = await order(me);
@@ -156,7 +156,7 @@ test('exporting sets exported_at to the clock of the write, and a second call ch
 const without = (item: object, names: string[]) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
 
-test('exporting fixes the prices and discounts of the lines as they read so far', async () => {
+test('export freezes the prices and discounts of the lines', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const agreed = { priceAtOrder: '100.5', discountPercentAtOrder: '10', discountCalculatedAtOrder: '10.05' };
@@ -198,7 +198,7 @@ test('exporting fixes the prices and discounts of the lines as they read so far'
   expect(after.lines[0].price_at_order_per_item_vat_excluded).toBe(1);
 });
 
-test('of two exports at once the first does it, and the other changes nothing', async () => {
+test('of two concurrent exports only one changes the order', async () => {
   const me = await createProvider();
   const { orderId } = await order(me);
   const ctx = await me.ctx();
@@ -219,7 +219,7 @@ test('of two exports at once the first does it, and the other changes nothing', 
   expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
 });
 
-test('an export is found by a window of exported_at, and by the sync', async () => {
+test('an exported order is found by exported_at and by a sync', async () => {
   const me = await createProvider();
   const { orderId } = await order(me);
   const through = encodeURIComponent(
@@ -233,7 +233,7 @@ test('an export is found by a window of exported_at, and by the sync', async () 
 });
 
 test.each(['application/x-www-form-urlencoded', 'application/json'])(
-  'an export needs no body, and ignores one (%s)',
+  'an export ignores its body (%s)',
   async (type) => {
     const me = await createProvider();
     const { orderId } = await order(me);
@@ -246,7 +246,7 @@ test.each(['application/x-www-form-urlencoded', 'application/json'])(
   },
 );
 
-test('other methods are refused with those there are', async () => {
+test('other methods get 405 with the allowed ones', async () => {
   const me = await createProvider();
   for (const [method, path, allow] of [
     ['GET', '/v2/orders/1/export', 'POST'],

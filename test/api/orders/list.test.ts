@@ -60,7 +60,7 @@ const readKari = {
   work_address: { ...noAddress, city: 'Oslo', phone: '+47 4' },
 };
 
-test('an order reads whole', async () => {
+test('an order has all its fields', async () => {
   const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', price_value: 1200 });
   const dateId = await createCourseDate(me, courseId, { startAt: '2026-07-01', endAt: '2026-07-03' });
@@ -177,7 +177,7 @@ test('an order reads whole', async () => {
   ]);
 });
 
-test('what is unset reads null or empty; an order without participants has no first_user', async () => {
+test('unset fields are null or empty; an order without participants has no first_user', async () => {
   const me = await createProvider();
   await createOrder(me, { courseId: await me.course(), users: [] });
   const [order] = (await me.get('/v2/orders?user_data=1&include=campaign')).json();
@@ -198,7 +198,7 @@ test('what is unset reads null or empty; an order without participants has no fi
   expect(order.lines[0]).toMatchObject({ database_relations: [], users: [] });
 });
 
-test('invoice and export keep their own prices once they are there', async () => {
+test('invoice and export prices stay once set', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const line = {
@@ -236,14 +236,14 @@ test.each([
   ['NZD', '554', 'New Zealand dollar'],
   ['SEK', '752', 'Swedish krona'],
   ['XCG', '532', undefined],
-])('a line in %s carries its ISO number and name', async (currency, id, name) => {
+])('a line in %s has its ISO number and name', async (currency, id, name) => {
   const me = await createProvider();
   await createOrder(me, { courseId: await me.course(), order: { currency } });
   const [order] = (await me.get('/v2/orders')).json();
   expect(order.lines[0].currency).toMatchObject({ id, title: currency, ...(name ? { long_title: name } : {}) });
 });
 
-test('totals agree with PostgreSQL, which reckons in decimals', async () => {
+test("totals agree with PostgreSQL's decimal arithmetic", async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const cents = (n: number) => `${Math.floor(n / 100)}.${String(n % 100).padStart(2, '0')}`;
@@ -283,7 +283,7 @@ test('totals agree with PostgreSQL, which reckons in decimals', async () => {
   expect(listed).toHaveLength(12);
 });
 
-test('sums are exact where binary floats are not', async () => {
+test('sums are exact decimals', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const totals = { totalBeforeDiscounts: '0.30', totalDiscounts: '0.10', totalVat: '0.10' };
@@ -326,7 +326,7 @@ test('user_data lists the people of each line; first_user does not depend on it'
 const stamp = (me: Provider, orderId: number, fields: Partial<typeof orders.$inferInsert>) =>
   write(me, (tx) => tx.update(orders).set(fields).where(eq(orders.id, orderId)));
 
-test('every filter keeps its own, alone and together', async () => {
+test('every filter works alone and combined', async () => {
   const me = await createProvider();
   const [course, other] = [await me.course(), await me.course()];
   const a = await createOrder(me, { courseId: course });
@@ -357,7 +357,7 @@ test('every filter keeps its own, alone and together', async () => {
   expect((await me.get('/v2/orders?updated_at_min=2026-04-03')).headers).toHaveProperty('x-updated-through');
 });
 
-test('exported orders are left out unless asked for; a filter on exported_at asks for them', async () => {
+test('GET /v2/orders hides exported orders by default; a filter on exported_at includes them', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const created = [];
@@ -381,7 +381,7 @@ test('exported orders are left out unless asked for; a filter on exported_at ask
   expect(exported.exported_at).toBe('2026-05-01T00:00:00+02:00');
 });
 
-test('ids of another provider find nothing, and its orders never show', async () => {
+test('ids of another provider match nothing, and its orders are never listed', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await me.course(), await other.course()];
   const own = await createOrder(me, { courseId: mine });
@@ -396,7 +396,7 @@ test('ids of another provider find nothing, and its orders never show', async ()
 const without = (item: object, names: string[]) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
 
-test('include[] embeds courses, participants and the campaign, and nothing else', async () => {
+test('include[] embeds only courses, participants and the campaign', async () => {
   const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', reference: 'FA' });
   const campaignId = await createCampaign(me, { title: 'Summer', isArchived: true }, { courses: [courseId] });
@@ -452,13 +452,13 @@ test.each([
   'course',
   `${paths[0]}.products`,
   `${paths[1]}.attendance`,
-])('include=%s is refused, naming the three there are', async (path) => {
+])('include=%s is rejected with the three valid ones', async (path) => {
   const response = await (await createProvider()).get(`/v2/orders?include=${path}`);
   const supported = response.json<{ error: string }>().error.split('Supported values of include: ')[1];
   expect([response.status, supported?.split(', ').sort()]).toEqual([400, [...paths].sort()]);
 });
 
-test('an ETag stands for the list, but not where the clock has a say', async () => {
+test('the list has an ETag unless it depends on the clock', async () => {
   const me = await createProvider();
   await createOrder(me, { courseId: await me.course() });
   const tag = String((await me.get('/v2/orders')).headers['etag']);
@@ -467,7 +467,7 @@ test('an ETag stands for the list, but not where the clock has a say', async () 
   expect((await me.get(`/v2/orders?include=${paths[0]}`)).headers).toHaveProperty('etag');
 });
 
-test('a page costs the same statements whatever its length', async () => {
+test('the number of statements per page is constant', async () => {
   const me = await createProvider();
   const statements = async (query = '') => {
     const spy = vi.spyOn(testApp.database.pool, 'query');

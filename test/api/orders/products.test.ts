@@ -10,7 +10,7 @@ const path = '/v2/orders/products';
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
 const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 
-test('a product reads whole', async () => {
+test('a product has all its fields', async () => {
   const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', price_value: 1200 });
   const main = await mainProduct(me, courseId);
@@ -78,7 +78,7 @@ test('a product reads whole', async () => {
   ]);
 });
 
-test('the list is not taken for an order called products', async () => {
+test('/v2/orders/products is not parsed as an order id', async () => {
   const me = await createProvider();
   await createOrder(me, { courseId: await me.course() });
   for (const query of [path, `${path}/`, `${path}?limit=5`]) {
@@ -87,7 +87,7 @@ test('the list is not taken for an order called products', async () => {
   }
 });
 
-test('every list parameter does what it does elsewhere', async () => {
+test('the list has the usual parameters', async () => {
   const me = await createProvider();
   const [courseId, other] = [await me.course(), await createProvider()];
   await other.course();

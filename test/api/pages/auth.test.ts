@@ -44,7 +44,7 @@ const hashOf = async (me: Provider, userId: number) => {
   return rows[0]!.password_hash;
 };
 
-test('the link of a sign-on opens the page, without the token in the address', async () => {
+test('the sign-on link opens the page and removes the token from the URL', async () => {
   const { me, userId, anyone } = await somebody({ firstname: 'Kari' });
   const response = await anyone.get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`);
   expect(response).toMatchObject({ status: 303, headers: { location: '/my' } });
@@ -53,7 +53,7 @@ test('the link of a sign-on opens the page, without the token in the address', a
   expect(page.text).toContain('Hello, Kari');
 });
 
-test('a sign-on through the interface leads to that link', async () => {
+test('POST /v2/check-user-credentials returns that link', async () => {
   const { world: testApp, me, userId, anyone } = await somebody({ username: 'kari@x.example' });
   await anyone.post(`/my/password/${await createUserToken(me, 'password', userId)}`, { password });
   const { login_url } = (
@@ -64,7 +64,7 @@ test('a sign-on through the interface leads to that link', async () => {
 });
 
 test.each(['sign_in', 'password'] as const)(
-  'a %s link that was used, is too old or was never made is 410, kindly',
+  'a %s link that is used, expired or unknown gives a 410 page',
   async (purpose) => {
     const { world: testApp, me, userId, anyone } = await somebody();
     const path = purpose === 'sign_in' ? '/my/sign-in' : '/my/password';
@@ -101,7 +101,7 @@ test.each([
   }
 });
 
-test('a sign-in that breaks off leaves the link and the earlier session as they were', async () => {
+test('an aborted sign-in does not use the link or end the earlier session', async () => {
   const testApp = await openTestApp(openTestDatabase(await ownDatabase()));
   onTestFinished(() => testApp.close());
   const me = await testApp.createProvider();
@@ -117,7 +117,7 @@ test('a sign-in that breaks off leaves the link and the earlier session as they 
   expect((await browser.get(`/my/sign-in/${token}`)).status).toBe(303);
 });
 
-test('looking uses nothing up: a HEAD of either link, or opening the form', async () => {
+test('HEAD requests and opening the form do not use up a link', async () => {
   const { me, userId, anyone } = await somebody();
   const [signIn, choose] = [
     await createUserToken(me, 'sign_in', userId),
@@ -135,7 +135,7 @@ test('looking uses nothing up: a HEAD of either link, or opening the form', asyn
   expect((await anyone.post(`/my/password/${choose}`, { password })).status).toBe(303);
 });
 
-test('of tabs that race for one link exactly one wins', async () => {
+test('only one of several concurrent requests can use a link', async () => {
   const { me, userId, anyone } = await somebody();
   const [signIn, choose] = [
     await createUserToken(me, 'sign_in', userId),
@@ -176,7 +176,7 @@ test.each([
   ['not there', {}, 'password', '8 to 200'],
   ['not repeated', { password, repeated: 'fjord and forst' }, 'repeated', 'not the same'],
   ['repeated as nothing', { password, repeated: '' }, 'repeated', 'not the same'],
-])('a password that is %s is said at its field, and the link still works', async (_, fields, name, saying) => {
+])('a password that is %s gets a field error, and the link still works', async (_, fields, name, saying) => {
   const { me, userId, anyone } = await somebody();
   const path = `/my/password/${await createUserToken(me, 'password', userId)}`;
   const response = await anyone.post(path, fields);
@@ -191,7 +191,7 @@ test.each([
   expect((await anyone.post(path, { password })).status).toBe(303);
 });
 
-test.each(['12345678', 'x'.repeat(200), '🙂'.repeat(8)])('%s is long enough, and not too long', async (chosen) => {
+test.each(['12345678', 'x'.repeat(200), '🙂'.repeat(8)])('%s has a valid length', async (chosen) => {
   const { me, userId, anyone } = await somebody();
   const response = await anyone.post(`/my/password/${await createUserToken(me, 'password', userId)}`, {
     password: chosen,
@@ -199,7 +199,7 @@ test.each(['12345678', 'x'.repeat(200), '🙂'.repeat(8)])('%s is long enough, a
   expect(response.status).toBe(303);
 });
 
-test('an admin user, who has no pages, is told that the password is stored', async () => {
+test('an admin user without pages gets a confirmation', async () => {
   const { world: testApp, me, anyone } = await somebody();
   const adminUserId = await addAdminUser(me);
   const token = await createAdminToken(me, adminUserId);
@@ -226,7 +226,7 @@ test.each([
   expect((await visitor(app).get('/my', { cookie: sessionCookie(response) })).status).toBe(200);
 });
 
-test('links keep the path that a proxy serves this server below', async () => {
+test('links contain the path prefix of the proxy', async () => {
   const { me, userId } = await somebody();
   const { app } = await behind('https://courses.example/booking');
   const response = await visitor(app).get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`);
@@ -237,7 +237,7 @@ test('links keep the path that a proxy serves this server below', async () => {
   expect(links.length).toBeGreaterThan(5);
 });
 
-test('choosing a password replaces the session of the browser, whosever it was', async () => {
+test('choosing a password replaces any session of the browser', async () => {
   const { world: testApp, me, userId } = await somebody();
   const first = await signedInVisitor(testApp.app, me, await createUser(me));
   const gone = await first.post('/my/password/no-such-token', { password });
@@ -258,7 +258,7 @@ test('a second sign-in replaces the first session of the browser', async () => {
 test.each([
   ['an hour idle', "used_at = now() - interval '61 minutes'"],
   ['twelve hours', "expires_at = now() - interval '1 second'"],
-])('a session ends after %s, and says how to come back', async (_, ended) => {
+])('a session ends after %s with a page on how to sign in again', async (_, ended) => {
   const { world: testApp, me, userId } = await somebody();
   const session = await signedInVisitor(testApp.app, me, userId);
   expect((await session.get('/my')).status).toBe(200);
@@ -268,7 +268,7 @@ test.each([
   expect(response.text).toContain('You are signed out');
 });
 
-test('who is not signed in sees and changes nothing', async () => {
+test('without a session nothing is shown or changed', async () => {
   const { anyone } = await somebody();
   for (const path of ['/my', '/my/details', '/my/password', '/my/courses/1', '/my/courses/1/calendar.ics'])
     expect((await anyone.get(path)).status).toBe(401);
@@ -296,7 +296,7 @@ test.each([
   [{ origin: 'null', 'sec-fetch-site': 'same-origin' }, 303],
   [{ 'sec-fetch-site': 'same-origin' }, 303],
   [{}, 303],
-])('a form sent with %j is %i', async (headers, status) => {
+])('a form posted with %j gets %i', async (headers, status) => {
   const { world: testApp, me, userId } = await somebody();
   const session = await signedInVisitor(testApp.app, me, userId);
   const token = await createUserToken(me, 'password', userId);

@@ -25,7 +25,7 @@ async function newPerson() {
   return { browser, book };
 }
 
-test('coming courses are ordered by their next meeting', async () => {
+test('future courses are ordered by their next meeting', async () => {
   const { browser, book } = await newPerson();
   await book('Next week', [7, 7]);
   await book('Running, tomorrow', [-30, 60], [-30, 1, 60]);

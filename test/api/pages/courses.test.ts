@@ -42,7 +42,7 @@ const wordsOf = (html: string) =>
 /** The part of a page below a heading. */
 const below = (html: string, heading: string) => wordsOf(html.slice(html.indexOf(`id="${heading}"`)));
 
-test('the first page shows what is to come, the next first, and what is over, the last first', async () => {
+test('the first page shows future courses (next first) and past ones (latest first)', async () => {
   const { me, userId, browser } = await somebody();
   for (const [title, startAt] of Object.entries({
     Later: '2031-01-08',
@@ -58,7 +58,7 @@ test('the first page shows what is to come, the next first, and what is over, th
   expect(below(text, 'past')).toContain('Tuesday 2 March 2021');
 });
 
-test('an empty page says so in both languages, by what the browser prefers', async () => {
+test("an empty page has a message in the browser's language", async () => {
   const { browser } = await somebody();
   const english = await browser.get('/my');
   expect(english.text).toContain('<html lang="en">');
@@ -72,7 +72,7 @@ test('an empty page says so in both languages, by what the browser prefers', asy
   }
 });
 
-test('dates are written in the language, with the times and the zone of the place', async () => {
+test('dates are formatted in the page language with the local time zone', async () => {
   const { me, userId, browser } = await somebody({}, { 'accept-language': 'nb' });
   await takesPart(me, userId, { date: { startAt: '2030-06-10', ...nine, timezone: 'America/New_York' } });
   await takesPart(me, userId, { date: { startAt: '2030-07-01', endAt: '2030-07-03', ...nine } });
@@ -91,7 +91,7 @@ test.each([
   [7, 'The school has yet to confirm your place', true],
   [4, 'You are deregistered', false],
   [8, 'You are deregistered; the school charges a fee', false],
-])('a participant of status %i reads: %s', async (statusId, saying, hasCalendar) => {
+])('participant status %i is shown as: %s', async (statusId, saying, hasCalendar) => {
   const { me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, {
     date: { ...nine, isVirtual: true, eventUrl: 'https://meet.example/kari' },
@@ -112,14 +112,14 @@ test.each([
   );
 });
 
-test('who has deregistered no longer sees the course once it is over', async () => {
+test('a deregistered participant no longer sees a past course', async () => {
   const { me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, { date: { startAt: '2021-03-02' }, participant: { statusId: 4 } });
   expect((await browser.get('/my')).text).not.toContain(path);
   expect((await browser.get(path)).status).toBe(404);
 });
 
-test('a canceled date and a postponed one say so', async () => {
+test('canceled and postponed dates are marked', async () => {
   const { me, userId, browser } = await somebody();
   const off = await takesPart(me, userId, { date: { statusId: 3, eventUrl: 'https://meet.example/off' } });
   const moved = await takesPart(me, userId, { date: { statusId: 4 } });
@@ -132,7 +132,7 @@ test('a canceled date and a postponed one say so', async () => {
   expect((await browser.get(`${off.path}/calendar.ics`)).status).toBe(404);
 });
 
-test('a course that is over tells its certificate, and no way in', async () => {
+test('a past course shows its certificate but no joining details', async () => {
   const { me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, {
     date: { startAt: '2021-03-02', eventUrl: 'https://meet.example/over' },
@@ -147,7 +147,7 @@ test('a course that is over tells its certificate, and no way in', async () => {
   expect(text).not.toContain('meet.example');
 });
 
-test('one course date: its place, gatherings, instructors that are shown, and texts', async () => {
+test('a course date shows its place, gatherings, visible instructors and texts', async () => {
   const { me, userId, browser } = await somebody();
   const locationId = await addLocation(me, {
     title: 'Bryggen 1',
@@ -201,7 +201,7 @@ test("a course's texts are shown in the reader's language where they are transla
   expect((await browser.get(path, { 'accept-language': 'no' })).text).toContain('To kvelder.');
 });
 
-test("nobody sees another person's, another provider's, a deleted or a made-up course date", async () => {
+test('a foreign, deleted or unknown course date is not found', async () => {
   const { world: testApp, me, userId, browser } = await somebody();
   const mine = await takesPart(me, userId);
   const colleague = await takesPart(me, await createUser(me));
@@ -225,7 +225,7 @@ test("nobody sees another person's, another provider's, a deleted or a made-up c
   for (const path of others) expect(text).not.toContain(`"${path}"`);
 });
 
-test('what the school has archived stays among the courses of the person', async () => {
+test('archived courses stay listed for their participants', async () => {
   const { me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, {
     date: { startAt: '2021-03-02' },
@@ -237,7 +237,7 @@ test('what the school has archived stays among the courses of the person', async
   expect((await browser.get(path)).status).toBe(200);
 });
 
-test('the list asks for no texts of its courses', async () => {
+test('the course list does not load descriptions', async () => {
   const { world: testApp, me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, { course: { text_lead: '<p>Two evenings.</p>' } });
   const query = vi.spyOn(testApp.database.pool, 'query');

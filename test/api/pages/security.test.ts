@@ -36,7 +36,7 @@ async function somebody(fields: Record<string, unknown> = {}) {
   };
 }
 
-test('every answer below /my forbids scripts, frames, other origins, and being kept', async () => {
+test('every response below /my forbids scripts, frames, other origins and caching', async () => {
   const { me, userId, browser, anyone } = await somebody();
   const responses = [
     await anyone.get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`),
@@ -71,7 +71,7 @@ test('every answer below /my forbids scripts, frames, other origins, and being k
   }
 });
 
-test('the stylesheet is named by its content and may be kept for good', async () => {
+test('the stylesheet has a content hash in its name and is cached forever', async () => {
   const { anyone } = await somebody();
   const [, path] = /<link rel="stylesheet" href="([^"]+)"/.exec((await anyone.get('/my')).text)!;
   expect(path).toMatch(/^\/my\/style-[0-9a-f]{12}\.css$/);
@@ -86,7 +86,7 @@ test('the stylesheet is named by its content and may be kept for good', async ()
 
 const evil = '"><script>alert(1)</script>\'<b>&';
 
-test('every text from the database is written as text', async () => {
+test('every stored text is HTML-escaped', async () => {
   const people = ['firstname', 'lastname', 'email', 'phone', 'company', 'department', 'position', 'username'];
   const addresses = ['home', 'work', 'invoice'].flatMap((kind) =>
     ['Address', 'Address2', 'Address3', 'Zipcode', 'City', 'Phone'].map((part) => `${kind}${part}`),
@@ -128,7 +128,7 @@ test.each([
   'vbscript:x',
   '//evil.example',
   'nonsense',
-])('an address %s leads nowhere', async (address) => {
+])('a URL like %s is not linked', async (address) => {
   const { me, userId, browser } = await somebody();
   await write(me, (tx) => tx.update(providers).set({ webAddress: address }).where(eq(providers.id, me.id)));
   const courseId = await me.course();
@@ -144,7 +144,7 @@ test.each([
   expect((await browser.get(`${course}/calendar.ics`)).text).not.toContain(address);
 });
 
-test("a course's HTML keeps what a text needs, and nothing that runs, loads or poses as the page", () => {
+test('course HTML is sanitised of scripts, loads and page-like markup', () => {
   expect(safeHtml('<p>One <strong>two</strong><br>three</p><ul><li>Four</li></ul>')).toBe(
     '<p>One <strong>two</strong><br />three</p><ul><li>Four</li></ul>',
   );
@@ -167,7 +167,7 @@ test("a course's HTML keeps what a text needs, and nothing that runs, loads or p
   expect(safeHtml('1 < 2 & <b>3')).toBe('1 &lt; 2 &amp; <b>3</b>');
 });
 
-test('a text with more tags than people write is shown without any', () => {
+test('a text with excessive markup is shown as plain text', () => {
   const [opened, closed] = ['<b>'.repeat(1_000), '</b>'.repeat(999)];
   expect(safeHtml(`${opened}x${closed}`)).toMatch(/^<b><b>.*x/);
   expect(safeHtml(`<p>One</p>${opened}two &lt;${closed}<script>three <b 4 > 3 <img src=x`)).toBe(
@@ -176,7 +176,7 @@ test('a text with more tags than people write is shown without any', () => {
   expect(safeHtml('<'.repeat(65_000))).toBe('&lt;'.repeat(65_000));
 });
 
-test('the address to write to is one that mail programs read', async () => {
+test('the contact e-mail link is valid', async () => {
   const { me, browser } = await somebody();
   const email = 'kari+kurs&co@fjord.example';
   await write(me, (tx) => tx.update(providers).set({ emailBooking: email }).where(eq(providers.id, me.id)));
@@ -192,7 +192,7 @@ async function withPassword() {
   return { ...one, browser: await signedInVisitor(one.world.app, one.me, one.userId) };
 }
 
-test('a change of password asks for the old one, and drops every other session', async () => {
+test('changing the password requires the old one and ends other sessions', async () => {
   const { world: testApp, me, userId, browser, anyone } = await withPassword();
   const elsewhere = await signedInVisitor(testApp.app, me, userId);
   const response = await browser.post('/my/password', { old, password: changed, repeated: changed });
@@ -224,7 +224,7 @@ test.each([
   expect((await browser.post('/my/password', { old, password: changed })).status).toBe(303);
 });
 
-test('a password that is chosen elsewhere meanwhile is kept, and the change refused', async () => {
+test('a concurrent password change wins, and the second is rejected', async () => {
   const { me, userId } = await withPassword();
   const testApp = await openTestApp(openTestDatabase(inject('shared')));
   onTestFinished(() => testApp.close());
@@ -243,7 +243,7 @@ test('a password that is chosen elsewhere meanwhile is kept, and the change refu
   expect(await isPassword('chosen elsewhere', rows[0].password_hash)).toBe(true);
 });
 
-test('ten wrong old passwords close the door, to the right one too and to the sign-on', async () => {
+test('ten wrong old passwords lock the change and the sign-on', async () => {
   const { me, userId, browser } = await withPassword();
   const tries = Array.from({ length: 10 }, () => browser.post('/my/password', { old: 'not it', password: changed }));
   for (const { status } of await Promise.all(tries)) expect(status).toBe(400);
@@ -255,7 +255,7 @@ test('ten wrong old passwords close the door, to the right one too and to the si
   expect((await me.post('/v2/check-user-credentials', { username, password: old })).status).toBe(429);
 });
 
-test('the details are shown, in full and as they are', async () => {
+test('personal details are shown in full', async () => {
   const { browser } = await somebody({
     ...{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari@x.example', phone: '900 00 000' },
     ...{ dateOfBirth: '1990-05-17', company: 'Fjord Energy' },
@@ -270,7 +270,7 @@ test('the details are shown, in full and as they are', async () => {
     expect(words).toContain(fact);
 });
 
-test('what goes wrong is a page too', async () => {
+test('errors are HTML pages', async () => {
   const { browser, anyone } = await somebody();
   const { text } = await anyone.get('/my/nothing/here', { 'accept-language': 'nb' });
   expect(text).toContain('Her er det ingenting');

@@ -20,7 +20,7 @@ const { createProvider } = testApp;
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
 const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 
-test('a participant reads whole', async () => {
+test('a participant has all its fields', async () => {
   const me = await createProvider();
   const courseId = await me.course({ title: 'First aid', reference: 'FA' });
   const place = await createPlace(testApp, 'Bergen sentrum');
@@ -150,7 +150,7 @@ test('a participant reads whole', async () => {
   });
 });
 
-test('what is unset reads null, empty or 0', async () => {
+test('unset fields are null, empty or 0', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const dateId = await createCourseDate(me, courseId, { deletedAt: '2026-01-01 00:00:00+01' });
@@ -235,7 +235,7 @@ async function three(me: Provider) {
   return { course, otherCourse, date, otherDate, customer, user, otherUser, ids, thirdDate: c.dateId };
 }
 
-test('every filter keeps its own, alone and together', async () => {
+test('every filter works alone and combined', async () => {
   const me = await createProvider();
   const { course, otherCourse, date, otherDate, customer, user, otherUser, ids, thirdDate } = await three(me);
   const [a, b, c] = ids as [number, number, number];
@@ -273,7 +273,7 @@ test('every filter keeps its own, alone and together', async () => {
   expect([idsOf(synced), typeof synced.headers['x-updated-through']]).toEqual([[c], 'string']);
 });
 
-test('ids of another provider find nothing, and its participants never show', async () => {
+test('ids of another provider match nothing, and its participants are never listed', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await three(other);
   await three(me);
@@ -290,7 +290,7 @@ test('ids of another provider find nothing, and its participants never show', as
   expect(idsOf(await me.get('/v2/participants')).filter((id) => theirs.ids.includes(id))).toEqual([]);
 });
 
-test('include=attendance adds where the participant was', async () => {
+test('include=attendance embeds the attended gatherings', async () => {
   const me = await createProvider();
   const courseId = await me.course();
   const dateId = await createCourseDate(me, courseId);
@@ -322,7 +322,7 @@ test('include=attendance adds where the participant was', async () => {
   ]);
 });
 
-test('a page costs the same statements whatever its length, and an include one more', async () => {
+test('the number of statements per page is constant plus one per include', async () => {
   const me = await createProvider();
   const statements = async (query = '') => {
     const spy = vi.spyOn(testApp.database.pool, 'query');

@@ -27,7 +27,7 @@ async function stage(date: Parameters<typeof createBookableDate>[1] = {}, count 
   return { me, dateId, booking_id, ids: participants.map(({ id }) => id) };
 }
 
-test('what is sent changes, and is answered; what is not sent stays', async () => {
+test('sent fields change and are returned; others stay', async () => {
   const { me, ids } = await stage();
   const [id] = ids as [number];
   const before = await oneOf(me, id);
@@ -54,7 +54,7 @@ test('what is sent changes, and is answered; what is not sent stays', async () =
   });
 });
 
-test('custom properties are merged, an empty one is removed, and an empty whole is none', async () => {
+test('custom properties are merged; empty ones are removed; an empty object is ignored', async () => {
   const { me, ids } = await stage();
   const put = async (custom_properties: unknown) =>
     (await update(me, ids[0]!, { custom_properties })).json<Item>()['custom_properties'];
@@ -66,7 +66,7 @@ test('custom properties are merged, an empty one is removed, and an empty whole 
   expect(await put('')).toBe(null);
 });
 
-test('in every dialect', async () => {
+test('works in every body format', async () => {
   const { me, ids } = await stage({}, 3);
   const read = [];
   for (const [n, dialect] of (['form', 'multipart', 'json'] as const).entries()) {
@@ -82,7 +82,7 @@ test('in every dialect', async () => {
   expect(read).toEqual(Array(3).fill([7, 1, true, { a: 'æ' }]));
 });
 
-test('an update that changes nothing moves no stamp', async () => {
+test('an update without changes keeps updated_at', async () => {
   const { me, ids } = await stage();
   const before = await oneOf(me, ids[0]!);
   const stamp = async () =>
@@ -108,7 +108,7 @@ test.each([
   [{ completed: 'perhaps' }, 'Field(s) not valid: completed'],
   [{ custom_properties: { ['x'.repeat(41)]: 'x' } }, 'Field(s) not valid: custom_properties'],
   [{ custom_properties: 'x' }, 'Field(s) not valid: custom_properties'],
-])('%o is refused', async (fields, error) => {
+])('%o is rejected', async (fields, error) => {
   const { me, ids } = await stage();
   const before = await oneOf(me, ids[0]!);
   const response = await update(me, ids[0]!, { no_show: 1, ...fields });
@@ -126,7 +126,7 @@ test("an unknown participant, and another school's, is not found", async () => {
   }
 });
 
-test('4 and 8 free the seat, and let the next in', async () => {
+test('statuses 4 and 8 free the seat and promote the next participant', async () => {
   for (const idStatus of [4, 8]) {
     const { me, dateId, ids } = await stage({ capacityMax: 1, capacityWait: 1 });
     await bookOrFail(me, dateId, { config: { waiting_list_when_full: 1 } });
@@ -136,7 +136,7 @@ test('4 and 8 free the seat, and let the next in', async () => {
   }
 });
 
-test('a seat is taken by the rules of booking, else refused', async () => {
+test('taking a seat follows the booking rules', async () => {
   const { me, dateId, ids } = await stage({ capacityMax: 1, capacityOverbook: 1, capacityWait: 1 }, 2);
   const to = async (n: number, idStatus: number) => {
     const response = await update(me, ids[n]!, { idStatus });
@@ -157,7 +157,7 @@ test('a seat is taken by the rules of booking, else refused', async () => {
   expect(await seatCounters(me, dateId)).toEqual([1, 1, 0, 1]);
 });
 
-test('who is sent to wait stays waiting, and lets the next in', async () => {
+test('moving a participant to the waiting list promotes the next one', async () => {
   const { me, dateId, ids } = await stage({ capacityMax: 1, capacityWait: 2 });
   expect((await update(me, ids[0]!, { idStatus: 3 })).json()).toMatchObject({ status: { id: 3 } });
   expect(await statusesOnDate(me, dateId)).toEqual([3]);
@@ -167,7 +167,7 @@ test('who is sent to wait stays waiting, and lets the next in', async () => {
   expect(await statusesOnDate(me, dateId)).toEqual([3, 1]);
 });
 
-test('between confirmed and unconfirmed the seat stays, however full the date is by now', async () => {
+test('switching between confirmed and unconfirmed keeps the seat on a full date', async () => {
   const { me, dateId, ids } = await stage({ capacityMax: 3 }, 3);
   await changeDate(me, dateId, { capacityMax: 1 });
   for (const idStatus of [7, 1])
@@ -178,7 +178,7 @@ test('between confirmed and unconfirmed the seat stays, however full the date is
 test.each([
   ['canceled', { statusId: 3 }],
   ['deleted', { deletedAt: '2026-01-01' }],
-])('on a %s date nobody takes a place, but who has a seat keeps it', async (_name, closed) => {
+])('on a %s date no seat can be taken, but existing seats stay', async (_name, closed) => {
   const { me, dateId, ids } = await stage({ capacityMax: 3, capacityWait: 3 }, 3);
   const [seated, waiting, gone] = ids as [number, number, number];
   await update(me, gone, { idStatus: 4 });
@@ -201,7 +201,7 @@ test.each([
   expect(await statusesOnDate(me, dateId)).toEqual([4, 8, 4]);
 });
 
-test('who was deregistered with the booking may come back', async () => {
+test('a deregistered participant can be reactivated', async () => {
   const { me, dateId, ids, booking_id } = await stage({ capacityMax: 1 });
   await deregister(me, booking_id);
   expect((await update(me, ids[0]!, { idStatus: 1 })).json()).toMatchObject({ status: { id: 1 } });

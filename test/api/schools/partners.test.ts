@@ -44,7 +44,7 @@ test('include_partners adds the public courses of approved partners, with their 
   expect(titles(await me.get('/v2/courses'))).toHaveLength(3);
 });
 
-test('with partners included Link walks by page', async () => {
+test('with include_partners Link uses page numbers', async () => {
   const { me, partner } = await connected();
   await me.course();
   await partner.course();
@@ -54,7 +54,7 @@ test('with partners included Link walks by page', async () => {
   );
 });
 
-test("a partner's private material never shows", async () => {
+test("a partner's private data is never shown", async () => {
   const { me, partner } = await connected();
   const secret = {
     title: 'Shown',
@@ -79,7 +79,7 @@ test("a partner's private material never shows", async () => {
   });
 });
 
-test("a sync with partners goes on from before a partner's change that is not committed yet", async () => {
+test('X-Updated-Through with partners precedes uncommitted partner changes', async () => {
   const { me, partner } = await connected();
   const id = await partner.course({ title: 'Before' });
   const ctx = await partner.ctx();
@@ -100,7 +100,7 @@ test("a sync with partners goes on from before a partner's change that is not co
   expect(titles(await me.get(`/v2/courses?include_partners=1&updated_at_min=${through}`))).toContain('After');
 });
 
-test('only an approved connection opens, in one direction, and one text refuses all others', async () => {
+test('only an approved connection gives access, in one direction, and all others get one error', async () => {
   const [me, pending, revoked, backwards, stranger] = await Promise.all(
     Array.from({ length: 5 }, () => createProvider()),
   );
@@ -121,14 +121,14 @@ test('only an approved connection opens, in one direction, and one text refuses 
   expect(titles(await me!.get('/v2/courses?include_partners=1'))).toEqual([]);
 });
 
-test('asking again does not undo an approval, but reopens a revoked connection as a request', async () => {
+test('a repeated request keeps an approval and reopens a revoked connection as pending', async () => {
   const { me, partner } = await connected();
   expect(await requestPartner(database, me.id, partner.id)).toBe('approved');
   expect(await revokePartner(database, me.id, partner.id)).toBe('revoked');
   expect(await requestPartner(database, me.id, partner.id)).toBe('requested');
 });
 
-test('an inactive school drops out of partners lists', async () => {
+test("an inactive school is omitted from partners' lists", async () => {
   const { me, partner } = await connected();
   await partner.course({ title: 'Public' });
   const school = {

@@ -43,7 +43,7 @@ const read = {
   text_description: '<p>Since 1994</p>',
 };
 
-test('an update reads back on both interfaces', async () => {
+test('an update is returned on both interfaces', async () => {
   const me = await createProvider();
   const response = await me.put('/v2/schools', { ...required, ...optional });
   expect([response.status, response.json()]).toEqual([200, { school_id: me.id }]);
@@ -53,7 +53,7 @@ test('an update reads back on both interfaces', async () => {
   expect((await me.get('/schools')).json()).toEqual({ status: 'success', school: read });
 });
 
-test('optional fields not sent keep their value, sent empty they are cleared; active not sent is true', async () => {
+test('omitted optional fields keep their value, empty ones are cleared; omitted active is true', async () => {
   const me = await createProvider();
   await me.put('/v2/schools', { ...required, ...optional, active: 0 });
   const school = async () => (await me.get('/v2/schools')).json().school;
@@ -71,7 +71,7 @@ test('optional fields not sent keep their value, sent empty they are cleared; ac
   });
 });
 
-test('a new provider reads with every field empty', async () => {
+test('a new provider has empty fields', async () => {
   const me = await createProvider();
   const { school } = (await me.get('/v2/schools')).json();
   expect(school).toMatchObject({ title: me.title, active: true, reference: null, org_nr: '', text_description: '' });
@@ -82,7 +82,7 @@ test.each([
   [{ ...required, phone: undefined, post_city: '' }, 'Missing field(s): phone,post_city'],
   [{ ...required, email_admin: 'x', title: ' ' }, 'Missing field(s): title. Field(s) not valid: email_admin'],
   [{ ...required, active: 'maybe' }, 'Field(s) not valid: active'],
-])('%j is refused and nothing changes', async (fields, error) => {
+])('%j is rejected and nothing changes', async (fields, error) => {
   const me = await createProvider();
   const before = (await me.get('/v2/schools')).json();
   const response = await me.put('/v2/schools', fields);
@@ -92,7 +92,7 @@ test.each([
   expect([older.status, older.json()]).toEqual([400, { status: 'failure', error }]);
 });
 
-test('a sub-school gets a key of its own, and the parent no right to its data', async () => {
+test('a sub-school gets its own key and the parent has no access to its data', async () => {
   const parent = await createProvider();
   const response = await parent.post('/schools', { ...required, ...optional });
   expect([response.status, response.json()]).toEqual([
@@ -119,7 +119,7 @@ test('a sub-school gets a key of its own, and the parent no right to its data', 
   expect((await parent.get(`/v2/courses?partner_id=${school_id}`)).status).toBe(403);
 });
 
-test('a change of the school is one of its version', async () => {
+test('a change of the school changes its data version', async () => {
   const me = await providerIn(testApp.app, testApp.database);
   const before = (await me.get('/v2/courses')).headers['etag'];
   await me.put('/v2/schools', required);

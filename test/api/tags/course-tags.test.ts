@@ -4,7 +4,7 @@ import { sharedTestApp } from '../../support/test-app.ts';
 
 const { createProvider } = await sharedTestApp();
 
-test.each(dialects)('a tag is made by its title, trimmed: %s', async (dialect) => {
+test.each(dialects)('POST /v2/course-tags creates a tag with the trimmed title: %s', async (dialect) => {
   const me = await createProvider();
   const response = await me.post(
     '/v2/course-tags',
@@ -18,7 +18,7 @@ test.each(dialects)('a tag is made by its title, trimmed: %s', async (dialect) =
   expect((await me.get(`/v2/courses/${id}`)).json().tags).toEqual([response.json()]);
 });
 
-test('the tag of an equal title is found, without regard to case, and stays as it is', async () => {
+test('an existing tag with the same case-insensitive title is returned unchanged', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const created = await me.post('/v2/course-tags', { title: 'Ålesund' });
   for (const title of ['Ålesund', ' ålesund ', 'ÅLESUND']) {
@@ -30,7 +30,7 @@ test('the tag of an equal title is found, without regard to case, and stays as i
   expect((await me.get('/v2/course-tags')).json()).toEqual([created.json()]);
 });
 
-test('of many equal titles at once one makes the tag, the others find it', async () => {
+test('concurrent posts of one title create one tag', async () => {
   const me = await createProvider();
   const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) => me.post('/v2/course-tags', { title: n % 2 === 0 ? 'Racing' : 'RACING' })),
@@ -45,7 +45,7 @@ test.each<[object, string]>([
   [{ title: ' \t' }, 'Missing field(s): title'],
   [{ title: 'x'.repeat(256) }, 'Field(s) not valid: title'],
   [{ title: ['a'] }, 'Field(s) not valid: title'],
-])('%j is refused: %s', async (fields, error) => {
+])('%j is rejected: %s', async (fields, error) => {
   const me = await createProvider();
   const response = await me.post('/v2/course-tags', fields);
   expect([response.status, response.json()]).toEqual([400, { error }]);

@@ -59,7 +59,7 @@ async function school() {
   return { red: red!, green: green!, blue: blue!, idsOf, ask: request };
 }
 
-test('what many courses carry is found alike whether a page is full early or not', async () => {
+test('a frequent tag gives the same results with full and partial pages', async () => {
   const { red, green, blue, idsOf, ask: request } = await school();
   const ids = async (query: string) => (await request(`courses?${query}`)).items.map(({ id }) => id);
   const found = (...names: string[]) => idsOf((n) => !isDeleted(n) && names.every((name) => carried[name]!(n)));
@@ -81,7 +81,7 @@ test('what many courses carry is found alike whether a page is full early or not
   );
 });
 
-test('pages of dates by a tag go on where the last one ended, and the total is counted once', async () => {
+test('pages of dates by tag continue from the cursor, and the total is counted once', async () => {
   const { red, idsOf, ask: request } = await school();
   const reds = idsOf((n) => n > 0 && carried['red']!(n));
   const first = await request(`coursedates?tag_ids=${red}&limit=20`);

@@ -8,7 +8,7 @@ type Listed = { id: number; coursedate_id?: number };
 type Paged = { items: Listed[]; pagination: { total_items: number } };
 
 /** A fifth of the courses is where lists are read another way; ten courses lie on it, eleven beyond. */
-test('what carries tags is found alike at a fifth of the courses and beyond, with a total, by page and with partners', async () => {
+test('tag filters give the same results for rare and frequent tags, with totals, pages and partners', async () => {
   const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
   await partner.course({ tags: [{ title: 'red' }] });

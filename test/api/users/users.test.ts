@@ -59,7 +59,7 @@ test('a course user with nothing but a username', async () => {
   });
 });
 
-test('every field shows under its name, and the password never', async () => {
+test('every field is returned under its name, and the password never', async () => {
   const me = await createProvider();
   const customer = (await me.post('/v2/customers', { title: 'Employer', country: 'DK' })).json().customer_id;
   const addressOf = (kind: string) => ({
@@ -123,7 +123,7 @@ test('every field shows under its name, and the password never', async () => {
   expect((await me.get('/v2/search-users?username=ase')).json()).toEqual([response.json()]);
 });
 
-test("an unknown id and another provider's answer the same", async () => {
+test('an unknown and a foreign id get the same response', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const theirs = await newUser(other);
   const foreign = await me.get(`/v2/course-users/${theirs}`);
@@ -137,7 +137,7 @@ test.each(['0', '-1', 'x', '1.5', '1e3', '9007199254740993', '%00', '1%20'])('id
 });
 
 test.each(['', '?email=', '?firstname=%20&lastname=', '?name=x', '?limit=5'])(
-  'a search without a keyword is refused: %s',
+  'a search without a keyword is rejected: %s',
   async (query) => {
     const response = await (await createProvider()).get(`/v2/search-users${query}`);
     expect([response.status, response.json()]).toEqual([
@@ -148,7 +148,7 @@ test.each(['', '?email=', '?firstname=%20&lastname=', '?name=x', '?limit=5'])(
   },
 );
 
-test('each keyword alone, and all combined, among the own users', async () => {
+test('each keyword filters own users alone and combined', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const ann = { firstname: 'Ann', lastname: 'Berg', email: 'ann@p.example', username: 'annb' };
   const a = await newUser(me, ann);
@@ -172,7 +172,7 @@ test('each keyword alone, and all combined, among the own users', async () => {
   expect(await search(me, { lastname: 'Ås'.normalize('NFD'), username: '' })).toEqual([c]);
 });
 
-test('wildcards and quotes are letters like others', async () => {
+test('wildcards and quotes are literal characters', async () => {
   const me = await createProvider();
   await newUser(me, { firstname: 'Ann' });
   const odd = await newUser(me, { firstname: `%_\\'"` });
@@ -186,7 +186,7 @@ test('wildcards and quotes are letters like others', async () => {
   expect(await search(me, { email: '%' })).toEqual([]);
 });
 
-test('up to 250 without a limit; limit, page and Link walk them by id', async () => {
+test('returns up to 250 by default, paged by limit, page and Link in id order', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
   await ctx.write(async (tx, at) => {
@@ -210,7 +210,7 @@ test('up to 250 without a limit; limit, page and Link walk them by id', async ()
   });
 });
 
-test('a page costs the same statements whatever its length, and an ETag spares it', async () => {
+test('the number of statements per page is constant, and none with a matching ETag', async () => {
   const me = await createProvider();
   const email = `seller-${process.pid}-users@people.example`;
   const { id: seller_id } = (

@@ -56,7 +56,7 @@ async function walk(me: Provider, path: string) {
   return pages;
 }
 
-test('a page ends before it embeds more than 50,000 items, and its link neither skips nor repeats any', async () => {
+test('a page ends before 50,000 embedded items and its next link skips and repeats none', async () => {
   const me = await createProvider();
   const { course, ids } = await datesWith(me, { dates: 4, gatherings: 15_000 });
   for (const path of [
@@ -95,7 +95,7 @@ test('a page ends before 16 MB', async () => {
   }
 });
 
-test('one item that is too large is 400 with advice, alone and in a list', async () => {
+test('an item that is too large gets a 400 with advice, alone and in a list', async () => {
   const me = await createProvider();
   const { course, ids } = await datesWith(me, { dates: 1, gatherings: 50_001 });
   const path = `/v2/courses/${course}/coursedates/${ids[0]}`;
@@ -109,7 +109,7 @@ test('one item that is too large is 400 with advice, alone and in a list', async
   }
 });
 
-test('a date has at most 200 gatherings and 50 instructors, a course at most 100 tags and labels', async () => {
+test('a date is limited to 200 gatherings and 50 instructors, a course to 100 tags and labels', async () => {
   const me = await createProvider();
   const course = await me.course();
   const gathering = { gathering_at: '2030-01-01 10:00', gathering_end_at: '2030-01-01 11:00' };
@@ -151,7 +151,7 @@ async function orderOf(me: Provider, lines: number) {
   return orderId;
 }
 
-test('a write whose answer is larger than a read may be is answered in full, and changes nothing where it is refused', async () => {
+test('a write may return more than the read limit, and a rejected write changes nothing', async () => {
   const me = await createProvider();
   const [large, tooLarge] = [await orderOf(me, 25_000), await orderOf(me, 50_001)];
   expect((await me.get(`/v2/orders/${large}`)).status).toBe(400);

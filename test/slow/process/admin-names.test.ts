@@ -18,7 +18,7 @@ const namesAt = async (me: Provider) =>
     .json<{ firstname: string; lastname: string }[]>()
     .map(({ firstname, lastname }) => [firstname, lastname]);
 
-test('a school that names a person first names them at no other school', async () => {
+test("a person's name at one school is not shown at another", async () => {
   const testApp = await openMailTestApp();
   const [first, second, third] = [
     await testApp.createProvider(),
@@ -47,7 +47,7 @@ test('a school that names a person first names them at no other school', async (
   expect([await namesAt(second), await namesAt(third)]).toEqual([[['Kari', 'Nordmann']], [['Kari', 'Nordmann']]]);
 });
 
-test('an invitation goes to whoever is new at a school and has no password, by the name there', async () => {
+test('a new member without a password is invited under the name used at that school', async () => {
   const testApp = await openMailTestApp();
   const [first, second, third] = [
     await testApp.createProvider(),
@@ -101,7 +101,7 @@ test('an operator renames an admin user at one school', async () => {
   expect((await rename(id, '')).code).not.toBe(0);
 });
 
-test('the migration copies the name of a person to each membership', async () => {
+test("the migration copies a person's name to each membership", async () => {
   const name = `booking_names_${process.pid}`;
   await asAdmin(`create database ${name}`);
   onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));

@@ -34,7 +34,7 @@ const listed = async ({ id }: { id: number }, ...more: string[]) =>
   (await run('audit', 'list', '--provider', String(id), '--json', ...more)).json<Entry[]>();
 const reported = (entries: Entry[]) => entries.map(({ actor, action, item_ids }) => [actor, action, ...item_ids]);
 
-test('each command that changes something leaves one entry of the operator', async () => {
+test('each command that changes data writes one audit entry for the operator', async () => {
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   const [mine, theirs] = [String(me.id), String(other.id)];
   const userId = await createUser(me, { email: 'kari@x.example' });
@@ -80,7 +80,7 @@ test('each command that changes something leaves one entry of the operator', asy
   expect(shared).toMatchObject([{ provider_id: null, actor: 'operator', item_ids: [category.category_id] }]);
 });
 
-test('an import leaves one entry, however much it writes; a dry run, a bad file and a second run none', async () => {
+test('an import writes one audit entry; a dry run, an invalid file and a repeated run write none', async () => {
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = join(temporaryFolder(), 'school.ndjson');
   const write = (objects: object[]) => writeFileSync(file, objects.map((one) => `${JSON.stringify(one)}\n`).join(''));
@@ -95,7 +95,7 @@ test('an import leaves one entry, however much it writes; a dry run, a bad file 
   expect(reported(await listed(me))).toEqual([['operator', 'import']]);
 });
 
-test('a new provider has an entry, and its parent too', async () => {
+test('a new provider and its parent each get an audit entry', async () => {
   const parent = await testApp.createProvider();
   const create = async (...more: string[]) =>
     (await run('provider', 'create', '--title', 'New', '--json', ...more)).json<{ provider_id: number }>().provider_id;
@@ -105,7 +105,7 @@ test('a new provider has an entry, and its parent too', async () => {
   expect(reported(await listed(parent))).toEqual([['operator', 'provider create', child]]);
 });
 
-test('mails that are sent anew, and figures that are mended, are told; where nothing was to do there is no entry', async () => {
+test('retried mails and corrected counters are logged; commands without effect are not', async () => {
   const name = await ownDatabase();
   const own = await openTestApp(openTestDatabase(name));
   onTestFinished(() => own.close());
@@ -148,7 +148,7 @@ async function withOldEntries(me: Provider, count: number) {
   );
 }
 
-test('entries are listed newest first, from a moment on, up to a limit, of one provider or all', async () => {
+test('audit list returns entries newest first, filtered by time, limit and provider', async () => {
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   await withOldEntries(me, 4);
   await other.course();
@@ -182,7 +182,7 @@ test('entries are listed newest first, from a moment on, up to a limit, of one p
   expect((await run('audit', 'list', '--provider', '999999999')).code).toBe(1);
 });
 
-test("the server's own start is told as the server's, and clears what is old", async () => {
+test('the server logs its own start and deletes old entries', async () => {
   const name = await ownDatabase();
   const own = openTestDatabase(name);
   onTestFinished(() => own.close());
@@ -199,7 +199,7 @@ test("the server's own start is told as the server's, and clears what is old", a
   expect(await entries()).toMatchObject([{ actor: 'server', actor_id: null }]);
 });
 
-test('the demo data is one entry for each of its providers', async () => {
+test('loading the demo data writes one entry per provider', async () => {
   const name = await ownDatabase();
   const created = await runCli(['demo'], { DATABASE_URL: databaseUrl(name), DATA_DIR: temporaryFolder() });
   expect(created.code, created.stderr).toBe(0);
@@ -212,7 +212,7 @@ test('the demo data is one entry for each of its providers', async () => {
   expect([...providers].sort((a, b) => a - b)).toEqual(rows.map(({ id }) => id));
 });
 
-test('a school that is busy keeps no other from having its mails sent anew', async () => {
+test('a busy school does not block the mail retries of other schools', async () => {
   const name = await ownDatabase();
   const own = await openTestApp(openTestDatabase(name, { writeMs: 2_000 }));
   const lock = new Client(connectionTo(name));

@@ -112,7 +112,7 @@ async function furnish(me: Provider, userId: number) {
 const heading = (page: Page) => page.locator('h1').innerText();
 
 describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
-  test('a person on a phone, without scripts: in, around, a calendar file, another password, out', async () => {
+  test('sign-in, navigation, calendar file, password change and sign-out work on a phone without scripts', async () => {
     const { url, link } = await startSchool();
     const { page, complaints, requested } = await (await openBrowser()).open({ ...phone, javaScriptEnabled: false });
     const signIn = await link('sign_in');
@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(requested.filter((address) => !address.startsWith(url))).toEqual([]);
   });
 
-  test('a link that was mailed lets a person choose a password, from the keyboard alone', async () => {
+  test('a mailed link allows choosing a password with the keyboard only', async () => {
     const { link } = await startSchool();
     const { page, complaints } = await (await openBrowser()).open();
     await page.goto(await link('password'));
@@ -180,50 +180,53 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     ['en', 'dark'],
     ['no', 'light'],
     ['no', 'dark'],
-  ] as const)('nothing is in the way of anybody, nor beside the window: %s, %s', async (language, colorScheme) => {
-    const { url, link } = await startSchool();
-    const browser = await openBrowser();
-    const { page, complaints } = await browser.open({ locale: language === 'en' ? 'en-GB' : 'nb-NO', colorScheme });
-    const found: Record<string, unknown> = {};
-    const clean: Record<string, unknown> = {};
-    async function look(name: string) {
-      for (const [device, width] of Object.entries({ narrow: 320, phone: 390, desk: 1280 })) {
-        await page.setViewportSize({ width, height: 800 });
-        if (width > 320) await saveScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
-        found[`${name} on ${device}`] = [
-          await horizontalOverflow(page),
-          width > 320 ? await accessibilityViolations(page) : [],
-        ];
-        clean[`${name} on ${device}`] = [0, []];
+  ] as const)(
+    'pages have no accessibility violations and no horizontal overflow: %s, %s',
+    async (language, colorScheme) => {
+      const { url, link } = await startSchool();
+      const browser = await openBrowser();
+      const { page, complaints } = await browser.open({ locale: language === 'en' ? 'en-GB' : 'nb-NO', colorScheme });
+      const found: Record<string, unknown> = {};
+      const clean: Record<string, unknown> = {};
+      async function look(name: string) {
+        for (const [device, width] of Object.entries({ narrow: 320, phone: 390, desk: 1280 })) {
+          await page.setViewportSize({ width, height: 800 });
+          if (width > 320) await saveScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
+          found[`${name} on ${device}`] = [
+            await horizontalOverflow(page),
+            width > 320 ? await accessibilityViolations(page) : [],
+          ];
+          clean[`${name} on ${device}`] = [0, []];
+        }
       }
-    }
-    await page.goto(await link('password'));
-    await look('choose-password');
-    await page.locator('#password').fill('short');
-    await page.locator('#repeated').fill('short');
-    await page.locator('main button').click();
-    await look('choose-password-fault');
-    const signIn = await link('sign_in');
-    await page.goto(signIn);
-    await look('courses');
-    await page.locator('h3 a').first().click();
-    await look('course');
-    await page.goto(`${url}/my/details`);
-    await look('details');
-    await page.goto(`${url}/my/password`);
-    await look('password');
-    await page.goto(signIn);
-    await look('link-gone');
-    await page.goto(`${url}/my/nothing`);
-    await look('not-found');
-    await page.goto(`${url}/my`);
-    await page.locator('.menu button').click();
-    await look('logged-out');
-    expect(found).toEqual(clean);
-    expect(complaints).toEqual([]);
-  });
+      await page.goto(await link('password'));
+      await look('choose-password');
+      await page.locator('#password').fill('short');
+      await page.locator('#repeated').fill('short');
+      await page.locator('main button').click();
+      await look('choose-password-fault');
+      const signIn = await link('sign_in');
+      await page.goto(signIn);
+      await look('courses');
+      await page.locator('h3 a').first().click();
+      await look('course');
+      await page.goto(`${url}/my/details`);
+      await look('details');
+      await page.goto(`${url}/my/password`);
+      await look('password');
+      await page.goto(signIn);
+      await look('link-gone');
+      await page.goto(`${url}/my/nothing`);
+      await look('not-found');
+      await page.goto(`${url}/my`);
+      await page.locator('.menu button').click();
+      await look('logged-out');
+      expect(found).toEqual(clean);
+      expect(complaints).toEqual([]);
+    },
+  );
 
-  test.each(['en-GB', 'nb-NO'])('the menu is one row on a phone: %s', async (locale) => {
+  test.each(['en-GB', 'nb-NO'])('the menu fits one row on a phone: %s', async (locale) => {
     const { link } = await startSchool();
     const { page } = await (await openBrowser()).open({ ...phone, viewport: { width: 390, height: 844 }, locale });
     await page.goto(await link('sign_in'));
@@ -237,7 +240,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(await horizontalOverflow(page)).toBe(0);
   });
 
-  test('on the page of the reference a course is made with the example as it stands', async () => {
+  test('the API reference page can send its example and create a course', async () => {
     const { me, url } = await startSchool();
     const { page } = await (await openBrowser()).open();
     await page.goto(`${url}/docs`);

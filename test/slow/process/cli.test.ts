@@ -30,7 +30,7 @@ afterAll(async () => {
 const status = async (key: string, url = '/v2/schools') =>
   (await send(testApp.app, { url, headers: { 'x-api-key': key } })).status;
 
-test('provider create prints id and key once, with a line to paste', async () => {
+test('provider create prints the id and the key once, with an example command', async () => {
   const created = await run('provider', 'create', '--title', '  Øystese kurs ', '--json');
   expect(created.stdout.trim().split('\n')).toHaveLength(1);
   expect(created.json()).toEqual({
@@ -68,7 +68,7 @@ test('provider create prints id and key once, with a line to paste', async () =>
   );
 });
 
-test('provider close rejects its keys until provider open', async () => {
+test('provider close disables its keys until provider open', async () => {
   const me = await providerIn(testApp.app, testApp.database);
   expect((await run('provider', 'close', String(me.id), '--json')).json()).toEqual({
     provider_id: me.id,
@@ -81,7 +81,7 @@ test('provider close rejects its keys until provider open', async () => {
   expect((await run('provider', 'close', '999999999')).code).toBe(1);
 });
 
-test('keys are created, listed without themselves, and revoked at once', async () => {
+test('keys are created, listed without the secret, and revoked immediately', async () => {
   const me = await providerIn(testApp.app, testApp.database);
   const created = await run(
     'key',
@@ -111,7 +111,7 @@ test('keys are created, listed without themselves, and revoked at once', async (
   expect(await status(created.json().api_key)).toBe(401);
 });
 
-test('a key that has expired already is made, and said to be of no use', async () => {
+test('creating an already expired key prints a warning', async () => {
   const me = await providerIn(testApp.app, testApp.database);
   const created = await run('key', 'create', '--provider', String(me.id), '--expires', '2020-01-01');
   expect(created.stdout).toContain('It has expired already');
@@ -142,7 +142,7 @@ test('partners are requested, approved, listed and revoked', async () => {
   expect(await listing()).toBe(403);
 });
 
-test('staff categorize a course; its address and its stamps follow', async () => {
+test('categorizing a course changes its URL and timestamps', async () => {
   const me = await providerIn(testApp.app, testApp.database);
   const course = String(await me.course({ title: 'Bread' }));
   const parent = (await run('category', 'add', '--title', 'Food and drink', '--json')).json().category_id as number;
@@ -199,11 +199,11 @@ test.each([
   ],
   [['nonsense'], "error: unknown command 'nonsense'"],
   [['provider', 'list', '--nonsense'], "error: unknown option '--nonsense'"],
-])('%j is wrong usage, 2', async (args, said) => {
+])('%j fails with exit code 2 for wrong usage', async (args, said) => {
   expect(await run(...args)).toMatchObject({ code: 2, stdout: '', stderr: `${said}\n` });
 });
 
-test('help is everywhere and is no failure; a group alone is wrong usage', async () => {
+test('every command has --help with exit code 0; a group alone is wrong usage', async () => {
   for (const args of [
     [],
     ['provider'],
@@ -229,7 +229,7 @@ test('help is everywhere and is no failure; a group alone is wrong usage', async
   }
 });
 
-test('a database out of reach is one line', async () => {
+test('an unreachable database prints one line', async () => {
   const failed = await runCli(['migrate'], {
     DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none',
     STARTUP_WAIT_MS: '0',
@@ -245,7 +245,7 @@ test('migrating twice changes nothing', async () => {
   expect(await run('migrate', '--json')).toMatchObject({ code: 0, stdout: '{"applied":0}\n' });
 });
 
-test('the demo data goes into an empty database', async () => {
+test('demo load fills an empty database', async () => {
   const own = { DATABASE_URL: databaseUrl(await ownDatabase()), DATA_DIR: temporaryFolder() };
   const created = await runCli(['demo', '--json'], own);
   expect(created.json()).toEqual({ api_key: expect.stringMatching(/^cbs_/) as string });
@@ -254,7 +254,7 @@ test('the demo data goes into an empty database', async () => {
   expect(providers[0]).toMatchObject({ title: 'Fjordkurs Bergen', parent_id: null });
 });
 
-test('where no database was made before, only what begins one makes it', async () => {
+test('only commands that initialise data create the embedded database', async () => {
   const folder = temporaryFolder();
   const own = { DATA_DIR: join(folder, 'nowhere') };
   const provider = ['--provider', '1'];
@@ -278,7 +278,7 @@ test('where no database was made before, only what begins one makes it', async (
   expect(await runCli(['demo'], { DATA_DIR: join(folder, 'demo') })).toMatchObject({ code: 0 });
 });
 
-test('with the embedded database it works without a server, beside one, and after it', async () => {
+test('the CLI works with the embedded database without, beside and after a server', async () => {
   const own = { DATA_DIR: temporaryFolder() };
   const before = (await runCli(['provider', 'create', '--title', 'Before', '--json'], own)).json();
   const server = await startServer(own);

@@ -41,7 +41,7 @@ test('/ready, doctor and the log warn of a clock that is more than a minute ahea
   await eventually(() => expect(log).toEqual([warning]));
 });
 
-test('a mail is due at once by the real clock, whatever the stamp of its booking', async () => {
+test("a mail is due immediately by the real clock, not the booking's timestamp", async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   await testApp.database.pool.query(...setClock(365 * 86_400, me.id));

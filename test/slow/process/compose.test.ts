@@ -20,7 +20,7 @@ const { services, networks, volumes, configs } = parse(readFileSync('docker-comp
 /** As Compose interpolates it: the scripts name no variable of the host. */
 const script = (name: 'start' | 'role') => configs[name].content.replaceAll('$$', '$');
 
-test('the Compose file confines the server and lets in nobody without a password', () => {
+test('the Compose file restricts the server and requires a password', () => {
   expect(services.server).toMatchObject({
     read_only: true,
     tmpfs: ['/tmp'],
@@ -41,7 +41,7 @@ test('the Compose file confines the server and lets in nobody without a password
   for (const { content } of Object.values(configs)) expect(content.replaceAll('$$', '')).not.toContain('$');
 });
 
-test('the first start makes passwords, each for one user, and further starts keep them', async () => {
+test('the first start creates passwords, each readable by one user, and later starts keep them', async () => {
   const folder = temporaryFolder();
   const [passwords, bin, owners] = ['passwords', 'bin', 'owners'].map((name) => join(folder, name)) as [
     string,
@@ -82,7 +82,7 @@ test('the first start makes passwords, each for one user, and further starts kee
   expect(contents()).toEqual([superuser, role, url]);
 });
 
-test('the role of the Compose file is no superuser, and a server migrates and serves with it', async () => {
+test('the Compose role is not a superuser and can migrate and serve', async () => {
   const name = `booking_compose_${process.pid}`;
   await asAdmin(`create database ${name}`);
   onTestFinished(async () => {
@@ -125,7 +125,7 @@ const hasPsql = () => {
   }
 };
 
-test.runIf(hasPsql())('psql runs the script of the role as it stands', async () => {
+test.runIf(hasPsql())('psql runs the role script unmodified', async () => {
   const name = `booking_psql_${process.pid}`;
   await asAdmin(`create database ${name}`);
   onTestFinished(async () => {

@@ -17,14 +17,14 @@ test.each([
   ['BOOTSTRAP_API_KEY_PATH', 'did you mean BOOTSTRAP_API_KEY?'],
   ['data_dir', 'did you mean DATA_DIR?'],
   ['DATABASE_HOST', 'is not known and has no effect'],
-])('%s is warned of without its value', (name, words) => {
+])('an unknown variable %s is logged without its value', (name, words) => {
   const { warnings } = readConfig({ DATABASE_URL: url, [name]: 'secret' });
   expect(warnings).toEqual([expect.stringContaining(words)]);
   expect(warnings.join()).toContain(name);
   expect(warnings.join()).not.toContain('secret');
 });
 
-test('variables of other programs are not warned of', () => {
+test('variables of other programs are not logged', () => {
   const others = ['HOME', 'PATH', 'HOSTNAME', 'PORTS', 'PWD', 'MALLOC_ARENA_MAX', 'DATABASE_PORT_5432_TCP_ADDR'];
   const kubernetes = ['DATABASE_SERVICE_HOST', 'SMTP_SERVICE_PORT', 'DATABASE_PORT', 'npm_config_cache'];
   const env = Object.fromEntries([...others, ...kubernetes].map((name) => [name, 'x']));
@@ -48,7 +48,7 @@ test('secrets are read from files', () => {
   expect(() => readConfig({ SMTP_URL_FILE: file })).toThrow('SMTP_URL must be an smtp or smtps address');
 });
 
-test('production falls back to no embedded database and no demo data', () => {
+test('production never uses the embedded database or demo data by default', () => {
   const production = { NODE_ENV: 'production' };
   expect(() => readConfig(production)).toThrow('DATABASE_URL is missing; for the embedded database');
   expect(readConfig({ ...production, EMBEDDED_DATABASE: 'true' })).toMatchObject({ DEMO_DATA: false, HOST: '0.0.0.0' });
@@ -80,21 +80,21 @@ test('an unknown database ends the start without waiting', async () => {
   expect(await runCli(['provider', 'list'], env)).toMatchObject({ code: 1 });
 });
 
-test('an address that is not of this machine is blamed on HOST', async () => {
+test('an address of another machine is an error that names HOST', async () => {
   const server = await startServer({ DATABASE_URL: databaseUrl(await ownDatabase()), HOST: '192.0.2.1' });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('cannot listen on HOST 192.0.2.1 (EADDRNOTAVAIL)');
   expect(server.errors()).not.toContain('database');
 });
 
-test('a missing certificate file is named at once', async () => {
+test('a missing certificate file is reported at start', async () => {
   const DATABASE_URL = `postgres://booking@localhost/x?sslmode=verify-full&sslrootcert=/no/such.pem`;
   const server = await startServer({ DATABASE_URL, STARTUP_WAIT_MS: '3000000' });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('the file /no/such.pem cannot be read (ENOENT)');
 });
 
-test('a role with the grants of the documentation books; without one requests answer 503', async () => {
+test('a role with the documented grants can book; without a grant requests get 503', async () => {
   const name = await ownDatabase();
   const role = `runtime_${name}`;
   const owner = new Client(connectionTo(name));

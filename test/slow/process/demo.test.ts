@@ -76,14 +76,14 @@ const dayOf = async ({ pool }: TestApp['database']) =>
   (await pool.query<{ day: string }>('select current_date::text as day')).rows[0]!.day;
 const rowsOf = async <T extends Item>(query: string) => (await testApp.database.pool.query<T>(query)).rows;
 
-test('the key that was asked for opens the demo school and its 40 courses', async () => {
+test('the requested key gives access to the demo school and its 40 courses', async () => {
   expect(loaded).toBe(key);
   expect(await get<object>('/v2/schools')).toMatchObject({ school: { title: 'Fjordkurs Bergen' } });
   expect(courses.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
   expect(new Set(courses.map(({ title }) => title.toLowerCase())).size).toBe(40);
 });
 
-test('there are two approved partners, one that asks, and a sub-school', async () => {
+test('there are two approved partners, a pending one and a sub-school', async () => {
   const schools = await listProviders(testApp.database);
   const demo = schools[0]!.provider_id;
   expect(schools.map(({ parent_id }) => parent_id)).toEqual([null, null, null, null, demo]);
@@ -92,7 +92,7 @@ test('there are two approved partners, one that asks, and a sub-school', async (
   expect(connections.map(({ status }) => status)).toEqual(['approved', 'approved', 'requested']);
 });
 
-test("partners' public courses show when they are included, and only those", async () => {
+test("only partners' public courses are listed with include_partners", async () => {
   const all = await get('/v2/courses?limit=250&include_partners=1');
   const theirs = all.filter(({ provider }) => provider?.title !== 'Fjordkurs Bergen');
   expect(all).toHaveLength(40 + theirs.length);
@@ -118,7 +118,7 @@ test('courses are taught in Norwegian, in English and in other languages', () =>
   expect(taught('no').length + taught('en').length).toBeLessThan(40);
 });
 
-test('description_language changes the texts of the courses that have it, and no others', async () => {
+test('description_language changes only the texts of translated courses', async () => {
   expect(courses.filter(({ description_languages }) => description_languages.length > 0).length).toBeGreaterThanOrEqual(
     20,
   );
@@ -129,7 +129,7 @@ test('description_language changes the texts of the courses that have it, and no
   expect(changed.map(({ id }) => id)).toEqual(translated.map(({ id }) => id));
 });
 
-test('every course is in a category below another, and carries tags', async () => {
+test('every course is in a subcategory and has tags', async () => {
   const unsorted = courses.filter(({ categories }) => categories.length === 0);
   expect(unsorted).toEqual([]);
   expect(courses.flatMap(({ categories }) => categories).filter(({ titleParent }) => titleParent === '')).toEqual([]);
@@ -137,7 +137,7 @@ test('every course is in a category below another, and carries tags', async () =
   expect((await get<unknown[]>('/v2/course-tags')).length).toBeGreaterThanOrEqual(10);
 });
 
-test('prices differ, some are free, and the main product has the same price', async () => {
+test('prices vary, some courses are free, and the main product has the course price', async () => {
   const priced = await get<(Course & { products: object[] })[]>('/v2/courses?limit=250&include[]=products');
   expect(new Set(priced.map(({ price }) => price.value)).size).toBeGreaterThan(20);
   expect(priced.filter(({ price }) => price.value === 0).length).toBeGreaterThan(0);
@@ -188,7 +188,7 @@ test('dates are canceled, postponed, invisible, deleted, in another time zone an
   expect(changes[0]!['start_at'] > today).toBe(true);
 });
 
-test('some dates are full, and people wait on some', () => {
+test('some dates are full and some have waiting lists', () => {
   const states = coming().map(({ seats_status }) => seats_status as string);
   expect(states.filter((state) => state === 'fully_booked').length).toBeGreaterThanOrEqual(2);
   expect(states.filter((state) => state === 'waiting_list').length).toBeGreaterThanOrEqual(3);
@@ -201,7 +201,7 @@ const counted = ({ coursedate_id }: Item, ...statuses: number[]) =>
   participants.filter(({ coursedate, status }) => coursedate.id === coursedate_id && statuses.includes(status.id))
     .length;
 
-test('the seats are settled: nobody waits beside a free one, and only full dates are overbooked', () => {
+test('nobody waits while a seat is free, and only full dates are overbooked', () => {
   for (const date of dates) {
     const { allocated_capacity: capacity, booking_status: booked } = date['seats'];
     expect([booked.num, booked.num_waiting], date['title']).toEqual([counted(date, 1, 2, 7), counted(date, 3)]);
@@ -214,7 +214,7 @@ test('the seats are settled: nobody waits beside a free one, and only full dates
   expect(new Set(participants.map(({ status }) => status.id))).toEqual(new Set([1, 2, 3, 4, 7, 8]));
 });
 
-test('who waits came after those who have a seat', () => {
+test('waiting participants were booked after seated ones', () => {
   const waiting = participants.filter(({ status }) => status.id === 3);
   for (const { coursedate, status_updated_at: since } of waiting) {
     const seated = participants.filter((one) => one['coursedate'].id === coursedate.id && one['status'].id === 1);
@@ -222,7 +222,7 @@ test('who waits came after those who have a seat', () => {
   }
 });
 
-test('children with trigger values take seats of their own', () => {
+test('children with trigger values have their own seats', () => {
   const children = dates.filter(({ parent_id }) => parent_id !== null);
   expect(children.map(({ trigger_value }) => trigger_value)).toEqual(['formiddag', 'ettermiddag']);
   expect(children.every((child) => counted(child, 1) > 0)).toBe(true);
@@ -232,7 +232,7 @@ test('children with trigger values take seats of their own', () => {
   ]);
 });
 
-test('a bundle holds three coming dates, and virtual dates have an address to meet at', () => {
+test('a bundle has three future dates, and virtual dates have a meeting URL', () => {
   const bundled = dates.filter(({ bundle }) => bundle !== null);
   expect(bundled.map(({ bundle }) => bundle.items.length)).toEqual([3, 3, 3]);
   expect(bundled.every(({ start_at }) => start_at > today)).toBe(true);
@@ -245,7 +245,7 @@ test('a bundle holds three coming dates, and virtual dates have an address to me
   }
 });
 
-test('every date has gatherings from its first day to its last, with who teaches', () => {
+test('every date has gatherings from its first to its last day, with instructors', () => {
   for (const { title, start_at, end_at, gatherings, instructors } of dates) {
     expect(gatherings[0].gathering_at.slice(0, 10), title).toBe(start_at);
     expect(gatherings.at(-1).gathering_end_at.slice(0, 10), title).toBe(end_at);
@@ -279,7 +279,7 @@ test('instructors and admin users are connected, one instructor is archived, and
   expect(new Set(input)).toEqual(new Set(roles.map(({ id }) => id as number)));
 });
 
-test('attendance is kept of past gatherings, and who passed a course with a certificate has one', () => {
+test('past gatherings have attendance, and participants who passed have a certificate', () => {
   const registered = participants.flatMap((one) => one['attendance'] as Item[]);
   expect(registered.filter(({ attended }) => attended === true).length).toBeGreaterThan(200);
   expect(registered.filter(({ attended }) => attended === false).length).toBeGreaterThan(20);
@@ -299,7 +299,7 @@ test('attendance is kept of past gatherings, and who passed a course with a cert
   expect(participants.filter(({ passed }) => passed).length).toBeGreaterThan(certified.length);
 });
 
-test('nobody is on a date twice, and who books for somebody is told', () => {
+test('nobody is on a date twice, and orders name the person who booked', () => {
   const seats = participants.map(({ coursedate, user }) => `${coursedate.id}/${user.id}`);
   expect(new Set(seats).size).toBe(seats.length);
   expect(participants.filter(({ booker_name, booker_email }) => !booker_name || !booker_email)).toEqual([]);
@@ -307,7 +307,7 @@ test('nobody is on a date twice, and who books for somebody is told', () => {
   expect(new Set(participants.map(({ idPaid }) => idPaid))).toEqual(new Set([1, 3]));
 });
 
-test('campaigns stand in every state, with and without code, by percent and by value', () => {
+test('campaigns exist in every state, with and without code, by percentage and amount', () => {
   const having = (condition: (campaign: Item) => boolean) => campaigns.filter(condition);
   for (const state of ['running', 'waiting', 'expired']) {
     const found = having((campaign) => campaign[state] === true && campaign['type'] === 'Campaign');
@@ -321,7 +321,7 @@ test('campaigns stand in every state, with and without code, by percent and by v
   expect([agreement!['running'], agreement!['customers'].length, more]).toEqual([true, 1, []]);
 });
 
-test('an order has a discount exactly as its campaign gives it, and totals as its line says', () => {
+test('order discounts match the campaign and totals match the lines', () => {
   const hundredths = (amount: number) => Math.round(amount * 100);
   for (const { title, lines, campaign, calculated_totals: totals } of orders) {
     expect(lines, title).toHaveLength(1);
@@ -349,7 +349,7 @@ test('an order has a discount exactly as its campaign gives it, and totals as it
   expect(orders.filter(({ calculated_totals }) => calculated_totals.total_amount_of_vat > 0).length).toBeGreaterThan(3);
 });
 
-test('a campaign is given only for its courses and customers, and never an archived, inactive or waiting one', () => {
+test('orders only use active campaigns valid for their course and customer', () => {
   const agreement = campaigns.find(({ type }) => type === 'Agreement')!;
   for (const { title, idCampaign, customer, lines } of orders) {
     const campaign = campaigns.find(({ id }) => id === idCampaign);
@@ -361,7 +361,7 @@ test('a campaign is given only for its courses and customers, and never an archi
   }
 });
 
-test('some orders are exported, some are not, and exported prices stay', async () => {
+test('some orders are exported and keep their prices', async () => {
   const waiting = await walk('/v2/orders?exported=0');
   expect(waiting.length).toBeGreaterThan(30);
   expect(orders.length - waiting.length).toBeGreaterThan(50);
@@ -377,7 +377,7 @@ test('some orders are exported, some are not, and exported prices stay', async (
   expect(invoiced).toBeGreaterThan(exported);
 });
 
-test('there are vouchers that are fresh, partly used, used up, expired and archived', async () => {
+test('there are unused, partly used, used up, expired and archived vouchers', async () => {
   const vouchers = await rowsOf(`select balance = amount as whole, balance = 0 as spent,
     coalesce(expires_at < now(), false) as expired, archived_at is not null as archived from vouchers order by id`);
   const fresh = { whole: true, spent: false, expired: false, archived: false };
@@ -390,7 +390,7 @@ test('there are vouchers that are fresh, partly used, used up, expired and archi
   ]);
 });
 
-test('people and texts are made up: every address ends in .example', () => {
+test('people and texts are fictional: every address ends in .example', () => {
   const texts = JSON.stringify(demoSchoolLines(calendarOn(today)).filter(({ kind }) => kind !== 'course'));
   const hosts = [...texts.matchAll(/@([\w.-]+)|https?:\/\/([\w.-]+)/g)].map(([, mail, site]) => mail ?? site!);
   expect(hosts.length).toBeGreaterThan(250);
@@ -398,12 +398,12 @@ test('people and texts are made up: every address ends in .example', () => {
   expect(hosts.filter((host) => !/\.example(_|$)/.test(host))).toEqual([]);
 });
 
-test('the same day makes the same lines', () => {
+test('the same day generates the same lines', () => {
   const [once, again] = [demoSchoolLines(calendarOn('2028-02-29')), demoSchoolLines(calendarOn('2028-02-29'))];
   expect(again).toEqual(once);
 });
 
-test('whatever the day, all but the running dates are past or coming, and none is on that day', () => {
+test('for any day, all but the running dates are past or future', () => {
   for (let day = '2027-12-20'; day < '2029-01-10'; day = plusDays(day, 1)) {
     const calendar = calendarOn(day);
     const runs = dateLines(calendar, runsOn(calendar)).filter(({ kind }) => kind === 'coursedate') as Item[];
@@ -421,7 +421,7 @@ test.each(['2026-03-29', '2024-02-29', '2025-10-26', '2025-12-31'])('it can be l
   expect({ ...counts, attendances: 0 }).toEqual({ ...(await rowCounts(testApp.database)), attendances: 0 });
 });
 
-test('a line that is refused stops everything, and says which and why', async () => {
+test('a rejected line aborts the load with its number and reason', async () => {
   const database = await empty();
   await database.pool.query(`create function fail() returns trigger language plpgsql as
     $$ begin if new.code like '%0518' then raise exception 'no' using errcode = 'check_violation', constraint = 'made_up'; end if; return new; end $$;
@@ -452,11 +452,11 @@ async function rowCounts({ pool }: TestApp['database']) {
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
-test('a file that is imported later meets no refs of the demo', async () => {
+test('refs of a later import do not collide with the demo data', async () => {
   expect(await rowsOf('select * from import_refs')).toEqual([]);
 });
 
-test('loading it again answers null, asks for no key and changes nothing', async () => {
+test('a second load returns null, creates no key and changes nothing', async () => {
   const [before, versions] = [await rowCounts(testApp.database), await clocks()];
   const again = await loadDemo(testApp.database, settings, () => {
     throw new Error('no key is needed');
@@ -477,7 +477,7 @@ async function empty() {
 
 const nothing = (counts: Record<string, number>) => Object.values(counts).every((count) => count === 0);
 
-test('when the key cannot be written down nothing is loaded', async () => {
+test('nothing is loaded when the key file cannot be written', async () => {
   const database = await empty();
   const failing = loadDemo(database, settings, () => {
     throw new Error('the disk is full');
@@ -487,7 +487,7 @@ test('when the key cannot be written down nothing is loaded', async () => {
   expect(await loadDemo(database, settings, () => key)).toBe(key);
 });
 
-test('a failure near the end leaves nothing', async () => {
+test('a failure near the end rolls everything back', async () => {
   const database = await empty();
   await database.pool.query(`create function fail() returns trigger language plpgsql as
     $$ begin if new.status = 'requested' then raise exception 'late'; end if; return new; end $$;
@@ -496,7 +496,7 @@ test('a failure near the end leaves nothing', async () => {
   expect(nothing(await rowCounts(database))).toBe(true);
 });
 
-test('of several loads at once one loads', async () => {
+test('only one of several concurrent loads runs', async () => {
   const database = await empty();
   const keys = await Promise.all(['a', 'b', 'c'].map((one) => loadDemo(database, settings, () => one.repeat(40))));
   expect(keys.filter((one) => one !== null)).toHaveLength(1);
@@ -508,7 +508,7 @@ test('of several loads at once one loads', async () => {
   expect(starts.rows[0]!.coming).toBeGreaterThan(10);
 });
 
-test('the demo school goes out and comes back the same, bookings and all', async () => {
+test('the demo school survives an export and an import', async () => {
   const [{ provider_id: id } = { provider_id: 0 }] = await listProviders(testApp.database);
   const demo = { get: (url: string) => send(testApp.app, { url, headers: { 'x-api-key': key } }) };
   const copy = await testApp.createProvider();
@@ -525,7 +525,7 @@ async function listed(me: Pick<Provider, 'get'>) {
   return responses;
 }
 
-test('partners have coming dates, and one date of the school is without a location', async () => {
+test('partners have future dates, and one date has no location', async () => {
   const coming = await get<Item[]>('/v2/nextcoursedates?include_partners=1');
   const ofPartner = (title: string) => coming.filter((date) => date['provider'].title === title);
   expect(ofPartner('Hansa Matakademi').length).toBeGreaterThan(2);
@@ -536,7 +536,7 @@ test('partners have coming dates, and one date of the school is without a locati
   expect(own[0]!['gatherings'].map((one: Item) => one['idLocation'])).toEqual([null, null]);
 });
 
-test('the course user and the voucher codes that the README names are in the data', async () => {
+test('the course user and voucher codes of the README exist', async () => {
   const [, username, password] = /course user `(\S+)` has the password `([^`]+)`/.exec(readme)!;
   const headers = { 'x-api-key': key };
   const payload = { username, password, create_login_url: true };

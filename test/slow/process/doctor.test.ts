@@ -43,7 +43,7 @@ async function school(me: Provider) {
 const rowsOf = async ({ pool }: Database, table: string) =>
   (await pool.query<{ id: number; updated_at: string }>(`select * from ${table} order by id`)).rows;
 
-test('a sound database has no difference, and it says how much was looked at', async () => {
+test('doctor finds no difference in a sound database and prints how much it checked', async () => {
   const { createProvider, doctor } = await ownWorld();
   expect(await doctor()).toMatchObject({
     code: 0,
@@ -64,7 +64,7 @@ test('a sound database has no difference, and it says how much was looked at', a
   ]);
 });
 
-test('differences made by hand are found, mended and found no more', async () => {
+test('doctor finds and repairs corrupted counters', async () => {
   const { database, createProvider, doctor } = await ownWorld();
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
@@ -187,7 +187,7 @@ const seatsOf = async ({ pool }: Database, dateId: number) =>
     )
   ).rows[0]!;
 
-test('what changes between the look and the lock is counted once more under the lock', async () => {
+test('a counter that changes before the lock is recounted under the lock', async () => {
   const { database, createProvider } = await ownWorld();
   const me = await createProvider();
   const { courseId, dateId } = await school(me);
@@ -213,7 +213,7 @@ test('what changes between the look and the lock is counted once more under the 
   expect(await seatsOf(database, dateId)).toEqual({ num_confirmed: 5, updated_at: before });
 });
 
-test('while others book, nothing is found that is not there', async () => {
+test('doctor reports no false differences during concurrent bookings', async () => {
   const { database, createProvider } = await ownWorld();
   const me = await createProvider();
   const { courseId, dateId } = await school(me);
@@ -236,7 +236,7 @@ test('while others book, nothing is found that is not there', async () => {
   await Promise.all([look(), Promise.all([book(), book()]).finally(() => (done = true))]);
 });
 
-test('a provider that is not there is one line', async () => {
+test('an unknown provider prints one line', async () => {
   const { doctor } = await ownWorld();
   expect(await doctor('--provider', '999999')).toMatchObject({
     code: 1,
@@ -263,7 +263,7 @@ async function vouchersOf({ pool }: Database, me: Provider) {
   return { voucher, redeem };
 }
 
-test('a balance is what orders left of its voucher', async () => {
+test('a voucher balance equals its amount minus its orders', async () => {
   const { database, createProvider } = await ownWorld();
   const me = await createProvider();
   const [first, second] = [await school(me), await school(me)];
@@ -286,7 +286,7 @@ test('a balance is what orders left of its voucher', async () => {
   expect(await examine(database, {})).toMatchObject({ checked: { vouchers: 3 }, differences: [] });
 });
 
-test('a voucher that orders took more of than it held is spent', async () => {
+test('an overspent voucher gets a balance of zero', async () => {
   const { database, createProvider, doctor } = await ownWorld();
   const me = await createProvider();
   const { orderId } = await school(me);
@@ -307,7 +307,7 @@ test('a voucher that orders took more of than it held is spent', async () => {
   expect((await examine(database, {})).differences).toEqual([]);
 });
 
-test('what the database refuses to store is told with the whole report, and the rest is mended', async () => {
+test('a repair that the database rejects is reported and the rest is repaired', async () => {
   const { database, createProvider, doctor } = await ownWorld();
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];

@@ -26,7 +26,7 @@ const notRun: Record<string, string> = {
 /** Blocks with curl are run by examples.test.ts, where the page is one of its own. */
 const runAsExamples = ['README.md', 'docs/interface.md'];
 
-test('each command of the README and docs is run, or has a reason not to be', () => {
+test('each command in the README and docs is run or has a reason to be skipped', () => {
   const left = blocks.flatMap(({ page, text }) => {
     if (text.includes('curl') && (runAsExamples.includes(page) || text.startsWith('docker compose'))) return [];
     const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
@@ -39,7 +39,7 @@ test('each command of the README and docs is run, or has a reason not to be', ()
 /** Commands that need a row which the demo data has not, with what they say instead. */
 const refused: Record<string, RegExp> = { [`${prefix}mail retry 17`]: /Mail 17 not found/ };
 
-test('each cli command of the README and docs works as pasted, with the demo data', { timeout: 240_000 }, async () => {
+test('each cli command in the README and docs works with the demo data', { timeout: 240_000 }, async () => {
   const [folder, dataFolder] = [temporaryFolder(), temporaryFolder()];
   const server = await startServer({ DATA_DIR: dataFolder, DEMO_DATA: 'true' });
   onTestFinished(() => void server.child.kill('SIGTERM'));

@@ -12,7 +12,7 @@ const examplesOf = (file: string) =>
 /** Beside what it prints each `curl` tells its status, on standard error. */
 const telling = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }`;
 
-test.each(['README.md', 'docs/interface.md'])('no example of %s is refused, with the demo data', async (file) => {
+test.each(['README.md', 'docs/interface.md'])('every example of %s succeeds with the demo data', async (file) => {
   const server = await startServer({ DATA_DIR: temporaryFolder(), DEMO_DATA: 'true', LOG_FORMAT: 'pretty' });
   onTestFinished(() => void server.child.kill('SIGTERM'));
   const KEY = /cbs_\S+/.exec(server.output())![0];

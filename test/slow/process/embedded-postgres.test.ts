@@ -48,7 +48,7 @@ afterEach(async () => {
 
 const one = { rows: [{ n: 1 }] };
 
-test('the data survive a stop, which leaves no process', async () => {
+test('data survives a stop, which leaves no process', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.query('create table kept as select 1 as n');
@@ -60,7 +60,7 @@ test('the data survive a stop, which leaves no process', async () => {
   expect(await second.query('select n from kept')).toEqual(one);
 });
 
-test('users share one server, whoever comes or ends first', async () => {
+test('processes share one server regardless of start and stop order', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.query('create table kept as select 1 as n');
@@ -77,7 +77,7 @@ test('users share one server, whoever comes or ends first', async () => {
   expect(findProcesses(dataDir).all).toEqual([]);
 });
 
-test('the only user killed: the server stops cleanly', async () => {
+test('the server stops cleanly when its only user process is killed', async () => {
   const dataDir = dataDirOfTest();
   const only = await readyUser(dataDir);
   await only.kill();
@@ -87,7 +87,7 @@ test('the only user killed: the server stops cleanly', async () => {
   );
 });
 
-test('the server killed: it answers again, with its data', async () => {
+test('a killed server restarts with its data', async () => {
   const dataDir = dataDirOfTest();
   const only = await readyUser(dataDir);
   await only.query('create table kept as select 1 as n');
@@ -101,7 +101,7 @@ test.each([
   ['whole', (pids: number[]) => pids],
   ['first', (pids: number[]) => pids.slice(0, 1)],
   ['second', (pids: number[]) => pids.slice(1)],
-])('the %s watchdog killed: its user starts another one, and nothing is left behind', async (_, some) => {
+])('a killed %s watchdog is replaced and leaves nothing behind', async (_, some) => {
   const dataDir = dataDirOfTest();
   const only = await readyUser(dataDir);
   await only.query('create table kept as select 1 as n');
@@ -117,7 +117,7 @@ test.each([
   expect(findProcesses(dataDir).all).toEqual([]);
 });
 
-test('the watchdog and its user killed: the next start takes the orphan over', async () => {
+test('the next start takes over a server whose watchdog and user were killed', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.query('create table kept as select 1 as n');
@@ -131,7 +131,7 @@ test('the watchdog and its user killed: the next start takes the orphan over', a
   expect(findProcesses(dataDir).server.filter((pid) => before.server.includes(pid))).toEqual([]);
 });
 
-test('a process that got the number of a server of before is left alone', async () => {
+test('a process that reuses the PID of an earlier server is not killed', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.stop();
@@ -139,7 +139,7 @@ test('a process that got the number of a server of before is left alone', async 
   await readyUser(dataDir);
 });
 
-test('starters at the same instant make one database', async () => {
+test('concurrent starts create one database', async () => {
   const dataDir = dataDirOfTest();
   const started = await Promise.all([1, 2, 3, 4].map(() => readyUser(dataDir)));
   await started[0]!.query('create table kept as select 1 as n');
@@ -149,7 +149,7 @@ test('starters at the same instant make one database', async () => {
   await allGone(dataDir);
 });
 
-test('users that come while the last one goes', async () => {
+test('a user can start while the last one stops', async () => {
   const dataDir = dataDirOfTest();
   let last = await readyUser(dataDir);
   for (let turn = 0; turn < 6; turn += 1) {
@@ -162,7 +162,7 @@ test('users that come while the last one goes', async () => {
   }
 });
 
-test.each([20, 250])('killed %i ms after making the files has begun: the next start works', async (delay) => {
+test.each([20, 250])('the next start works after a kill %i ms into creating the files', async (delay) => {
   const dataDir = dataDirOfTest();
   const first = user(dataDir);
   await vi.waitFor(() => expect(fs.readdirSync(path.join(dataDir, 'postgres')).join()).toContain('data.new.'), {
@@ -178,7 +178,7 @@ test.each([20, 250])('killed %i ms after making the files has begun: the next st
   await allGone(dataDir);
 });
 
-test('a folder with a long name and with signs', async () => {
+test('works in a folder with a long name and special characters', async () => {
   const dataDir = dataDirOfTest('with "quotes", commas and \'blanks\'', 'x'.repeat(150));
   const first = user(dataDir);
   const { socket } = await first.ready();
@@ -190,7 +190,7 @@ test('a folder with a long name and with signs', async () => {
   fs.rmdirSync(socket!);
 });
 
-test('a project below a folder with signs that only its owner can enter runs copied programs', async () => {
+test('a project in a private folder with special characters runs copied binaries', async () => {
   const root = path.dirname(dataDirOfTest());
   const tmp = path.join(root, 'tmp');
   fs.mkdirSync(tmp, { mode: 0o755 });
@@ -217,7 +217,7 @@ test('a project below a folder with signs that only its owner can enter runs cop
   );
 });
 
-test.runIf(isRoot)('a folder the other user cannot enter: a note says where the files are', async () => {
+test.runIf(isRoot)('a folder inaccessible to the database user gets a note with the real location', async () => {
   const dataDir = dataDirOfTest('deep');
   fs.mkdirSync(dataDir, { recursive: true });
   fs.chmodSync(path.dirname(dataDir), 0o700);
@@ -238,7 +238,7 @@ test.runIf(isRoot)('a folder the other user cannot enter: a note says where the 
   expect((await user(dataDir).ready()).error).toMatch(/database-location says .* not there/);
 });
 
-test('what cannot work is said in one sentence', async () => {
+test('unsupported setups fail with one sentence', async () => {
   const dataDir = dataDirOfTest();
   const first = await readyUser(dataDir);
   await first.stop();

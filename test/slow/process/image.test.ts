@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { ownDatabase } from '../../support/test-app.ts';
 
-test('the image starts Node with the options and variables of a start by hand, as the documentation says', () => {
+test('the image starts Node with the documented options and variables', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
   const [, command] = /^exec env ((?:\w+=\d+ )+node --.*)/.exec(scripts.start)!;
   const final = readFileSync('Dockerfile', 'utf8')
@@ -31,7 +31,7 @@ test('the image listens on all addresses, logs JSON, and is labelled with its ve
   expect(final).toContain('org.opencontainers.image.revision=$REVISION');
 });
 
-test('what the image installs is all that the service needs', async () => {
+test('the packages of the image are sufficient to run the service', async () => {
   const folder = temporaryFolder();
   const final = readFileSync('Dockerfile', 'utf8')
     .split(/^FROM /m)

@@ -9,7 +9,7 @@ const run = (...args: string[]) => runCli(args, { DATABASE_URL: databaseUrl(inje
 const allow = ['--allow', 'partners,categories'];
 const lines = (objects: object[]) => objects.map((object) => `${JSON.stringify(object)}\n`).join('');
 
-test('a file goes in, out again readable by its owner alone, and into another provider', async () => {
+test('a file is imported, exported readable by its owner only, and imported into another provider', async () => {
   const testApp = await sharedTestApp();
   const [me, copy, partner] = [
     await testApp.createProvider(),
@@ -47,7 +47,7 @@ test('a file goes in, out again readable by its owner alone, and into another pr
 
 const form = '(expected one object a line such as {"kind":"tag","ref":"t1","title":"Evening"})';
 
-test('bad lines are told on the error output, in order, and end the command with 1', async () => {
+test('invalid lines are printed to stderr in order and the exit code is 1', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'bad.ndjson');
@@ -76,7 +76,7 @@ test('bad lines are told on the error output, in order, and end the command with
   expect((await me.get('/v2/course-tags')).json()).toEqual([]);
 });
 
-test('locations, customers and course users come and go as CSV', async () => {
+test('locations, customers and course users can be imported and exported as CSV', async () => {
   const testApp = await sharedTestApp();
   const [me, copy] = [await testApp.createProvider(), await testApp.createProvider()];
   const folder = temporaryFolder();
@@ -125,7 +125,7 @@ test('locations, customers and course users come and go as CSV', async () => {
   expect([back.stderr, back.json()]).toEqual(['', { read: 2, known: 0, written: 2, bad: 0 }]);
 });
 
-test('a CSV file that breaks off in quotes, and a bad record, are told by their line', async () => {
+test('an unterminated quote and an invalid CSV record are reported by line', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'bad.csv');
@@ -152,7 +152,7 @@ test.each([
   expect([code, stderr]).toEqual([1, `error: ${message}\n`]);
 });
 
-test('a file approves partners and adds categories only with --allow, and nothing is written without it', async () => {
+test('partners and categories in a file require --allow; without it nothing is written', async () => {
   const testApp = await sharedTestApp();
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   const file = join(temporaryFolder(), 'beyond.ndjson');
@@ -172,7 +172,7 @@ test('a file approves partners and adds categories only with --allow, and nothin
   expect((await run('import', file, '--provider', String(me.id), ...allow)).code).toBe(0);
 });
 
-test('a bad line is told with the form of each field at fault', async () => {
+test('an invalid line is reported with the expected format of each field', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'forms.ndjson');
@@ -219,7 +219,7 @@ test('a bad line is told with the form of each field at fault', async () => {
   );
 });
 
-test('after 50 bad lines the rest is counted', async () => {
+test('after 50 invalid lines the rest is only counted', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const file = join(temporaryFolder(), 'many.ndjson');

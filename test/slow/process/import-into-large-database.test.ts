@@ -17,7 +17,7 @@ function* school(participants: number) {
   }
 }
 
-test('an import after the import of a smaller provider reads each table a few times per row', async () => {
+test('a large import after a small one does not scan tables repeatedly', async () => {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
   onTestFinished(testApp.close);
@@ -47,7 +47,7 @@ test('an import after the import of a smaller provider reads each table a few ti
   expect(perRow.filter(([, times]) => times > 60)).toEqual([]);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the import and its statement in the database', async (signal) => {
+test.each(['SIGINT', 'SIGTERM'] as const)('%s stops the import and its database statement', async (signal) => {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
   onTestFinished(testApp.close);

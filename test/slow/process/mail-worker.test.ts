@@ -32,7 +32,7 @@ async function processWorld(env: Record<string, string> = {}) {
   };
 }
 
-test('without a mail server each mail is a whole file within 3 seconds, named in the log, its link is not', async () => {
+test('without a mail server each mail is written to a file within 3 seconds; the log has its name but no link', async () => {
   const { env, database, createProvider } = await processWorld({ PUBLIC_URL: 'https://booking.example/school' });
   const me = await createProvider('Øystese kurs');
   const server = await startServer(env);
@@ -66,7 +66,7 @@ test('without a mail server each mail is a whole file within 3 seconds, named in
   }
 });
 
-test('one mail leaves within 3 seconds of its commit, in the language of the service', async () => {
+test('a mail is sent within 3 seconds of its commit, in the language of the service', async () => {
   const smtp = await startMailServer();
   const { env, createProvider } = await processWorld({
     SMTP_URL: smtp.url.replace('//', '//booking:sesam@'),
@@ -90,7 +90,7 @@ test('one mail leaves within 3 seconds of its commit, in the language of the ser
   expect(readdirSync(env.DATA_DIR)).toEqual([]);
 });
 
-test('a server that is killed while it sends costs one more of the same mail, by another server', async () => {
+test('a mail is sent again by another server if the first is killed while sending', async () => {
   let arrived = 0;
   const smtp = await startMailServer();
   // Takes the whole mail, and is told nothing: the server dies before it knows.
@@ -125,7 +125,7 @@ test('a mail that is sent twice has one Message-ID', async () => {
   expect(extractToken(first!.text)).not.toBe(extractToken(second!.text));
 });
 
-test('a server that stops finishes the mail it is sending, and starts no other', async () => {
+test('a stopping server finishes the current mail and starts no other', async () => {
   let receiving = false;
   const smtp = await startMailServer({
     onMailFrom: (_address, _session, done) => {
@@ -145,7 +145,7 @@ test('a server that stops finishes the mail it is sending, and starts no other',
   expect((await readOutbox(testApp)).map(({ sent }) => sent)).toEqual([true, false]);
 });
 
-test('a slow mail server gets a mail once, even when the server stops and has no time for requests', async () => {
+test('a slow mail server gets a mail once, even during a shutdown', async () => {
   let receiving = false;
   const smtp = await startMailServer({
     onMailFrom: (_address, _session, done) => {
@@ -163,7 +163,7 @@ test('a slow mail server gets a mail once, even when the server stops and has no
   expect(await readOutbox(testApp)).toMatchObject([{ sent: true, attempts: 1 }]);
 });
 
-test('mails can be listed, and tried again on the command line', async () => {
+test('the command line lists and retries mails', async () => {
   const testApp = await processWorld();
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   let refusing = true;
@@ -235,7 +235,7 @@ test('mails can be listed, and tried again on the command line', async () => {
   }
 });
 
-test('a mail that is on its way is not retried, and the refusal says so', async () => {
+test('retrying a mail that is being sent is rejected with the reason', async () => {
   let arrived = false;
   const smtp = await startMailServer({ onMailFrom: () => void (arrived = true) });
   const testApp = await processWorld({ SMTP_URL: smtp.url });
@@ -294,7 +294,7 @@ test.each([
   [{ SMTP_URL: 'https://user:sesam@mail.example' }, 'SMTP_URL must be an smtp or smtps address'],
   [{ SMTP_URL: 'smtp://user:sesam%zz@mail.example' }, 'SMTP_URL must be an smtp or smtps address'],
   [{ MAIL_FROM: 'School <school@mail.example>' }, 'MAIL_FROM must be an e-mail address alone'],
-])('%j is refused at the start, without being repeated', async (env, said) => {
+])('%j is rejected at start without printing it', async (env, said) => {
   const server = await startServer({ DATABASE_URL: 'postgres://127.0.0.1:1/none', ...env });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain(said);

@@ -27,7 +27,7 @@ test('a landed migration is never edited or reordered, and a new one is recorded
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-test('a role that may only read and write rows migrates nothing where nothing is to be migrated', async () => {
+test('a role without DDL rights starts on a migrated database', async () => {
   const name = await ownDatabase();
   const role = `rows_only_${name}`;
   const admin = openTestDatabase(name, { poolSize: 1 });
@@ -55,7 +55,7 @@ test('/ready names a read-only database', async () => {
   ]);
 });
 
-test('a lock that is not available is told in words', () => {
+test('an unavailable lock is explained', () => {
   const error = new DatabaseError('canceling statement due to lock timeout', 0, 'error');
   error.code = '55P03';
   expect(describeError(error)).toBe('another transaction holds a lock that this needs; try again later');

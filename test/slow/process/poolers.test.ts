@@ -36,7 +36,7 @@ test('requests succeed after the session lost its prepared statements', async ()
   expect(reported).toEqual([]);
 });
 
-test('requests succeed on sessions with prepared statements of another connection, after three of them unnamed', async () => {
+test('requests succeed on pooled sessions with foreign prepared statements', async () => {
   const { database, told: reported, requests, names } = await oneConnection();
   const before = await requests(0);
   const known = await names();
@@ -70,7 +70,7 @@ async function portBefore({ ownIds }: { ownIds: boolean }) {
   return (proxy.address() as AddressInfo).port;
 }
 
-test('import refuses a pooler, which would hand its session to others', async () => {
+test('import rejects a transaction pooler', async () => {
   const me = await (await sharedTestApp()).createProvider();
   const file = join(temporaryFolder(), 'tags.ndjson');
   writeFileSync(file, JSON.stringify({ kind: 'tag', ref: 't', title: 'Tag' }));

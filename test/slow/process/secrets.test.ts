@@ -44,7 +44,7 @@ async function started(env: Record<string, string> = {}) {
   return { ...testApp, settings, server };
 }
 
-test('a server tells no key, password or link, in its log, its answers or its name', async () => {
+test('no key, password or link is in the log, the responses or the process title', async () => {
   const smtp = await startMailServer({
     authOptional: false,
     // A server that quotes what it was told.
@@ -145,7 +145,7 @@ test.each([
   ['a broken percent', `postgres://booking:${databasePassword}%zz@127.0.0.1:1/booking`],
   ['another scheme', `mysql://booking:${databasePassword}@127.0.0.1/booking`],
   ['no such database', ''],
-])('a DATABASE_URL with %s is refused without its password', async (_name, input) => {
+])('a DATABASE_URL with %s is rejected without printing its password', async (_name, input) => {
   const DATABASE_URL = input || withPassword(databaseUrl('no_such_database'));
   const env = { DATABASE_URL, STARTUP_WAIT_MS: '0', LOG_LEVEL: 'trace', LOG_FORMAT: 'json' };
   const server = await startServer(env);
@@ -161,7 +161,7 @@ test.each([
   ['SMTP_URL', `http://booking:${smtpPassword}@127.0.0.1`],
   ['BOOTSTRAP_API_KEY', bootstrapKey],
   ['BOOTSTRAP_API_KEY', `${bootstrapKey} and a blank`],
-])('a %s that is not valid is not told', async (name, value) => {
+])('an invalid %s is not printed', async (name, value) => {
   const server = await startServer({ DATABASE_URL: databaseUrl(inject('shared')), [name]: value, LOG_LEVEL: 'trace' });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain(name);
@@ -175,7 +175,7 @@ const env = {
   BOOTSTRAP_PROVIDER: 'First',
 };
 
-test('no --help shows what is configured', async () => {
+test('--help does not show configured values', async () => {
   const subcommandsOf = (help: string) =>
     [...(help.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!);
   const seen: string[] = [];
@@ -192,7 +192,7 @@ test('no --help shows what is configured', async () => {
   expect(seen).toContain('audit list');
 });
 
-test('while it runs, the command line names no secret among the processes', async () => {
+test('the process list shows no secret of a running command', async () => {
   const child = spawn(process.execPath, ['dist/cli.js', 'provider', 'list'], {
     env: { PATH: process.env['PATH'] ?? '', ...env, STARTUP_WAIT_MS: '3000' },
     stdio: 'ignore',

@@ -49,7 +49,7 @@ function wire(port: number) {
 const posting = (apiKey: string, length: number) =>
   `POST /v2/courses HTTP/1.1\r\nhost: a\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
-test('while it drains /ready says so, everything else is answered, and then the process ends well', async () => {
+test('while draining, /ready fails, other requests succeed, and the process exits with 0', async () => {
   const server = await startWithKey({ DRAIN_MS: '1500' });
   const get = (path: string) => fetch(`${server.url}${path}`, { headers: { 'x-api-key': key } });
   expect((await get('/ready')).status).toBe(200);
@@ -90,7 +90,7 @@ async function impatient(waits: Partial<typeof limits>) {
 test.each<[string, Partial<typeof limits>, (apiKey: string) => string]>([
   ['half a header', { headersMs: 600 }, () => 'GET /v2/schools HTTP/1.1\r\nhost: a\r\nx-api'],
   ['half a body', shortly, (apiKey) => posting(apiKey, 100) + '{"title":"Never'],
-])('who sends %s and no more is told so and cut off', async (_name, waits, sent) => {
+])('a client that stops after %s gets 408 and is disconnected', async (_name, waits, sent) => {
   const { port, me } = await impatient(waits);
   const client = wire(port);
   client.send(sent(me.apiKey));
@@ -101,7 +101,7 @@ test.each<[string, Partial<typeof limits>, (apiKey: string) => string]>([
   expect((await me.get('/v2/courses')).json()).toEqual([]);
 });
 
-test('who sends a little now and then is cut off all the same', async () => {
+test('a client that trickles data is disconnected', async () => {
   const { port, me } = await impatient(shortly);
   const client = wire(port);
   client.send(posting(me.apiKey, 100));
@@ -111,7 +111,7 @@ test('who sends a little now and then is cut off all the same', async () => {
   expect(ms).toBeLessThan(600 + 2_000 + 1_500);
 });
 
-test('who waits for an answer longer than a connection may stand still gets it', async () => {
+test('a response slower than the keep-alive timeout is still delivered', async () => {
   const database = openTestDatabase(inject('shared'), { writeMs: 20_000 });
   const testApp = await openTestApp(database, { limits: { ...limits, ...shortly } });
   onTestFinished(testApp.close);
@@ -125,7 +125,7 @@ test('who waits for an answer longer than a connection may stand still gets it',
   await existing;
 });
 
-test('who sends much more than is taken hears so', async () => {
+test('a client that sends too much gets the error', async () => {
   const server = await startWithKey();
   const length = 50_000_000;
   const head = posting(key, length).replace('application/json', 'multipart/form-data; boundary=edge');
@@ -151,7 +151,7 @@ test('a connection serves several requests and is closed once it is idle', async
   expect(ms).toBeLessThan(5_000);
 });
 
-test('Link leads to PUBLIC_URL, with its path', async () => {
+test('Link uses PUBLIC_URL with its path', async () => {
   const { PUBLIC_URL } = readConfig({ PUBLIC_URL: 'https://booking.example/api/' });
   const me = await (await worldWith({ settings: { ...settings, publicUrl: PUBLIC_URL } })).createProvider();
   const first = await me.course();
@@ -160,18 +160,18 @@ test('Link leads to PUBLIC_URL, with its path', async () => {
   expect(headers['link']).toBe(`<https://booking.example/api/v2/courses?limit=1&since_id=${first}>; rel="next"`);
 });
 
-test('a time for headers that no server could keep is refused', () => {
+test('an impossible header timeout is rejected', () => {
   expect(readConfig({ HEADERS_TIMEOUT_MS: '300000' }).HEADERS_TIMEOUT_MS).toBe(300_000);
   expect(() => readConfig({ HEADERS_TIMEOUT_MS: '300001' })).toThrow('HEADERS_TIMEOUT_MS must be <= 300000');
 });
 
-test('a server starts with the longest time for headers', async () => {
+test('a server starts with the longest header timeout', async () => {
   const { app } = await worldWith({ limits: { ...limits, headersMs: 300_000 } });
   await app.listen({ port: 0, host: '127.0.0.1' });
   expect(app.server.headersTimeout).toBe(300_000);
 });
 
-test('PUBLIC_URL and CATALOG_URL are read as a browser spells them', () => {
+test('PUBLIC_URL and CATALOG_URL are normalised like in a browser', () => {
   const { PUBLIC_URL, CATALOG_URL, MAIL_FROM } = readConfig({
     PUBLIC_URL: 'HTTPS://Booking.Example:443/Api//',
     CATALOG_URL: 'HTTP://Catalog.Example',
@@ -197,21 +197,21 @@ async function wrongKeys(TRUST_PROXY: string, addresses: string[]) {
 }
 const [one, two] = ['203.0.113.1', '203.0.113.2'];
 
-test('behind a trusted proxy wrong keys count for the address that it names', async () => {
+test('behind a trusted proxy invalid keys count for the forwarded address', async () => {
   const statuses = await wrongKeys('192.0.2.0/24, 10.0.0.1', [one, one, one, two]);
   expect(statuses).toEqual([401, 401, 429, 401]);
 });
 
-test('what a client prepends does not hide its address from a trusted proxy', async () => {
+test('a client cannot spoof its address behind a trusted proxy', async () => {
   const statuses = await wrongKeys('192.0.2.7', [`1.1.1.1, ${one}`, `2.2.2.2, ${one}`, `3.3.3.3, ${one}`]);
   expect(statuses).toEqual([401, 401, 429]);
 });
 
-test.each(['', '10.0.0.0/8'])('with TRUST_PROXY %j a forwarded address is not believed', async (trusted) => {
+test.each(['', '10.0.0.0/8'])('with TRUST_PROXY %j a forwarded address is ignored', async (trusted) => {
   expect(await wrongKeys(trusted, [one, two, '203.0.113.3'])).toEqual([401, 401, 429]);
 });
 
-test('/docs is a page whose every part comes from here', async () => {
+test('/docs loads only local resources', async () => {
   const { app } = await sharedTestApp();
   const page = await send(app, { url: '/docs' });
   expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
@@ -227,7 +227,7 @@ test('/docs is a page whose every part comes from here', async () => {
   expect(page.headers['content-security-policy']).not.toContain('http:');
 });
 
-test('/ leads to the docs, and the document is OpenAPI 3.1 of this version', async () => {
+test('/ redirects to the docs, and the document is OpenAPI 3.1 of this version', async () => {
   const { app } = await sharedTestApp();
   expect((await send(app, { url: '/' })).headers['location']).toBe('/docs');
   const { openapi, info, paths } = (await send(app, { url: '/openapi.json' })).json();

@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 const keyOf = (DATA_DIR: string) => readFileSync(join(DATA_DIR, 'demo-api-key'), 'utf8').trim();
 const get = (url: string, key = '') => fetch(url, { headers: { 'x-api-key': key } });
 
-test('the first start brings everything up; the printed line works; the second is warm with the same key', async () => {
+test('the first start prints a working command; the second start uses the same key', async () => {
   const DATA_DIR = temporaryFolder();
   const first = await startServer({ DATA_DIR, LOG_FORMAT: 'pretty' });
   const key = keyOf(DATA_DIR);
@@ -61,7 +61,7 @@ test('SIGTERM to npm reaches the server', async () => {
   await expect(get(`${server.url}/live`)).rejects.toThrow();
 });
 
-test('after kill -9 nothing is left running and the next start recovers', async () => {
+test('after kill -9 no process is left and the next start recovers', async () => {
   const DATA_DIR = temporaryFolder();
   const first = await startServer({ DATA_DIR });
   const key = keyOf(DATA_DIR);
@@ -76,7 +76,7 @@ test('after kill -9 nothing is left running and the next start recovers', async 
   await expect.poll(() => findProcessesByArgument(DATA_DIR), { timeout: 60_000 }).toEqual([]);
 });
 
-test('when the embedded database dies the server answers 503 and then goes on', async () => {
+test('when the embedded database dies the server returns 503 and recovers', async () => {
   const DATA_DIR = temporaryFolder();
   const server = await startServer({ DATA_DIR });
   const key = keyOf(DATA_DIR);
@@ -123,7 +123,7 @@ test('SIGTERM finishes the request in flight', async () => {
   expect(await server.ended).toBe(0);
 });
 
-test("an operator's database is used, nothing embedded starts, and no demo data is loaded", async () => {
+test('with DATABASE_URL no embedded database starts and no demo data is loaded', async () => {
   const DATA_DIR = join(temporaryFolder(), 'data');
   const key = 'chosen-by-the-operator-0123456789';
   const env = {
@@ -142,7 +142,7 @@ test("an operator's database is used, nothing embedded starts, and no demo data 
   expect(await (await get(`${again.url}/v2/schools`, key)).json()).toMatchObject({ school: { title: 'First school' } });
 });
 
-test('without migrations /ready says so until the command line has migrated', async () => {
+test('/ready fails until the command line has migrated', async () => {
   const name = `booking_bare_${process.pid}`;
   await asAdmin(`create database ${name}`);
   onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
@@ -182,7 +182,7 @@ test.each([
   [{ DATABASE_URL: 'mysql://user:secret@host/x' }, 'DATABASE_URL must begin with postgres://'],
   [{ PUBLIC_URL: 'ftp://secret' }, 'PUBLIC_URL must be an http or https address'],
   [{ PUBLIC_URL: 'https://x.example/?secret' }, 'PUBLIC_URL must be an http or https address without ? and #'],
-])('%j is refused in one line without its value', async (env, said) => {
+])('%j is rejected in one line without its value', async (env, said) => {
   const server = await startServer({ DATA_DIR: temporaryFolder(), ...env });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain(said);
@@ -190,7 +190,7 @@ test.each([
   expect(server.errors()).not.toContain('secret');
 });
 
-test('a port in use is said so', async () => {
+test('a port in use is reported', async () => {
   const DATA_DIR = temporaryFolder();
   const first = await startServer({ DATA_DIR });
   const second = await startServer({ DATA_DIR, PORT: String(first.port) });

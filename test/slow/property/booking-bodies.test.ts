@@ -83,7 +83,7 @@ const anyBody = fc
   });
 
 test.each(dialects)(
-  'POST /v2/booking bears any body as %s',
+  'POST /v2/booking never fails on any body as %s',
   async (dialect) => {
     const send = async (body: Fields) =>
       expectDecent(await me.post('/v2/booking', encodeBody(dialect, body), contentTypeHeader(dialect)));
@@ -92,7 +92,7 @@ test.each(dialects)(
   60_000,
 );
 
-test('POST /v2/booking writes nothing of what it refuses', async () => {
+test('POST /v2/booking writes nothing when it rejects a request', async () => {
   const send = async (body: Fields, dialect: (typeof dialects)[number]) => {
     const before = await hashRows(me);
     const { status } = await me.post('/v2/booking', encodeBody(dialect, body), contentTypeHeader(dialect));
@@ -101,7 +101,7 @@ test('POST /v2/booking writes nothing of what it refuses', async () => {
   await fc.assert(fc.asyncProperty(anyBody, fc.constantFrom(...dialects), send), { numRuns: runs(0.5) });
 });
 
-test('any text means the same in every dialect', async () => {
+test('any text gives the same result in every body format', async () => {
   const texts = fc.oneof(
     hostileValue.filter((one) => typeof one === 'string'),
     fc.string({ unit: 'grapheme', maxLength: 20 }),
@@ -149,7 +149,7 @@ test.each([
   ['position', 5_000, ofParticipant],
   ['comment', 5_000, ofParticipant],
   ['trigger_value', 5_000, ofParticipant],
-] as const)('%s takes %i characters and not one more', async (name, limit, of) => {
+] as const)('%s is limited to %i characters', async (name, limit, of) => {
   const { dateId } = await createBookableDate(me);
   for (const character of ['x', '🚑']) {
     const longest = character.repeat(limit);
@@ -160,7 +160,7 @@ test.each([
   }
 });
 
-test('the longest trigger value of a child date leads there', async () => {
+test('the longest trigger value selects its child date', async () => {
   const { dateId, courseId } = await createBookableDate(me);
   const trigger_value = 'x'.repeat(5_000);
   const child = await me.post(`/v2/courses/${courseId}/coursedates`, {
@@ -172,7 +172,7 @@ test('the longest trigger value of a child date leads there', async () => {
 });
 
 test.each(['/v2/booking/1/deregister', '/v2/participants/1'])(
-  'PUT %s bears any body',
+  'PUT %s never fails on any body',
   async (path) => {
     const { participants, booking_id } = await bookOrFail(me, dateId);
     const url = path
@@ -197,7 +197,7 @@ test.each(['/v2/booking/1/deregister', '/v2/participants/1'])(
   60_000,
 );
 
-test('a body torn anywhere, or of any bytes, is told what is wrong with it', async () => {
+test('a truncated or random body gets an error that names the problem', async () => {
   const whole = {
     form: encodeBody('form', bookingBody(dateId)),
     multipart: encodeBody('multipart', bookingBody(dateId)),
@@ -217,7 +217,7 @@ test('a body torn anywhere, or of any bytes, is told what is wrong with it', asy
 });
 
 test.each(['campaigns', 'vouchers'])(
-  'GET /v2/%s/validate/:code bears any code and query',
+  'GET /v2/%s/validate/:code never fails on any code and query',
   async (what) => {
     const text = fc.oneof(
       hostileValue.filter((one) => typeof one === 'string'),

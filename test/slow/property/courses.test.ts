@@ -145,7 +145,7 @@ function expectedOf(input: Given, title: string): Fields {
   };
 }
 
-test('a course reads back as it was sent, in every dialect', async () => {
+test('a course is returned as it was sent, in every body format', async () => {
   const makers = await Promise.all(dialects.map(async (dialect) => ({ dialect, me: await createProvider() })));
   const check = async (input: Given) => {
     const sent = toSent(input);
@@ -161,7 +161,7 @@ test('a course reads back as it was sent, in every dialect', async () => {
   await fc.assert(fc.asyncProperty(course, check), { numRuns: runs() });
 });
 
-test('a translated course reads in the language asked for, others in their own', async () => {
+test('a translated course is returned in the requested language, others in their own', async () => {
   const me = await createProvider();
   const check = async (input: Given, language: string) => {
     const id = await me.course(toSent(input));

@@ -36,7 +36,7 @@ const idsOf = async (query: string) => (await request(query)).json<{ id: number 
 const limit = fc.integer({ min: 3, max: 300 });
 const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 5 });
 
-test('a walk by since_id with any limits visits each course once', async () => {
+test('paging by since_id with any limits returns each course once', async () => {
   const walk = async (limits: number[]) => {
     const visited: number[] = [];
     for (let step = 0; step <= all.length; step += 1) {
@@ -49,7 +49,7 @@ test('a walk by since_id with any limits visits each course once', async () => {
   await fc.assert(fc.asyncProperty(sizes, walk), { numRuns });
 });
 
-test('a walk by Link with any limit visits each course once', async () => {
+test('following Link with any limit returns each course once', async () => {
   const walk = async (size: number) => {
     const visited: number[] = [];
     let query: string | undefined = `limit=${size}`;
@@ -64,7 +64,7 @@ test('a walk by Link with any limit visits each course once', async () => {
 });
 
 type Envelope = { pagination: Record<string, number | null>; items: { id: number }[] };
-test('pages of any size are the whole list', async () => {
+test('pages of any size cover the whole list', async () => {
   const check = async (size: number, page: number) => {
     const [per, pages] = [Math.min(size, 250), Math.ceil(all.length / Math.min(size, 250))];
     const expected = all.slice((page - 1) * per, page * per);
@@ -100,7 +100,7 @@ const cut = fc
   .tuple(fc.constantFrom(...courses.map((course) => course.at)), fc.constantFrom(-1n, 0n, 0n, 1n))
   .map(([instant, beside]) => instant + beside);
 const cuts = fc.array(fc.tuple(cut, spellings), { minLength: 1, maxLength: 4 });
-test.each(['created_at', 'updated_at'])('windows of %s tile', async (name) => {
+test.each(['created_at', 'updated_at'])('adjacent windows of %s cover each course once', async (name) => {
   const check = async (input: [bigint, Spelling][]) => {
     const sorted = [...input].sort(([a], [b]) => (a < b ? -1 : 1));
     const seen: number[] = [];
@@ -127,7 +127,7 @@ const listSpellings: ((ids: number[]) => string)[] = [
   (ids) => ids.map((id, index) => `tag_ids%5B${index}%5D=${id}`).join('&'),
   (ids) => `tag_ids[]=${ids.join(',')}&tag_ids[]=${ids[0]!}`,
 ];
-test('tag_ids finds the courses with any or all of the tags', async () => {
+test('tag_ids matches courses with any or all of the tags', async () => {
   const check = async (titles: string[], match: string | undefined, spell: (ids: number[]) => string) => {
     const query = spell(titles.map((title) => tagIds.get(title)!)) + (match === undefined ? '' : `&tag_match=${match}`);
     const tagged = ({ titles: own }: Model) =>
@@ -139,7 +139,7 @@ test('tag_ids finds the courses with any or all of the tags', async () => {
   await fc.assert(fc.asyncProperty(chosen, match, fc.constantFrom(...listSpellings), check), { numRuns });
 });
 
-test('filters together keep what each of them keeps', async () => {
+test('combined filters give the intersection', async () => {
   const check = async (title: string, instant: bigint, since: number, size: number) => {
     const query = `tag_ids=${tagIds.get(title)!}&created_at_min=${written(instant, { zone: ['Z', 0], separator: 'T' })}`;
     const remaining = courses.filter(({ id, titles, at }) => titles.includes(title) && at >= instant && id > since);

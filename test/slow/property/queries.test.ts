@@ -123,7 +123,7 @@ function keeps(
   }
 }
 
-test('every parameter of a list is known', () => {
+test('the test knows every list parameter', () => {
   const names = lists.flatMap(namesOf).filter((name) => name !== 'include[]');
   expect(names.filter((name) => !(name in known))).toEqual([]);
 });
@@ -145,7 +145,7 @@ describe.each(lists)('$name', (endpoint) => {
   const whole: QueryParameter = { name: 'limit', text: 'limit=250', value: 250 };
   const exported: QueryParameter = { name: 'exported', text: 'exported=1', value: true };
 
-  test('filters together keep what each keeps, and a page is a part of the whole, all by the schema', async () => {
+  test('combined filters give the intersection, pages are slices, and responses match the schema', async () => {
     let answered = 0;
     const check = async ({ filters, paging, include, ...question }: Question) => {
       const implied = filters.some(({ name }) => name.startsWith('exported_at')) ? [exported] : [];
@@ -178,7 +178,7 @@ describe.each(lists)('$name', (endpoint) => {
     expect(answered).toBeGreaterThan(numRuns / 4);
   });
 
-  test('what is not valid is named', async () => {
+  test('invalid parameters are named', async () => {
     const parameters = parametersOf(endpoint);
     const bad = fc
       .subarray(parameters, { minLength: 1, maxLength: Math.min(3, parameters.length) })
@@ -207,7 +207,7 @@ describe.each(lists)('$name', (endpoint) => {
 });
 
 const unasked = reads.filter((endpoint) => namesOf(endpoint).length === 0 && !endpoint.path.includes('{'));
-test.each(unasked)('$name is the same whatever is asked, and says what it ignored', async (endpoint) => {
+test.each(unasked)('$name ignores unknown parameters and names them', async (endpoint) => {
   const plain = await me.get(endpoint.path);
   expectSchemaOf(endpoint)(plain.json(), '');
   const names = fc.uniqueArray(fc.constantFrom('limit', 'page', 'since_id', 'include[]', 'x-y', 'created_at_min'), {

@@ -23,7 +23,7 @@ const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 );
 test.each(writeEndpoints)(
-  '$name: any text means the same in every dialect, and what is refused writes nothing',
+  '$name: any text gives the same result in every body format, and a rejection writes nothing',
   async (way) => {
     const { fresh = [] } = way;
     const each = await Promise.all(dialects.map(async (dialect) => ({ dialect, me: await createProvider() })));

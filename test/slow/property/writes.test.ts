@@ -193,7 +193,7 @@ function faultyTo(room: Room) {
   });
 }
 
-describe.each(rooms)('%s refuses', (_name, room) => {
+describe.each(rooms)('%s rejects', (_name, room) => {
   const { way, fields } = room;
   const inOrder = (names: string[]) => Object.keys(fields).filter((name) => names.includes(name));
 
@@ -212,7 +212,7 @@ describe.each(rooms)('%s refuses', (_name, room) => {
     expect(await hashRows(me)).toBe(before);
   }
 
-  test('each value that is not valid, by name, and writes nothing', async () => {
+  test('each invalid value by name and writes nothing', async () => {
     const { minimal } = way;
     await writingNothing(async () => {
       for (const [name, { invalid, inJson }] of Object.entries(fields)) {
@@ -223,12 +223,12 @@ describe.each(rooms)('%s refuses', (_name, room) => {
     });
   });
 
-  test('several that are not valid or missing, by name, and writes nothing', async () => {
+  test('several invalid or missing fields by name and writes nothing', async () => {
     const check = (faulty: Faulty) => writingNothing(() => refused(faulty));
     await fc.assert(fc.asyncProperty(faultyTo(room), check), { numRuns });
   });
 
-  test('ids of others and of nobody, and writes nothing', async () => {
+  test('foreign and unknown ids and writes nothing', async () => {
     const check = (sent: Fields, [name, value]: Pair) =>
       writingNothing(() => refused({ sent: { ...sent, [name]: value }, notValid: [name] }));
     const foreign = fc.constantFrom(...room.foreign);
@@ -237,7 +237,7 @@ describe.each(rooms)('%s refuses', (_name, room) => {
 });
 
 test.each(creations)(
-  '%s: what was sent reads back, in every dialect',
+  '%s returns what was sent, in every body format',
   async (_name, room) => {
     const check = async (input: Fields) => {
       for (const dialect of dialects) {
@@ -255,7 +255,7 @@ test.each(creations)(
 );
 
 test.each(changes)(
-  '%s changes what was sent and nothing else, in every dialect',
+  '%s changes only the sent fields, in every body format',
   async (_name, room) => {
     const names = needed(room);
     const check = async (before: Fields, change: Fields) => {

@@ -85,12 +85,12 @@ describe('seats', () => {
       return results;
     });
 
-  test('of 200 callers for 10 seats 10 get one, the others are told so', async () => {
+  test('10 of 200 concurrent callers get the 10 seats and the others are rejected', async () => {
     for (const round of await sold(true, 3))
       expect(round).toEqual({ created: 10, refusals: new Set(['no_seats_available']), counters: [10, 0, 0, 0] });
   });
 
-  test('negative control: without lock and queue more are sold', raced, async () => {
+  test('negative control: without lock and queue more seats are sold', raced, async () => {
     const [round] = await sold(false, 1);
     expect(round!.created).toBeGreaterThan(10);
     // The counters are right all the same: the database keeps them.
@@ -150,7 +150,7 @@ describe('seats', () => {
       return { faults, counts: [...samples, tally(await statusesOnDate(me, dateId))] };
     });
 
-  test('while some book and some leave, nothing is ever oversold, and nobody waits beside a free seat', async () => {
+  test('concurrent bookings and deregistrations never oversell and leave no seat free with people waiting', async () => {
     const { faults, counts } = await churn(true);
     for (const [confirmed = 0, overbooked = 0, waiting = 0] of counts) {
       expect(confirmed).toBeLessThanOrEqual(5);
@@ -162,7 +162,7 @@ describe('seats', () => {
     expect([faults, counts.length > 3]).toEqual([0, true]);
   });
 
-  test('negative control: without lock and queue it is', raced, async () => {
+  test('negative control: without lock and queue seats are oversold', raced, async () => {
     const { counts } = await churn(false);
     const isOver = ([confirmed = 0, overbooked = 0, waiting = 0]: number[]) =>
       confirmed + overbooked > 6 || waiting > 4;
@@ -189,19 +189,19 @@ describe('vouchers', () => {
     );
   const sum = (amounts: string[]) => amounts.reduce((total, amount) => total + Number(amount), 0);
 
-  test('of 60 callers three are paid for, one in part, and all are booked', async () => {
+  test('a voucher pays for three of 60 concurrent bookings, one in part, and all are booked', async () => {
     const redeemed = ['30.00', '30.00', '30.00', '10.00'];
     expect(await spent(true)).toEqual({ statuses: [201], balance: '0.00', redeemed });
   });
 
-  test("without lock and queue the balance's own guard still spends nothing twice, but turns callers away", async () => {
+  test('without lock and queue the balance guard prevents double spending but rejects callers', async () => {
     const { statuses, balance, redeemed } = await spent(false);
     expect(sum(redeemed) + Number(balance)).toBe(100);
     expect(Number(balance)).toBeGreaterThanOrEqual(0);
     expect(statuses).toContain(503);
   });
 
-  test('negative control: without lock, queue and guard it is spent more than once', raced, async () => {
+  test('negative control: without lock, queue and guard the voucher is spent more than once', raced, async () => {
     const { redeemed } = await spent(false, { ...allGuards, voucherBalance: false });
     expect(sum(redeemed)).toBeGreaterThan(100);
   });
@@ -229,14 +229,14 @@ describe('campaigns', () => {
       return { then, end, created: created(responses).length };
     });
 
-  test('once a campaign is archived no booking has it any more', async () => {
+  test('no booking uses a campaign after it is archived', async () => {
     const { then, end, created } = await discounted(true);
     expect([end, created]).toEqual([then, then]);
     expect(then).toBeGreaterThanOrEqual(5);
     expect(then).toBeLessThan(150);
   });
 
-  test('negative control: without lock and queue some still get it', raced, async () => {
+  test('negative control: without lock and queue some bookings still use it', raced, async () => {
     const { then, end } = await discounted(false);
     expect(end).toBeGreaterThan(then);
   });
@@ -258,18 +258,18 @@ describe('idempotency keys', () => {
       };
     });
 
-  test('50 equal requests at once make one booking and get 50 equal answers', async () => {
+  test('50 equal concurrent requests create one booking and get equal responses', async () => {
     expect(await repeated(true)).toEqual({ texts: 1, created: 50, seats: [2, 0, 0, 0] });
   });
 
-  test('negative control: without lock and queue there are several', raced, async () => {
+  test('negative control: without lock and queue several bookings are created', raced, async () => {
     const { texts, seats } = await repeated(false);
     expect(texts).toBeGreaterThan(1);
     expect(seats[0]).toBeGreaterThan(2);
   });
 });
 
-test('one person who books from everywhere at once is one course user', async () => {
+test('concurrent bookings of one person create one course user', async () => {
   await racing(true, async ({ me, all }) => {
     const { dateId } = await createBookableDate(me);
     const participants = [person({ email: 'one@people.example' })];

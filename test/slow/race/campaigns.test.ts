@@ -155,7 +155,7 @@ async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers
   };
 }
 
-test('what a booking is made with counts as it was last changed, on two servers', async () => {
+test('a booking uses the latest committed campaign on two servers', async () => {
   const servers = await startServers();
   for (const [name, kind] of Object.entries(kinds)) {
     const { wrong, seen, expected } = await bookWhileChanging(servers, kind);
@@ -164,7 +164,7 @@ test('what a booking is made with counts as it was last changed, on two servers'
   }
 });
 
-test('negative control: without the lock and its queue some have what has ended', async () => {
+test('negative control: without lock and queue some bookings use an ended campaign', async () => {
   const servers = await startServers({ unlocked: true });
   for (const [name, kind] of Object.entries(kinds)) {
     let late = 0;

@@ -56,17 +56,17 @@ async function winners(database: string, race: string, guarded: boolean) {
 
 const each = test.each(Object.keys(races));
 
-each('of many equal titles at once exactly one is %s', async (race) => {
+each('of many concurrent equal titles exactly one is %s', async (race) => {
   expect(await winners(await ownDatabase(), race, true)).toBe(1);
 });
 
-each('the index alone lets only one be %s', async (race) => {
+each('the index alone allows only one to be %s', async (race) => {
   const database = await ownDatabase();
   await dropTriggers(database);
   expect(await winners(database, race, false)).toBe(1);
 });
 
-each('the check under the lock alone lets only one be %s', async (race) => {
+each('the check under the lock alone allows only one to be %s', async (race) => {
   const database = await ownDatabase();
   await execute(database, 'drop index courses_active_title');
   expect(await winners(database, race, true)).toBe(1);

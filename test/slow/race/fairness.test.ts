@@ -42,7 +42,7 @@ async function subSchool({ app }: Pick<TestApp, 'app'>, parent: { post: PostScho
 }
 type PostSchool = (url: string, payload: object) => ReturnType<typeof send>;
 
-test('a full queue takes the work of a key with less than an equal share', async () => {
+test('a full queue accepts a key that has less than its share', async () => {
   const queued = createKeyedQueue({ slots: 1, waiting: 10, waitMs: 60_000 });
   let open: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (open = resolve));
@@ -58,7 +58,7 @@ test('a full queue takes the work of a key with less than an equal share', async
   expect(order.slice(0, 6)).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2']);
 });
 
-test("a school's many writes, through sub-schools too, do not hold back another school's one", async () => {
+test("many writes of a school and its sub-schools do not delay another school's write", async () => {
   const testApp = await worldWith({});
   const [greedy, modest] = [await testApp.createProvider(), await testApp.createProvider()];
   const branches = [
@@ -83,7 +83,7 @@ test("a school's many writes, through sub-schools too, do not hold back another 
   expect(finished.indexOf('modest')).toBeLessThan(40);
 });
 
-test("a school's many sign-ons do not hold back another school's one", async () => {
+test("many sign-ons of one school do not delay another school's", async () => {
   const testApp = await worldWith({});
   const [greedy, modest] = [await testApp.createProvider(), await testApp.createProvider()];
   const users = (count: number) =>
@@ -106,7 +106,7 @@ test("a school's many sign-ons do not hold back another school's one", async () 
   expect(finished.indexOf('modest')).toBeLessThan(30);
 });
 
-test("a school's many mails do not hold back another school's one", async () => {
+test("many mails of one school do not delay another school's", async () => {
   const testApp = await openMailTestApp();
   const [greedy, modest] = [await testApp.createProvider(), await testApp.createProvider()];
   for (let n = 0; n < 40; n += 1) await invite(greedy, `staff-${n}@people.example`);
@@ -127,7 +127,7 @@ test("a school's many mails do not hold back another school's one", async () => 
   expect(sent.findIndex((to) => to.includes('only@'))).toBeLessThan(10);
 });
 
-test('mails of more schools than are sent at once leave in turn, a school and its sub-school being one', async () => {
+test('mail sending alternates between schools, counting sub-schools with their root', async () => {
   const testApp = await openMailTestApp();
   const root = await testApp.createProvider();
   const branch = await subSchool(testApp, root);
@@ -166,7 +166,7 @@ test('mails of more schools than are sent at once leave in turn, a school and it
   expect(indexesOf('root').filter((index) => index < 14).length).toBeLessThan(4);
 });
 
-test("a closed school's mails, links and sessions wait until it is open again", async () => {
+test('mails, links and sessions of a closed school are suspended until it reopens', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const token = await createAdminToken(me, await addAdminUser(me));
@@ -195,7 +195,7 @@ test("a closed school's mails, links and sessions wait until it is open again", 
   expect(await seen()).toEqual([200, 200]);
 });
 
-test('the migration finds the root of deeper chains, which are served and share its limits', async () => {
+test('the migration sets the root of nested sub-schools, which share its limits', async () => {
   const testApp = await openTestApp(openTestDatabase(await ownDatabase()), {
     limits: { ...limits, rate: { perSecond: 0.001, burst: 3 } },
   });
@@ -221,7 +221,7 @@ test('the migration finds the root of deeper chains, which are served and share 
   expect(statuses).toEqual([200, 200, 200, 429]);
 });
 
-test('a mail whose due time lies far ahead, as after the clock went back, leaves at once', async () => {
+test('a mail due far in the future after a clock change is sent immediately', async () => {
   const testApp = await openMailTestApp();
   await invite(await testApp.createProvider(), 'late@people.example');
   await testApp.database.pool.query("update outbox set due_at = now() + interval '1 year'");
@@ -243,7 +243,7 @@ test('sub-schools share the rate limit of their root', async () => {
   expect((await (await testApp.createProvider()).get('/v2/schools')).status).toBe(200);
 });
 
-test('a school has at most SUB_SCHOOLS_MAX sub-schools, and none below a sub-school', async () => {
+test('a school has at most SUB_SCHOOLS_MAX sub-schools, and sub-schools cannot be nested', async () => {
   const testApp = await worldWith({ settings: { ...settings, subSchoolsMax: 2 } });
   const parent = await testApp.createProvider();
   const [one] = [await subSchool(testApp, parent), await subSchool(testApp, parent)];
@@ -261,14 +261,14 @@ test('a school has at most SUB_SCHOOLS_MAX sub-schools, and none below a sub-sch
   expect((await parent.post('/schools', minimalSchool)).status).toBe(200);
 });
 
-test('racing requests never make more sub-schools than allowed', async () => {
+test('concurrent requests never create more sub-schools than allowed', async () => {
   const testApp = await worldWith({ settings: { ...settings, subSchoolsMax: 3 } });
   const parent = await testApp.createProvider();
   const responses = await Promise.all(Array.from({ length: 10 }, () => parent.post('/schools', minimalSchool)));
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
 });
 
-test('a closed provider has no working key and no visible course; open undoes that, and nothing is lost', async () => {
+test('closing a provider disables its keys and hides its courses; reopening restores both', async () => {
   const testApp = await sharedTestApp();
   const [me, reader] = [await testApp.createProvider(), await testApp.createProvider()];
   await me.course({ title: 'Kept' });

@@ -72,7 +72,7 @@ async function holdBookings(name: string) {
 const different = (responses: { body: unknown }[]) => new Set(responses.map(({ body }) => JSON.stringify(body))).size;
 const one = { bookings: 2, orders: 2, participants: 2, keys: 1 };
 
-test('50 equal requests with one key on two servers make one booking and get 50 equal answers; each school for itself', async () => {
+test('50 equal requests with one key on two servers create one booking per school with equal responses', async () => {
   const { mine, theirs, answers: responses, others } = await repeat();
   for (const all of [responses, others]) {
     expect(all.map(({ status }) => status)).toEqual(Array(50).fill(201));
@@ -89,7 +89,7 @@ test('50 equal requests with one key on two servers make one booking and get 50 
   expect(await mine.there()).toEqual(one);
 });
 
-test('negative control: without the lock, its queue and its trigger there are several', async () => {
+test('negative control: without lock, queue and trigger several bookings are created', async () => {
   const { mine, answers: responses } = await repeat(true);
   expect(different(responses)).toBeGreaterThan(1);
   expect((await mine.there())['bookings']).toBeGreaterThan(2);

@@ -28,7 +28,7 @@ test('the test database refuses a write without the lock of that provider', asyn
   ).rejects.toMatchObject({ code: 'XX001' });
 });
 
-test('the clock of a provider never runs back and stamps what the transaction writes', async () => {
+test('the provider clock never goes back and timestamps all writes of a transaction', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
   const stamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(async (_tx, at) => at)));
@@ -40,7 +40,7 @@ test('the clock of a provider never runs back and stamps what the transaction wr
   expect(await ctx.write(async (_tx, at) => at)).toMatch(/^2999-01-01 00:00:00\.000001/);
 });
 
-test('several providers are locked in one order, so crossing writers never deadlock', async () => {
+test('locking several providers in a fixed order prevents deadlocks', async () => {
   const [a, b] = [await createProvider(), await createProvider()];
   const own = openTestDatabase(await nameOf(database), { locking: { lock: true, queue: false }, poolSize: 8 });
   try {
@@ -53,7 +53,7 @@ test('several providers are locked in one order, so crossing writers never deadl
   }
 });
 
-test('a writer that waits too long is turned away, and its wait holds no connection', async () => {
+test('a writer that waits too long is rejected, and waiting holds no connection', async () => {
   const me = await createProvider();
   const own = openTestDatabase(await nameOf(database), { writeMs: 1_000, poolSize: 2 });
   try {
@@ -70,7 +70,7 @@ test('a writer that waits too long is turned away, and its wait holds no connect
   }
 });
 
-test('the queue lets in one writer a provider, and a limited number altogether, in order', async () => {
+test('the queue runs one writer per provider and a limited number in total, in order', async () => {
   const queued = createKeyedQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
   const running: string[] = [];
   const most = { all: 0, ofOne: 0 };
@@ -91,7 +91,7 @@ test('the queue lets in one writer a provider, and a limited number altogether, 
   expect(await queued([1], async () => 'free again')).toBe('free again');
 });
 
-test('a writer of two providers is not passed for ever by writers of one', async () => {
+test('a writer of two providers is not starved by writers of one', async () => {
   const queued = createKeyedQueue({ slots: 4, waiting: 50, waitMs: 10_000 });
   const order: string[] = [];
   const work = (name: string) => () => sleep(3).then(() => void order.push(name));
@@ -102,7 +102,7 @@ test('a writer of two providers is not passed for ever by writers of one', async
   expect(order.indexOf('1+2')).toBe(2);
 });
 
-test('a full queue turns away at once', async () => {
+test('a full queue rejects immediately', async () => {
   const queued = createKeyedQueue({ slots: 1, waiting: 1, waitMs: 10_000 });
   const first = queued([1], () => new Promise((done) => setTimeout(done, 30)));
   const second = queued([1], async () => 'second');
@@ -111,7 +111,7 @@ test('a full queue turns away at once', async () => {
   expect(await second).toBe('second');
 });
 
-test('of those who are named, who has least at work is let in first', async () => {
+test('the key with the least active work runs first', async () => {
   const queued = createKeyedQueue({ slots: 2, waiting: 10, waitMs: 10_000 });
   const order: string[] = [];
   const work = (name: string) => () => sleep(order.push(name) === 1 ? 3 : 30);
@@ -123,7 +123,7 @@ test('of those who are named, who has least at work is let in first', async () =
   expect(order.slice(0, 4)).toEqual(['a1', 'a2', 'b1', 'a3']);
 });
 
-test('who gives up leaves its place to others, and its keys', async () => {
+test('a canceled writer releases its place and its keys', async () => {
   const queued = createKeyedQueue({ slots: 2, waiting: 1, waitMs: 10_000 });
   const first = queued([1], () => sleep(30));
   let giveUp: () => void = () => undefined;
@@ -143,7 +143,7 @@ async function nameOf({ pool }: typeof database) {
   return (await pool.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
 }
 
-test('a transaction that takes too long altogether is cut off, and leaves neither rows nor its lock', async () => {
+test('a transaction over its total time limit is rolled back and unlocked', async () => {
   const me = await createProvider();
   const hasty = openTestDatabase(inject('shared'), { statementMs: 2_000, writeMs: 1_000 });
   onTestFinished(() => hasty.close());
@@ -156,7 +156,7 @@ test('a transaction that takes too long altogether is cut off, and leaves neithe
   await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
 });
 
-test('a connection that is being closed is out of reach', async () => {
+test('a closing connection counts as unreachable', async () => {
   const client = new Client(connectionTo(inject('shared')));
   await client.connect();
   const ended = client.end();

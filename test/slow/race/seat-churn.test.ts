@@ -127,7 +127,7 @@ test(`${workers} workers over ${dates} dates: counters equal a recount at every 
   for (const [what, count] of Object.entries(done)) expect(count, what).toBeGreaterThan(0);
 });
 
-test('negative control: without the lock, its queue and its trigger seats are given twice', async () => {
+test('negative control: without lock, queue and trigger seats are sold twice', async () => {
   const { wrong, twice, demoted } = await churn(true);
   expect(wrong.length + twice.length + demoted.length).toBeGreaterThan(0);
 });

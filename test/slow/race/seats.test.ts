@@ -27,7 +27,7 @@ async function race(call: Caller, dateId: number, callers: number, config: objec
 
 const count = (statuses: number[], status: number) => statuses.filter((one) => one === status).length;
 
-test('500 callers for 10 seats on two servers: exactly 10 each round, the rest refused cleanly', async () => {
+test('500 callers for 10 seats on two servers: exactly 10 succeed and the rest are rejected', async () => {
   const servers = await startServers();
   const me = await servers.createProvider();
   const call = servers.createCaller(me.apiKey);
@@ -39,7 +39,7 @@ test('500 callers for 10 seats on two servers: exactly 10 each round, the rest r
   }
 });
 
-test('with overbook places and a waiting list, each fills and no more', async () => {
+test('overbooking and waiting list fill exactly to their limits', async () => {
   const servers = await startServers();
   const me = await servers.createProvider();
   const call = servers.createCaller(me.apiKey);
@@ -55,7 +55,7 @@ test('with overbook places and a waiting list, each fills and no more', async ()
   expect([without.refused, without.others]).toEqual([488, []]);
 });
 
-test('negative control: without the lock, its queue and its trigger the date is oversold', async () => {
+test('negative control: without lock, queue and trigger the date is oversold', async () => {
   const servers = await startServers({ unlocked: true });
   const me = await servers.createProvider();
   const call = servers.createCaller(me.apiKey);

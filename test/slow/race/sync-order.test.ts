@@ -88,12 +88,12 @@ test(`while 16 writers make ${rows} courses, a walk and a sync miss none`, { tim
   expect(await followWhileWriting({ rows })).toEqual({ faults: [], there: rows, missed: 0, stale: 0 });
 });
 
-test('negative control: without the lock a walk misses courses', { timeout: 300_000 }, async () => {
+test('negative control: without the lock paging misses courses', { timeout: 300_000 }, async () => {
   const { missed } = await followWhileWriting({ rows: 800, unlocked: true });
   expect(missed).toBeGreaterThan(0);
 });
 
-test('negative control: resuming from the largest updated_at leaves the copy stale', { timeout: 300_000 }, async () => {
+test('negative control: resuming from the largest updated_at misses changes', { timeout: 300_000 }, async () => {
   const { missed, stale } = await followWhileWriting({ rows: 2_000, resume: 'largest' });
   expect(missed).toBe(0);
   expect(stale).toBeGreaterThan(0);

@@ -112,7 +112,7 @@ test(`${callers} callers with a voucher for ${whole} bookings and a part, on two
   }
 });
 
-test('bookings of several sizes, each sent to both servers at once, take from a voucher in turn and once', async () => {
+test('concurrent bookings of several sizes on two servers spend a voucher exactly once', async () => {
   const sizes = Array.from({ length: 100 }, (_, n) => 1 + (n % 3));
   const rush = await openRush({ sizes, amount: 300_000, copies: 2 });
   const { wrong, booked, paid, inTurn, end, told: reported } = await rush();
@@ -122,7 +122,7 @@ test('bookings of several sizes, each sent to both servers at once, take from a 
   expect([end, reported]).toEqual([{ amount: 300_000, balance: 0, spent: 300_000 }, ['0.00', '0.00']]);
 });
 
-test('negative control: without the lock, its queue and the guard of the balance a voucher is overspent', async () => {
+test('negative control: without lock, queue and balance guard a voucher is overspent', async () => {
   const rush = await openRush({ sizes, amount, unlocked: true });
   let overspent = 0;
   for (let round = 1; round <= 15 && overspent === 0; round += 1) overspent = (await rush()).end.spent - amount;
