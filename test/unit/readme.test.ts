@@ -77,8 +77,8 @@ test('the guide documents every path once', async () => {
   );
   // The reference does not hold itself.
   const others = ['GET /', 'GET /docs', 'GET /openapi.json'];
-  const words = operations.map((one) => one.replaceAll(/\{(course_)?(\w+)\}/g, ':$2'));
-  expect([...named].sort()).toEqual([...words, ...others].sort());
+  const text = operations.map((one) => one.replaceAll(/\{(course_)?(\w+)\}/g, ':$2'));
+  expect([...named].sort()).toEqual([...text, ...others].sort());
 });
 
 test('the guide has no duplicate headings and no broken links', () => {

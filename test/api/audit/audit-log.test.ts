@@ -30,12 +30,12 @@ const keyOf = async ({ id }: Provider) => {
   return (await database.pool.query<{ id: number }>(first, [id])).rows[0]!.id;
 };
 
-test.each(writeEndpoints)('$name writes one audit entry for the key, and none when rejected', async (way) => {
+test.each(writeEndpoints)('$name writes one audit entry for the key, and none when rejected', async (endpoint) => {
   const me = await createProvider();
-  const url = await endpointUrl(me, way);
+  const url = await endpointUrl(me, endpoint);
   const entries = await left(me, async () => {
-    const response = await sendWrite(me, way, 'json', way.full);
-    expect(response.status, response.text).toBe(way.created);
+    const response = await sendWrite(me, endpoint, 'json', endpoint.full);
+    expect(response.status, response.text).toBe(endpoint.created);
   });
   expect(entries).toEqual([
     {
@@ -44,19 +44,19 @@ test.each(writeEndpoints)('$name writes one audit entry for the key, and none wh
       provider_id: me.id,
       actor: 'key',
       actor_id: await keyOf(me),
-      action: expect.stringMatching(new RegExp(`^${way.name.replaceAll(/:\w+/g, ':\\w+')}$`)) as string,
+      action: expect.stringMatching(new RegExp(`^${endpoint.name.replaceAll(/:\w+/g, ':\\w+')}$`)) as string,
       item_ids: expect.any(Array) as number[],
     },
   ]);
   const named = [...url.matchAll(/\/(\d+)/g)].map(([, id]) => Number(id));
   expect(entries[0]!.item_ids.slice(0, named.length)).toEqual(named);
-  const created = way.method === 'POST' || way.name.includes('admin-users');
+  const created = endpoint.method === 'POST' || endpoint.name.includes('admin-users');
   expect(entries[0]!.item_ids).toHaveLength(named.length + Number(created));
 
-  const wrong = { ...way.full, [Object.keys(way.full)[0]!]: [['nonsense']] };
+  const wrong = { ...endpoint.full, [Object.keys(endpoint.full)[0]!]: [['nonsense']] };
   const none = await left(me, async () => {
-    expect((await sendWrite(me, way, 'json', wrong)).status).toBe(400);
-    expect((await me.request(way.method)(url, way.full, { 'x-api-key': 'wrong' })).status).toBe(401);
+    expect((await sendWrite(me, endpoint, 'json', wrong)).status).toBe(400);
+    expect((await me.request(endpoint.method)(url, endpoint.full, { 'x-api-key': 'wrong' })).status).toBe(401);
     await me.get(url);
   });
   expect(none).toEqual([]);

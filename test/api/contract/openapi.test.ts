@@ -27,7 +27,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 const keyed = operations.filter(({ path }) => !['/live', '/ready'].includes(path));
-const answerOf = (path: string, method: string, status: string) =>
+const responseSchema = (path: string, method: string, status: string) =>
   document.paths[path]![method]!.responses[status]!.content['application/json']!.schema;
 
 test('the OpenAPI document matches the reviewed snapshot', async () => {
@@ -102,20 +102,20 @@ test('the document declares exactly the tags of its endpoints', () => {
 });
 
 /** A schema in the words of the transcribed tables. */
-function worded(schema: Schema): unknown {
+function toTypes(schema: Schema): unknown {
   const types = [schema.type].flat();
-  if (types.includes('array')) return [worded(schema.items!)];
+  if (types.includes('array')) return [toTypes(schema.items!)];
   if (!types.includes('object')) return types.join('|');
   return Object.fromEntries(
     Object.entries(schema.properties ?? {}).map(([name, property]) => {
       const propertyTypes = [property.type].flat();
       const nullable = propertyTypes.includes('null') && propertyTypes.includes('object');
-      return [nullable ? `${name}|null` : name, worded(property)];
+      return [nullable ? `${name}|null` : name, toTypes(property)];
     }),
   );
 }
 
-const listOrEnvelope = answerOf('/v2/courses', 'get', '200');
+const listOrEnvelope = responseSchema('/v2/courses', 'get', '200');
 test.each<[string, Schema, unknown]>([
   ['Course', listOrEnvelope.items!, { ...documented.course, ...documented.courseIncludes }],
   [
@@ -125,87 +125,103 @@ test.each<[string, Schema, unknown]>([
   ],
   [
     'Course by its id',
-    answerOf('/v2/courses/{id}', 'get', '200'),
+    responseSchema('/v2/courses/{id}', 'get', '200'),
     { ...documented.course, ...documented.courseItemIncludes },
   ],
-  ['Duration', answerOf('/v2/durations', 'get', '200').items!, documented.duration],
-  ['School', answerOf('/v2/schools', 'get', '200').properties!['school']!, documented.school],
-  ['School, older interface', answerOf('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
-  ['Course tag', answerOf('/v2/course-tags', 'get', '200').items!, documented.courseTag],
-  ['Course tag, created', answerOf('/v2/course-tags', 'post', '201'), documented.courseTag],
-  ['Course tag, found', answerOf('/v2/course-tags', 'post', '200'), documented.courseTag],
+  ['Duration', responseSchema('/v2/durations', 'get', '200').items!, documented.duration],
+  ['School', responseSchema('/v2/schools', 'get', '200').properties!['school']!, documented.school],
+  ['School, older interface', responseSchema('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
+  ['Course tag', responseSchema('/v2/course-tags', 'get', '200').items!, documented.courseTag],
+  ['Course tag, created', responseSchema('/v2/course-tags', 'post', '201'), documented.courseTag],
+  ['Course tag, found', responseSchema('/v2/course-tags', 'post', '200'), documented.courseTag],
   [
     'Course date',
-    answerOf('/v2/coursedates', 'get', '200').properties!['items']!.items!,
+    responseSchema('/v2/coursedates', 'get', '200').properties!['items']!.items!,
     { ...dates.courseDate, ...dates.courseDateIncludes },
   ],
   [
     'Date of a course',
-    answerOf('/v2/courses/{course_id}/coursedates', 'get', '200').items!,
+    responseSchema('/v2/courses/{course_id}/coursedates', 'get', '200').items!,
     { ...dates.courseDate, ...dates.courseDateIncludes },
   ],
   [
     'Course date, alone',
-    answerOf('/v2/courses/{course_id}/coursedates/{id}', 'get', '200'),
+    responseSchema('/v2/courses/{course_id}/coursedates/{id}', 'get', '200'),
     { ...dates.courseDate, ...dates.courseDateIncludes },
   ],
   [
     'Course date of a batch',
-    answerOf('/v2/batch/coursedates', 'get', '200').items!,
+    responseSchema('/v2/batch/coursedates', 'get', '200').items!,
     { ...dates.courseDate, ...dates.courseDateIncludes },
   ],
-  ['Course date, created', answerOf('/v2/courses/{course_id}/coursedates', 'post', '201'), dates.courseDateWritten],
-  ['Course date, updated', answerOf('/v2/courses/{course_id}/coursedates/{id}', 'put', '200'), dates.courseDateWritten],
+  [
+    'Course date, created',
+    responseSchema('/v2/courses/{course_id}/coursedates', 'post', '201'),
+    dates.courseDateWritten,
+  ],
+  [
+    'Course date, updated',
+    responseSchema('/v2/courses/{course_id}/coursedates/{id}', 'put', '200'),
+    dates.courseDateWritten,
+  ],
   [
     'Course date, deleted',
-    answerOf('/v2/courses/{course_id}/coursedates/{id}', 'delete', '200'),
+    responseSchema('/v2/courses/{course_id}/coursedates/{id}', 'delete', '200'),
     dates.courseDateWritten,
   ],
   [
     'Next course date',
-    answerOf('/v2/nextcoursedates', 'get', '200').items!,
+    responseSchema('/v2/nextcoursedates', 'get', '200').items!,
     { ...dates.courseDate, ...dates.nextCourseDateIncludes },
   ],
-  ['Location', answerOf('/v2/locations', 'get', '200').items!, dates.location],
-  ['Location, created', answerOf('/v2/locations', 'post', '201'), dates.location],
-  ['Location, updated', answerOf('/v2/locations/{id}', 'put', '200'), dates.location],
-  ['Instructor', answerOf('/v2/instructors', 'get', '200').items!, dates.instructor],
-  ['Instructor, created', answerOf('/v2/instructors', 'post', '201'), dates.instructor],
-  ['Instructor, updated', answerOf('/v2/instructors/{id}', 'put', '200'), dates.instructor],
-  ['Instructor by its id', answerOf('/v2/instructors/{id}', 'get', '200'), dates.instructor],
-  ['Instructor, archived', answerOf('/v2/instructors/{id}', 'delete', '200'), dates.instructor],
-  ['Customer', answerOf('/v2/customers', 'get', '200').items!, { ...people.customer, ...people.customerIncludes }],
+  ['Location', responseSchema('/v2/locations', 'get', '200').items!, dates.location],
+  ['Location, created', responseSchema('/v2/locations', 'post', '201'), dates.location],
+  ['Location, updated', responseSchema('/v2/locations/{id}', 'put', '200'), dates.location],
+  ['Instructor', responseSchema('/v2/instructors', 'get', '200').items!, dates.instructor],
+  ['Instructor, created', responseSchema('/v2/instructors', 'post', '201'), dates.instructor],
+  ['Instructor, updated', responseSchema('/v2/instructors/{id}', 'put', '200'), dates.instructor],
+  ['Instructor by its id', responseSchema('/v2/instructors/{id}', 'get', '200'), dates.instructor],
+  ['Instructor, archived', responseSchema('/v2/instructors/{id}', 'delete', '200'), dates.instructor],
   [
-    'Customer by its id',
-    answerOf('/v2/customers/{id}', 'get', '200'),
+    'Customer',
+    responseSchema('/v2/customers', 'get', '200').items!,
     { ...people.customer, ...people.customerIncludes },
   ],
-  ['Course user', answerOf('/v2/course-users/{id}', 'get', '200'), people.courseUser],
-  ['Course user, of a customer', answerOf('/v2/customers/{id}/employees', 'get', '200').items!, people.courseUser],
-  ['Course user, searched', answerOf('/v2/search-users', 'get', '200').items!, people.courseUser],
-  ['Admin user', answerOf('/v2/admin-users', 'get', '200').items!, people.adminUser],
-  ['Admin user, created', answerOf('/v2/admin-users', 'post', '201'), people.adminUser],
-  ['Sign-on', answerOf('/v2/check-user-credentials', 'post', '200'), people.signOn],
-  ['App user', answerOf('/v2/app-users', 'get', '200').items!, people.appUser],
-  ['Role', answerOf('/v2/admin-roles', 'get', '200').items!, people.role],
-  ['Booking', answerOf('/v2/booking', 'post', '201'), booking.booking],
-  ['Campaign, looked up', answerOf('/v2/campaigns/validate/{code}', 'get', '200'), booking.validCampaign],
-  ['Voucher, looked up', answerOf('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
-  ['Campaign of a query', answerOf('/v2/campaigns/validate', 'get', '200'), booking.validCampaign],
-  ['Voucher of a query', answerOf('/v2/vouchers/validate', 'get', '200'), booking.validVoucher],
+  [
+    'Customer by its id',
+    responseSchema('/v2/customers/{id}', 'get', '200'),
+    { ...people.customer, ...people.customerIncludes },
+  ],
+  ['Course user', responseSchema('/v2/course-users/{id}', 'get', '200'), people.courseUser],
+  [
+    'Course user, of a customer',
+    responseSchema('/v2/customers/{id}/employees', 'get', '200').items!,
+    people.courseUser,
+  ],
+  ['Course user, searched', responseSchema('/v2/search-users', 'get', '200').items!, people.courseUser],
+  ['Admin user', responseSchema('/v2/admin-users', 'get', '200').items!, people.adminUser],
+  ['Admin user, created', responseSchema('/v2/admin-users', 'post', '201'), people.adminUser],
+  ['Sign-on', responseSchema('/v2/check-user-credentials', 'post', '200'), people.signOn],
+  ['App user', responseSchema('/v2/app-users', 'get', '200').items!, people.appUser],
+  ['Role', responseSchema('/v2/admin-roles', 'get', '200').items!, people.role],
+  ['Booking', responseSchema('/v2/booking', 'post', '201'), booking.booking],
+  ['Campaign, looked up', responseSchema('/v2/campaigns/validate/{code}', 'get', '200'), booking.validCampaign],
+  ['Voucher, looked up', responseSchema('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
+  ['Campaign of a query', responseSchema('/v2/campaigns/validate', 'get', '200'), booking.validCampaign],
+  ['Voucher of a query', responseSchema('/v2/vouchers/validate', 'get', '200'), booking.validVoucher],
 ])('%s has the documented fields and types', (_name, schema, table) => {
-  expect(worded(schema)).toEqual(table);
+  expect(toTypes(schema)).toEqual(table);
 });
 
 test('deregister returns list participants and an update returns one of them', () => {
-  const { participants, ...own } = worded(answerOf('/v2/booking/{id}/deregister', 'put', '200')) as Record<
+  const { participants, ...own } = toTypes(responseSchema('/v2/booking/{id}/deregister', 'put', '200')) as Record<
     string,
     unknown
   >;
   expect(own).toEqual(booking.deregistered);
-  const listed = worded(answerOf('/v2/participants', 'get', '200').items!);
+  const listed = toTypes(responseSchema('/v2/participants', 'get', '200').items!);
   expect(participants).toEqual([listed]);
-  expect(worded(answerOf('/v2/participants/{id}', 'put', '200'))).toEqual(listed);
+  expect(toTypes(responseSchema('/v2/participants/{id}', 'put', '200'))).toEqual(listed);
 });
 
 const ofBooking = [
@@ -220,7 +236,7 @@ test.each(keyed)('$method $path documents the error format of its interface', ({
   const failures = Object.entries(operation.responses).filter(([status]) => /^[45]/i.test(status));
   expect(failures.length).toBeGreaterThan(0);
   for (const [, { content }] of failures) {
-    const said = worded(content['application/json']!.schema);
+    const said = toTypes(content['application/json']!.schema);
     if (ofBooking.includes(path)) expect(said).toEqual(booking.failure);
     else expect(said).not.toHaveProperty('successful');
   }
@@ -228,8 +244,8 @@ test.each(keyed)('$method $path documents the error format of its interface', ({
 
 test.each<[string, Schema, object]>([
   ['course', listOrEnvelope.items!, documented.courseIncludes],
-  ['course by its id', answerOf('/v2/courses/{id}', 'get', '200'), documented.courseItemIncludes],
-  ['customer', answerOf('/v2/customers', 'get', '200').items!, people.customerIncludes],
+  ['course by its id', responseSchema('/v2/courses/{id}', 'get', '200'), documented.courseItemIncludes],
+  ['customer', responseSchema('/v2/customers', 'get', '200').items!, people.customerIncludes],
 ])('every field of a %s is required except includes', (_name, schema, includes) => {
   const optional = Object.keys(schema.properties!).filter((name) => !schema.required!.includes(name));
   expect(optional).toEqual(Object.keys(includes));
@@ -389,7 +405,7 @@ describe('request schemas', () => {
   });
 
   test('samples of rejected bookings have success false', () => {
-    const { properties } = answerOf('/v2/booking', 'post', '4XX') as { properties: Record<string, object> };
+    const { properties } = responseSchema('/v2/booking', 'post', '4XX') as { properties: Record<string, object> };
     expect(properties['successful']).toMatchObject({ examples: [false] });
   });
 });

@@ -20,28 +20,28 @@ type Schema = { type?: string | string[]; properties?: Record<string, Schema>; r
 type Operation = { responses: Record<string, { content: Record<string, { schema: Schema }> }> };
 type Path = { get: Operation; post: Operation };
 const document = app.swagger() as unknown as { paths: Record<string, Path> };
-const answerOf = (path: string, method: keyof Path = 'get') =>
+const responseSchema = (path: string, method: keyof Path = 'get') =>
   document.paths[path]![method].responses['200']!.content['application/json']!.schema;
-const itemOf = (path: string) => answerOf(path).items!;
+const itemOf = (path: string) => responseSchema(path).items!;
 
 /** A schema in the words of the transcribed tables. */
-function worded(schema: Schema): unknown {
+function toTypes(schema: Schema): unknown {
   const types = [schema.type].flat();
-  if (types.includes('array')) return [worded(schema.items!)];
+  if (types.includes('array')) return [toTypes(schema.items!)];
   if (!types.includes('object')) return types.join('|');
   return Object.fromEntries(
     Object.entries(schema.properties ?? {}).map(([name, property]) => {
       const nullable = [property.type].flat().includes('null') && [property.type].flat().includes('object');
-      return [nullable ? `${name}|null` : name, worded(property)];
+      return [nullable ? `${name}|null` : name, toTypes(property)];
     }),
   );
 }
-const wordedItem = (path: string) => worded(itemOf(path)) as Record<string, unknown>;
+const itemTypes = (path: string) => toTypes(itemOf(path)) as Record<string, unknown>;
 const optionalOf = ({ properties, required = [] }: Schema) =>
   Object.keys(properties!).filter((name) => !required.includes(name));
 
 test('an order has the fields and types of the document', () => {
-  const { 'customer|null': customer, 'campaign|null': campaign, lines, ...own } = wordedItem('/v2/orders');
+  const { 'customer|null': customer, 'campaign|null': campaign, lines, ...own } = itemTypes('/v2/orders');
   const [{ database_relations, ...line }] = lines as [Record<string, unknown>];
   const [{ course, participants, ...relation }] = database_relations as [Record<string, unknown>];
   expect({ ...own, lines: [{ ...line, database_relations: [relation] }] }).toEqual(documented.order);
@@ -49,30 +49,30 @@ test('an order has the fields and types of the document', () => {
   expect(customer).toBeTypeOf('object');
   expect(course).toMatchObject({ id: 'integer', title: 'string' });
   expect(course).not.toHaveProperty('products');
-  expect(participants).toEqual(wordedWithout('/v2/participants', 'attendance'));
+  expect(participants).toEqual(typesWithout('/v2/participants', 'attendance'));
 });
 
-const wordedWithout = (path: string, name: string) =>
-  Object.fromEntries(Object.entries(wordedItem(path)).filter(([member]) => member !== name));
+const typesWithout = (path: string, name: string) =>
+  Object.fromEntries(Object.entries(itemTypes(path)).filter(([member]) => member !== name));
 
 test('a participant has the fields and types of the document', () => {
-  const { user, ...own } = wordedItem('/v2/participants');
+  const { user, ...own } = itemTypes('/v2/participants');
   expect(own).toEqual({ ...documented.participant, ...documented.participantIncludes });
   expect(user).toMatchObject({ id: 'integer' });
 });
 
 test('a campaign has the fields and types of the document', () => {
-  expect(wordedItem('/v2/campaigns')).toEqual(documented.campaign);
+  expect(itemTypes('/v2/campaigns')).toEqual(documented.campaign);
 });
 
 test('one order and one participant are the items of the lists', () => {
-  expect(answerOf('/v2/orders/{id}')).toEqual(itemOf('/v2/orders'));
-  expect(answerOf('/v2/orders/{id}/export', 'post')).toEqual(itemOf('/v2/orders'));
-  expect(answerOf('/v2/participants/{id}')).toEqual(itemOf('/v2/participants'));
+  expect(responseSchema('/v2/orders/{id}')).toEqual(itemOf('/v2/orders'));
+  expect(responseSchema('/v2/orders/{id}/export', 'post')).toEqual(itemOf('/v2/orders'));
+  expect(responseSchema('/v2/participants/{id}')).toEqual(itemOf('/v2/participants'));
 });
 
 test('a product of the list has the fields and types of the document', () => {
-  expect(wordedItem('/v2/orders/products')).toEqual(documented.orderProduct);
+  expect(itemTypes('/v2/orders/products')).toEqual(documented.orderProduct);
   expect(optionalOf(itemOf('/v2/orders/products'))).toEqual([]);
 });
 

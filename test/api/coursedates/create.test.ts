@@ -14,7 +14,7 @@ const { createProvider } = testApp;
 const include = ['place', 'gatherings', 'instructors', 'location'].join(',');
 
 const reported = (response: TestResponse) => [response.status, response.json().error];
-const refusing = (...names: string[]) => [400, `Field(s) not valid: ${names.join(',')}`];
+const notValidResponse = (...names: string[]) => [400, `Field(s) not valid: ${names.join(',')}`];
 const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
 const create = (me: Provider, courseId: number, fields: object = {}) =>
   me.post(`/v2/courses/${courseId}/coursedates`, { ...days, ...fields });
@@ -212,7 +212,7 @@ test.each([
   const courseId = await me.course();
   for (const value of values) {
     const response = await create(me, courseId, { [name]: value });
-    expect(reported(response), value).toEqual(refusing(name));
+    expect(reported(response), value).toEqual(notValidResponse(name));
   }
   expect((await me.get('/v2/coursedates')).json().items).toEqual([]);
 });
@@ -234,7 +234,7 @@ describe('a date ends after it starts', () => {
     ['the last second', { end_at: '2030-06-10', start_time_at: '23:59:59' }, 'end_time_at'],
   ])('%s is rejected', async (_name, fields, name) => {
     const me = await createProvider();
-    expect(reported(await create(me, await me.course(), fields))).toEqual(refusing(name));
+    expect(reported(await create(me, await me.course(), fields))).toEqual(notValidResponse(name));
   });
 
   const gap = { start_at: '2030-03-31', end_at: '2030-03-31', start_time_at: '02:30', end_time_at: '03:15' };
@@ -250,7 +250,7 @@ describe('a date ends after it starts', () => {
     const me = await createProvider();
     const response = await create(me, await me.course(), fields);
     expect(response.status, response.text).toBe(status);
-    if (status === 400) expect(reported(response)).toEqual(refusing('end_time_at'));
+    if (status === 400) expect(reported(response)).toEqual(notValidResponse('end_time_at'));
   });
 
   test.each([
@@ -262,7 +262,7 @@ describe('a date ends after it starts', () => {
     const me = await createProvider();
     const response = await create(me, await me.course(), { deadline_at });
     expect(response.status).toBe(status);
-    if (status === 400) expect(reported(response)).toEqual(refusing('deadline_at'));
+    if (status === 400) expect(reported(response)).toEqual(notValidResponse('deadline_at'));
   });
 });
 
@@ -306,7 +306,7 @@ describe('place_by_search', () => {
   };
   const mark = `Zz${process.pid}`;
 
-  test('finds a municipality by its title regardless of case and accents', async () => {
+  test('finds a municipality by its title, ignoring case', async () => {
     const me = await createProvider();
     const courseId = await me.course();
     const { id: bergen } = await findMunicipality(me, 'Bergen');
@@ -373,7 +373,7 @@ describe('parent_id', () => {
     const { coursedate_id: gone } = await created(me, courseId);
     await changeDate(me, gone, { deletedAt: '2026-01-01 00:00+00' });
     for (const parent_id of [child.coursedate_id, elsewhere, gone])
-      expect(reported(await create(me, courseId, { parent_id }))).toEqual(refusing('parent_id'));
+      expect(reported(await create(me, courseId, { parent_id }))).toEqual(notValidResponse('parent_id'));
     const listed = (await me.get(`/v2/coursedates?coursedate_id=${parent}&include=subinstances`)).json().items[0];
     expect(listed.subinstances.map((one: { coursedate_id: number }) => one.coursedate_id)).toEqual([
       child.coursedate_id,
@@ -425,7 +425,7 @@ describe('gatherings', () => {
     const me = await createProvider();
     const courseId = await me.course();
     const good = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
-    expect(reported(await create(me, courseId, { gatherings: [good, sent] }))).toEqual(refusing('gatherings'));
+    expect(reported(await create(me, courseId, { gatherings: [good, sent] }))).toEqual(notValidResponse('gatherings'));
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).json()).toEqual([]);
   });
 
@@ -450,7 +450,7 @@ describe('gatherings', () => {
 
   test.each(['x', '[', [1], ['2030-06-10']])('%j means no gatherings', async (gatherings) => {
     const me = await createProvider();
-    expect(reported(await create(me, await me.course(), { gatherings }))).toEqual(refusing('gatherings'));
+    expect(reported(await create(me, await me.course(), { gatherings }))).toEqual(notValidResponse('gatherings'));
   });
 
   test('are accepted as JSON in a form, sorted by time, each with its instructors', async () => {
@@ -507,10 +507,10 @@ test('ids of another provider are rejected like unknown ids', async () => {
     ['gatherings', { gatherings: [{ ...when, idLocation: location }] }],
     ['gatherings', { gatherings: [{ ...when, instructors: [instructor] }] }],
   ];
-  for (const [name, sent] of fields) expect(reported(await create(me, courseId, sent))).toEqual(refusing(name));
+  for (const [name, sent] of fields) expect(reported(await create(me, courseId, sent))).toEqual(notValidResponse(name));
   const many = { location_id: location, instructors: [instructor], parent_id: date, place_id: 999999999 };
   expect(reported(await create(me, courseId, many))).toEqual(
-    refusing('place_id', 'location_id', 'instructors', 'parent_id'),
+    notValidResponse('place_id', 'location_id', 'instructors', 'parent_id'),
   );
   for (const id of [theirCourse, 999999999]) expect(reported(await create(me, id))).toEqual([404, 'Course not found']);
   expect((await me.get('/v2/coursedates')).json().items).toEqual([]);

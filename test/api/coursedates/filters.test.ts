@@ -6,7 +6,7 @@ const { createProvider } = await sharedTestApp();
 
 const idsOf = (response: TestResponse) =>
   response.json<{ items: { coursedate_id: number }[] }>().items.map(({ coursedate_id }) => coursedate_id);
-const asking = (me: Provider) => async (query: string) => idsOf(await me.get(`/v2/coursedates?${query}`));
+const listIds = (me: Provider) => async (query: string) => idsOf(await me.get(`/v2/coursedates?${query}`));
 
 test('filters by one or several courses and by id; ids of others match nothing', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
@@ -14,7 +14,7 @@ test('filters by one or several courses and by id; ids of others match nothing',
   const dates = [await addDate(me, a), await addDate(me, b), await addDate(me, c)];
   const theirs = await other.course();
   const foreign = await addDate(other, theirs);
-  const asked = asking(me);
+  const asked = listIds(me);
   expect(await asked('')).toEqual(dates);
   expect(await asked(`course_id=${b}`)).toEqual([dates[1]]);
   expect(await asked(`course_id[]=${a}&course_id[]=${c}`)).toEqual([dates[0], dates[2]]);
@@ -31,7 +31,7 @@ test('filters by created_at and updated_at', async () => {
   const course = await me.course();
   const a = await addDate(me, course, { createdAt: '2026-03-01 00:00+01', updatedAt: '2026-05-01 00:00+02' });
   const b = await addDate(me, course, { createdAt: '2026-03-02 00:00+01', updatedAt: '2026-04-01 00:00+02' });
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query('created_at_min=2026-03-02')).toEqual([b]);
   expect(await query('created_at_max=2026-03-02')).toEqual([a]);
   expect(await query('updated_at_min=2026-04-02')).toEqual([a]);
@@ -49,7 +49,7 @@ test("filters by start and end in the date's own time zone and offset", async ()
   const winter = await at('2030-01-15', '09:00');
   const tokyo = await at('2030-07-01', '09:00', 'Asia/Tokyo');
   const whole = await at('2030-07-02');
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query('start_date_at_min=2030-07-01T07:00:00Z')).toEqual([summer, whole]);
   expect(await query('start_date_at_min=2030-07-01T07:00:01Z')).toEqual([whole]);
   expect(await query('start_date_at_max=2030-07-01T00:00:01Z')).toEqual([winter, tokyo]);
@@ -67,7 +67,7 @@ test('"now" is the request time, for these four bounds only', async () => {
   const gone = await addDate(me, course, { startAt: '2020-01-01' });
   const running = await addDate(me, course, { startAt: '2020-01-01', endAt: '2090-01-01' });
   const coming = await addDate(me, course, { startAt: '2089-01-01' });
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query('start_date_at_min=now')).toEqual([coming]);
   expect(await query('start_date_at_max=now')).toEqual([gone, running]);
   expect(await query('end_date_at_min=now')).toEqual([running, coming]);
@@ -97,7 +97,7 @@ test('filters by status', async () => {
   const dates = [1, 2, 3, 4].map((statusId) => () => addDate(me, course, { statusId }));
   const ids: number[] = [];
   for (const make of dates) ids.push(await make());
-  for (const status of [1, 2, 3, 4]) expect(await asking(me)(`status_id=${status}`)).toEqual([ids[status - 1]]);
+  for (const status of [1, 2, 3, 4]) expect(await listIds(me)(`status_id=${status}`)).toEqual([ids[status - 1]]);
   for (const wrong of ['0', '5', 'x', '1,2']) {
     const response = await me.get(`/v2/coursedates?status_id=${wrong}`);
     expect([response.status, response.json().error]).toEqual([400, 'Field(s) not valid: status_id']);
@@ -114,7 +114,7 @@ test('filters by has_participants, ignoring deregistered ones', async () => {
     await addParticipants(me, course, ids.at(-1)!, some);
   }
   const empty = await addDate(me, course, { statusId: 2 });
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query('has_participants=true')).toEqual(ids.slice(0, 4));
   expect(await query('has_participants=0')).toEqual([ids[4], empty]);
   expect(await query('has_participants=no&status_id=2')).toEqual([empty]);
@@ -127,7 +127,7 @@ test('orders by id or start, ascending or descending, equal starts by id', async
   const late = await addDate(me, course, { startAt: '2030-03-01' });
   const early = await addDate(me, course, { startAt: '2030-01-01' });
   const same = await addDate(me, course, { startAt: '2030-01-01' });
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query('order_by=id')).toEqual([late, early, same]);
   expect(await query('order_direction=desc')).toEqual([same, early, late]);
   expect(await query('order_by=startdate')).toEqual([early, same, late]);
@@ -148,7 +148,7 @@ test('filters by the tags of the course', async () => {
   const tags = async (one: Provider) => (await one.get('/v2/course-tags')).json<{ id: number }[]>().map(({ id }) => id);
   const [red, blue] = await tags(me);
   const [theirs] = await tags(other);
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query(`tag_ids=${red},${blue}`)).toEqual(dates.slice(0, 2));
   expect(await query(`tag_ids[]=${red}&tag_ids[]=${blue}&tag_match=all`)).toEqual([dates[1]]);
   // Beside courses or a date each row's course is asked for its tags.

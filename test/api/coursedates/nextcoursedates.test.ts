@@ -17,7 +17,7 @@ const { createProvider, database } = await sharedTestApp();
 
 const idsOf = (response: TestResponse) =>
   response.json<{ coursedate_id: number }[]>().map(({ coursedate_id }) => coursedate_id);
-const asking = (me: Provider) => async (query: string) => idsOf(await me.get(`/v2/nextcoursedates?${query}`));
+const listIds = (me: Provider) => async (query: string) => idsOf(await me.get(`/v2/nextcoursedates?${query}`));
 
 /** The day in a time zone, so many days from now. */
 const day = (timeZone: string, days = 0) =>
@@ -36,7 +36,7 @@ test('lists only future, visible, not canceled dates of active courses, without 
   await addDate(me, course, { deletedAt: '2026-01-01 00:00+00' });
   await addDate(me, inactive);
   await addDate(other, await other.course());
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query('')).toEqual([sooner, same, later]);
   expect(await query('limit=2')).toEqual([sooner, same]);
   expect(await query('limit=2&page=2')).toEqual([later]);
@@ -52,7 +52,7 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])('today is 
   const course = await me.course();
   const today = await addDate(me, course, { startAt: day(timezone), timezone, startTimeAt: '00:00' });
   await addDate(me, course, { startAt: day(timezone, -1), timezone, startTimeAt: '23:59', endTimeAt: '23:59:30' });
-  expect(await asking(me)('')).toEqual([today]);
+  expect(await listIds(me)('')).toEqual([today]);
 });
 
 test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
@@ -68,8 +68,8 @@ test.each(['Europe/Oslo', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
       });
     const hidden = await add(-1, false);
     const shown = [await add(-1, true), await add(0, false), await add(1, false)];
-    expect(await asking(me)('')).toEqual(shown);
-    expect(await asking(partner)(`partner_id=${me.id}`)).toEqual(shown);
+    expect(await listIds(me)('')).toEqual(shown);
+    expect(await listIds(partner)(`partner_id=${me.id}`)).toEqual(shown);
     const listed = async (caller: Provider, path: string) =>
       (await caller.get(path)).json<{ items: { coursedate_id: number }[] }>().items.map((one) => one.coursedate_id);
     expect(await listed(partner, `/v2/coursedates?partner_id=${me.id}`)).toEqual(shown);
@@ -88,9 +88,9 @@ test('returns up to 250 by default', async () => {
        select ${me.id}, ${course}, '2030-01-01', '2030-01-01', '2030-01-01', 'Europe/Oslo', 'no', '${at}', '${at}' from generate_series(1, 255)`,
     );
   });
-  expect(await asking(me)('')).toHaveLength(250);
-  expect(await asking(me)('page=2')).toHaveLength(5);
-  expect(await asking(me)('limit=1000')).toHaveLength(250);
+  expect(await listIds(me)('')).toHaveLength(250);
+  expect(await listIds(me)('page=2')).toHaveLength(5);
+  expect(await listIds(me)('limit=1000')).toHaveLength(250);
 });
 
 test('embeds course, place and time by default, other relations on request', async () => {
@@ -148,8 +148,8 @@ test('filters by tags of the course', async () => {
   const red = await addDate(me, await me.course({ tags: [{ title: 'red' }] }));
   await addDate(me, await me.course());
   const [first, second] = (await me.get('/v2/course-tags')).json<{ id: number }[]>();
-  expect(await asking(me)(`tag_ids=${first!.id},${second!.id}`)).toEqual([tagged, red]);
-  expect(await asking(me)(`tag_ids=${first!.id},${second!.id}&tag_match=all`)).toEqual([tagged]);
+  expect(await listIds(me)(`tag_ids=${first!.id},${second!.id}`)).toEqual([tagged, red]);
+  expect(await listIds(me)(`tag_ids=${first!.id},${second!.id}&tag_match=all`)).toEqual([tagged]);
 });
 
 test("partners' public dates are merged with own ones, each with its provider", async () => {
@@ -159,7 +159,7 @@ test("partners' public dates are merged with own ones, each with its provider", 
   const theirs = await addDate(partner, await partner.course(), { startAt: '2030-01-01' });
   await addDate(partner, await partner.course({ type: 'internal' }));
   await addDate(stranger, await stranger.course());
-  const query = asking(me);
+  const query = listIds(me);
   expect(await query('')).toEqual([own]);
   expect(await query('include_partners=1')).toEqual([theirs, own]);
   expect(await query(`partner_id=${partner.id}`)).toEqual([theirs]);

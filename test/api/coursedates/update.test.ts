@@ -21,7 +21,7 @@ const { createProvider } = testApp;
 const include = ['place', 'gatherings', 'instructors'].join(',');
 
 const reported = (response: TestResponse) => [response.status, response.json().error];
-const refusing = (name: string) => [400, `Field(s) not valid: ${name}`];
+const notValidResponse = (name: string) => [400, `Field(s) not valid: ${name}`];
 const at = (courseId: number, id: number) => `/v2/courses/${courseId}/coursedates/${id}`;
 
 /** A course with one date, and what can be done to it. */
@@ -164,7 +164,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
       [{ end_at: '2030-06-10', deadline_at: '' }, 'end_time_at'],
       [{ start_at: '2030-06-12' }, 'end_time_at'],
     ] as const)
-      expect(reported(await put(sent)), JSON.stringify(sent)).toEqual(refusing(name));
+      expect(reported(await put(sent)), JSON.stringify(sent)).toEqual(notValidResponse(name));
     expect(await changed({ start_at: '2031-01-01', end_at: '2031-01-01', end_time_at: '' })).toMatchObject({
       deadline_at: '2030-06-11',
     });
@@ -182,15 +182,17 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(await days({ end_at: '2030-06-22' })).toEqual(['06-20', '06-22', '06-20']);
     expect(await days({ start_at: '2030-06-19', deadline_at: '2030-06-20' })).toEqual(['06-19', '06-22', '06-20']);
     expect(await days({ start_at: '2030-06-18' })).toEqual(['06-18', '06-22', '06-20']);
-    expect(reported(await put({ start_at: '2030-06-01', end_at: '2030-06-02' }))).toEqual(refusing('deadline_at'));
+    expect(reported(await put({ start_at: '2030-06-01', end_at: '2030-06-02' }))).toEqual(
+      notValidResponse('deadline_at'),
+    );
   });
 
   test('uses the time zone to check that a date ends after it starts', async () => {
     const times = { start_time_at: '02:30', end_time_at: '03:15', timezone: 'UTC' };
     const { put, changed } = await ownDate({ start_at: '2030-03-31', end_at: '2030-03-31', ...times });
-    expect(reported(await put({ timezone: 'Europe/Oslo' }))).toEqual(refusing('end_time_at'));
-    expect(reported(await put({ timezone: '' }))).toEqual(refusing('end_time_at'));
-    expect(reported(await put({ timezone: 'Europe/Nowhere' }))).toEqual(refusing('timezone'));
+    expect(reported(await put({ timezone: 'Europe/Oslo' }))).toEqual(notValidResponse('end_time_at'));
+    expect(reported(await put({ timezone: '' }))).toEqual(notValidResponse('end_time_at'));
+    expect(reported(await put({ timezone: 'Europe/Nowhere' }))).toEqual(notValidResponse('timezone'));
     expect(await changed({ timezone: 'Europe/Helsinki' })).toMatchObject({ timezone: 'Europe/Helsinki' });
   });
 
@@ -208,7 +210,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     const many = (prefix: string, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'x']));
     await changed({ custom_properties: many('a', 200) });
-    expect(reported(await put({ custom_properties: { more: 'x' } }))).toEqual(refusing('custom_properties'));
+    expect(reported(await put({ custom_properties: { more: 'x' } }))).toEqual(notValidResponse('custom_properties'));
     expect(await changed({ custom_properties: '' })).toMatchObject({ custom_properties: null });
   });
 
@@ -262,15 +264,15 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
 
   test('rejects a parent that is a child, a parent for a date with children, and itself', async () => {
     const { me, courseId, id, put, changed } = await ownDate();
-    expect(reported(await put({ parent_id: id }))).toEqual(refusing('parent_id'));
+    expect(reported(await put({ parent_id: id }))).toEqual(notValidResponse('parent_id'));
     const [parent, child] = [await addDate(me, courseId), await addDate(me, courseId, { parentId: id })];
-    expect(reported(await put({ parent_id: child }))).toEqual(refusing('parent_id'));
+    expect(reported(await put({ parent_id: child }))).toEqual(notValidResponse('parent_id'));
     // It has a child: with a parent that would be a chain.
-    expect(reported(await put({ parent_id: parent }))).toEqual(refusing('parent_id'));
+    expect(reported(await put({ parent_id: parent }))).toEqual(notValidResponse('parent_id'));
     await changeDate(me, child, { deletedAt: '2026-01-01 00:00+00' });
     expect(await changed({ parent_id: parent })).toMatchObject({ parent_id: parent });
     const grandchild = await me.put(at(courseId, await addDate(me, courseId)), { parent_id: id });
-    expect(reported(grandchild)).toEqual(refusing('parent_id'));
+    expect(reported(grandchild)).toEqual(notValidResponse('parent_id'));
     expect(await changed({ parent_id: '' })).toMatchObject({ parent_id: null });
   });
 
@@ -288,7 +290,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
       ['gatherings', { gatherings: [{ ...when, idLocation: location }] }],
       ['gatherings', { gatherings: [{ ...when, instructors: [instructor] }] }],
     ] as const)
-      expect(reported(await put({ title: 'Changed', ...change }))).toEqual(refusing(name));
+      expect(reported(await put({ title: 'Changed', ...change }))).toEqual(notValidResponse(name));
     expect(await read()).toEqual(before);
   });
 
@@ -388,7 +390,7 @@ describe('gatherings in an update', () => {
     const [before, stored] = [await read(), await rows(id)];
     const faulty = { ...one('2030-06-11'), idLocation: 999999999 };
     expect(reported(await put({ title: 'Changed', gatherings: [one('2030-06-12'), faulty] }))).toEqual(
-      refusing('gatherings'),
+      notValidResponse('gatherings'),
     );
     for (const gatherings of [[{}], [null, one('2030-06-12')]])
       expect(reported(await put({ title: 'Changed', gatherings }))).toEqual([

@@ -42,7 +42,7 @@ test.each(dialects)('all sent fields change and read as after a create: %s', asy
   const created = await read(other, await other.course(fullCourse));
   const response = await me.put(`/v2/courses/${id}`, encodeBody(dialect, fullCourse), contentTypeHeader(dialect));
   expect([response.status, response.json()]).toEqual([200, { course_id: id }]);
-  const titles = (words: unknown) => (words as Fields[]).map(({ title }) => title);
+  const titles = (text: unknown) => (text as Fields[]).map(({ title }) => title);
   const changed = await read(me, id);
   const anywhere = { id, created_at: expect.any(String) as string, ...volatile };
   const without = { tags: expect.anything() as object, labels: expect.anything() as object };
@@ -193,17 +193,17 @@ test('sent tags and labels replace the existing ones', async () => {
   const idOf = new Map<string, number>(
     (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>().map((tag) => [tag.title, tag.id]),
   );
-  const words = async (course = id) => {
+  const text = async (course = id) => {
     const { tags, labels } = await read(me, course);
     return [tags, labels].map((list) => (list as { title: string }[]).map(({ title }) => title).join());
   };
   await put(me, id, { tags: [idOf.get('b')!, { title: 'c' }] });
-  expect(await words()).toEqual(['b,c', 'red']);
+  expect(await text()).toEqual(['b,c', 'red']);
   await put(me, id, { labels: '[{"title":"blue"},{"title":"RED"}]' });
-  expect(await words()).toEqual(['b,c', 'red,blue']);
+  expect(await text()).toEqual(['b,c', 'red,blue']);
   await put(me, id, { tags: [], labels: '' });
-  expect(await words()).toEqual(['', '']);
-  expect(await words(beside)).toEqual(['a', 'red']);
+  expect(await text()).toEqual(['', '']);
+  expect(await text(beside)).toEqual(['a', 'red']);
   const [theirs] = (await other.get('/v2/course-tags')).json<{ id: number }[]>();
   expect((await put(me, id, { tags: [idOf.get('a')!, theirs!.id] })).json().error).toBe('Field(s) not valid: tags');
 });

@@ -146,8 +146,8 @@ async function openProxy() {
   const { host, port = 5432 } = inject('server');
   const sockets = new Set<Socket>();
   const silent = { asking: false, answering: false };
-  const pass = (from: Socket, to: Socket, way: keyof typeof silent) => {
-    from.on('data', (bytes) => silent[way] || to.write(bytes));
+  const pass = (from: Socket, to: Socket, endpoint: keyof typeof silent) => {
+    from.on('data', (bytes) => silent[endpoint] || to.write(bytes));
     from.on('close', () => to.destroy()).on('error', () => to.destroy());
     sockets.add(from);
   };

@@ -23,7 +23,7 @@ const form = 'application/x-www-form-urlencoded';
 const json = 'application/json';
 const courses = async (provider: Provider) => (await provider.get('/v2/courses')).json<Item[]>();
 const each = <T>(values: readonly T[]) =>
-  writeEndpoints.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+  writeEndpoints.flatMap((endpoint) => values.map((value) => [endpoint.name, value, endpoint] as const));
 
 const me = await createProvider();
 let titles = 0;
@@ -37,26 +37,28 @@ async function makeTags(provider: Provider) {
   return [one!.id, two!.id] as const;
 }
 
-test.each(writeEndpoints)('$name gives the same result in every body format', async (way) => {
+test.each(writeEndpoints)('$name gives the same result in every body format', async (endpoint) => {
   const read = [];
   for (const dialect of dialects) {
     const me = await createProvider();
-    const response = await sendWrite(me, way, dialect, way.full);
-    expect(response, response.text).toMatchObject({ status: way.created });
-    read.push(omitVolatile(await way.read(me, response), way.fresh));
+    const response = await sendWrite(me, endpoint, dialect, endpoint.full);
+    expect(response, response.text).toMatchObject({ status: endpoint.created });
+    read.push(omitVolatile(await endpoint.read(me, response), endpoint.fresh));
   }
   expect(read[1]).toEqual(read[0]);
   expect(read[2]).toEqual(read[0]);
-  const { title = 'title' } = way;
-  expect(read[0]).toMatchObject(title === null ? way.minimal : { [title]: way.full[title] });
+  const { title = 'title' } = endpoint;
+  expect(read[0]).toMatchObject(title === null ? endpoint.minimal : { [title]: endpoint.full[title] });
 });
 
-test.each(each(dialects))('%s accepts only the required fields as %s', async (_name, dialect, way) => {
+test.each(each(dialects))('%s accepts only the required fields as %s', async (_name, dialect, endpoint) => {
   const me = await createProvider();
-  const response = await sendWrite(me, way, dialect, way.minimal);
-  expect(response.status, response.text).toBe(way.created);
-  const { title = 'title' } = way;
-  expect(await way.read(me, response)).toMatchObject(title === null ? way.minimal : { [title]: way.minimal[title] });
+  const response = await sendWrite(me, endpoint, dialect, endpoint.minimal);
+  expect(response.status, response.text).toBe(endpoint.created);
+  const { title = 'title' } = endpoint;
+  expect(await endpoint.read(me, response)).toMatchObject(
+    title === null ? endpoint.minimal : { [title]: endpoint.minimal[title] },
+  );
 });
 
 test.each<[string, (a: number, b: number) => string]>([
@@ -222,10 +224,10 @@ test.each([2, -1, 1.5, 'maybe', 'y', 't', ' 1', '01', 'null', [true], {}, 'ja', 
   '%j is not a boolean',
   async (active) => {
     const me = await createProvider();
-    for (const way of writeEndpoints.filter(({ flag }) => flag !== null)) {
-      const { flag = 'active' } = way;
-      const response = await sendWrite(me, way, 'json', { ...way.minimal, [flag!]: active });
-      expect([response.status, fieldErrors(response)], way.name).toEqual([400, { missing: [], notValid: [flag] }]);
+    for (const endpoint of writeEndpoints.filter(({ flag }) => flag !== null)) {
+      const { flag = 'active' } = endpoint;
+      const response = await sendWrite(me, endpoint, 'json', { ...endpoint.minimal, [flag!]: active });
+      expect([response.status, fieldErrors(response)], endpoint.name).toEqual([400, { missing: [], notValid: [flag] }]);
     }
   },
 );
@@ -287,15 +289,15 @@ test('null in JSON is empty', async () => {
   expect(await putSchool.read(me, response)).toMatchObject({ reference: null, text_tagline: '', active: true });
 });
 
-test.each(each(dialects))('%s: an empty required field counts as missing, as %s', async (_name, dialect, way) => {
+test.each(each(dialects))('%s: an empty required field counts as missing, as %s', async (_name, dialect, endpoint) => {
   const me = await createProvider();
-  for (const name of Object.keys(way.minimal)) {
-    const response = await sendWrite(me, way, dialect, { ...way.minimal, [name]: '' });
+  for (const name of Object.keys(endpoint.minimal)) {
+    const response = await sendWrite(me, endpoint, dialect, { ...endpoint.minimal, [name]: '' });
     expect([response.status, fieldErrors(response)]).toEqual([400, { missing: [name], notValid: [] }]);
   }
 });
 
-test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', async (_name, dialect, way) => {
+test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', async (_name, dialect, endpoint) => {
   const me = await createProvider();
   const sent = {
     id: 'x',
@@ -306,9 +308,9 @@ test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', asyn
     provider_id: '1',
     colour: 'red',
   };
-  const response = await sendWrite(me, way, dialect, { ...way.minimal, ...sent });
-  expect(response.status, response.text).toBe(way.created);
-  expect(await way.read(me, response)).not.toHaveProperty('colour');
+  const response = await sendWrite(me, endpoint, dialect, { ...endpoint.minimal, ...sent });
+  expect(response.status, response.text).toBe(endpoint.created);
+  expect(await endpoint.read(me, response)).not.toHaveProperty('colour');
 });
 
 test('the legacy interface ignores tags, labels and external URLs', async () => {
@@ -323,8 +325,8 @@ test.each(['title[]=B', 'title[0]=B', 'title[a]=B', 'title=A&title=B', 'title=A&
   'a single value instead of a list: %s',
   async (body) => {
     const me = await createProvider();
-    for (const way of [postCourse, postLegacyCourse]) {
-      const response = await sendRawWrite(me, way, form, body);
+    for (const endpoint of [postCourse, postLegacyCourse]) {
+      const response = await sendRawWrite(me, endpoint, form, body);
       expect(response.json<{ error: string }>().error).toBe('Field(s) not valid: title');
     }
   },

@@ -38,17 +38,17 @@ const overSocket = (options: RequestOptions, body: string | Buffer) =>
 
 const reported = (response: { text: string }) => (JSON.parse(response.text) as { error: string }).error;
 const each = <T>(values: readonly T[]) =>
-  writeEndpoints.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+  writeEndpoints.flatMap((endpoint) => values.map((value) => [endpoint.name, value, endpoint] as const));
 const mebibyte = 1_048_576;
 const large = { title: 'Too large', org_nr: '1', text_description: 'x'.repeat(mebibyte) };
 
 test.each(
   each(['application/json', 'text/plain', 'multipart/form-data', 'application/x-www-form-urlencoded', 'x/y', '']),
-)('%s without a body is an empty form: %s', async (_name, type, way) => {
+)('%s without a body is an empty form: %s', async (_name, type, endpoint) => {
   const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
-  const response = await me.request(way.method)(await endpointUrl(me, way), undefined, headers);
-  const { required = Object.keys(way.minimal) } = way;
-  expect(response.status).toBe(required.length > 0 ? 400 : way.created);
+  const response = await me.request(endpoint.method)(await endpointUrl(me, endpoint), undefined, headers);
+  const { required = Object.keys(endpoint.minimal) } = endpoint;
+  expect(response.status).toBe(required.length > 0 ? 400 : endpoint.created);
   expect(fieldErrors(response)).toEqual({ missing: required, notValid: [] });
 });
 
@@ -73,8 +73,8 @@ test.each([
 
 test.each(each(['text/plain', 'text/xml', 'application/octet-stream', 'application/jsonp', 'text/json', 'nonsense']))(
   '%s rejects a body of type %s',
-  async (_name, type, way) => {
-    const response = await sendRawWrite(me, way, type, encodeBody('form', way.full));
+  async (_name, type, endpoint) => {
+    const response = await sendRawWrite(me, endpoint, type, encodeBody('form', endpoint.full));
     expect(response.status).toBe(415);
     expect(response.json()).toHaveProperty('error');
   },
@@ -89,10 +89,10 @@ test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/j
 
 test.each(each(['gzip', 'deflate', 'br', 'GZIP', 'gzip, identity']))(
   '%s rejects Content-Encoding: %s',
-  async (_name, encoding, way) => {
-    const body = gzipSync(encodeBody('json', way.minimal));
+  async (_name, encoding, endpoint) => {
+    const body = gzipSync(encodeBody('json', endpoint.minimal));
     const headers = { ...contentTypeHeader('json'), 'content-encoding': encoding };
-    const response = await me.request(way.method)(await endpointUrl(me, way), body, headers);
+    const response = await me.request(endpoint.method)(await endpointUrl(me, endpoint), body, headers);
     expect(response.status).toBe(415);
   },
 );
@@ -108,15 +108,15 @@ test.each([
   '[1',
   '\u0000',
 ])('%j is not JSON', async (body) => {
-  for (const way of writeEndpoints)
-    expect((await sendRawWrite(me, way, contentTypes.json, body)).status, way.name).toBe(400);
+  for (const endpoint of writeEndpoints)
+    expect((await sendRawWrite(me, endpoint, contentTypes.json, body)).status, endpoint.name).toBe(400);
 });
 
 test.each(['[]', '[{"title":"A"}]', '"title=A"', '1', 'true', 'false', '0', '""'])(
   'JSON %s is rejected: it has no fields',
   async (body) => {
-    for (const way of writeEndpoints)
-      expect((await sendRawWrite(me, way, contentTypes.json, body)).status, way.name).toBe(400);
+    for (const endpoint of writeEndpoints)
+      expect((await sendRawWrite(me, endpoint, contentTypes.json, body)).status, endpoint.name).toBe(400);
   },
 );
 
@@ -131,21 +131,21 @@ test.each([
   expect(await countRows(me)).toBe(before);
 });
 
-test.each(each(dialects))('%s rejects more than 1 MiB with Content-Length: %s', async (_name, dialect, way) => {
+test.each(each(dialects))('%s rejects more than 1 MiB with Content-Length: %s', async (_name, dialect, endpoint) => {
   const before = await countRows(me);
   const body = encodeBody(dialect, large);
   const headers = { 'x-api-key': me.apiKey, 'content-length': Buffer.byteLength(body), ...contentTypeHeader(dialect) };
-  const response = await overSocket({ method: way.method, path: await endpointUrl(me, way), headers }, body);
+  const response = await overSocket({ method: endpoint.method, path: await endpointUrl(me, endpoint), headers }, body);
   expect(response.status).toBe(413);
   expect(reported(response)).toBeTruthy();
   expect(await countRows(me)).toBe(before);
 });
 
-test.each(each(dialects))('%s rejects more than 1 MiB in chunks: %s', async (_name, dialect, way) => {
+test.each(each(dialects))('%s rejects more than 1 MiB in chunks: %s', async (_name, dialect, endpoint) => {
   const before = await countRows(me);
   const headers = { 'x-api-key': me.apiKey, 'transfer-encoding': 'chunked', ...contentTypeHeader(dialect) };
   const response = await overSocket(
-    { method: way.method, path: await endpointUrl(me, way), headers },
+    { method: endpoint.method, path: await endpointUrl(me, endpoint), headers },
     encodeBody(dialect, large),
   );
   expect(response.status).toBe(413);
@@ -167,22 +167,32 @@ test.each(
     ';filename="a.txt"\r\ncontent-type: text/plain',
     ';filename=""\r\ncontent-type: image/png',
   ]),
-)('%s rejects a file: %j', async (_name, file, way) => {
+)('%s rejects a file: %j', async (_name, file, endpoint) => {
   const before = await countRows(me);
   const part = `--edge\r\ncontent-disposition: form-data; name="text_description"${file}\r\n\r\nA\r\n`;
-  const response = await sendRawWrite(me, way, contentTypes.multipart, part + encodeMultipart(toPairs(way.minimal)));
+  const response = await sendRawWrite(
+    me,
+    endpoint,
+    contentTypes.multipart,
+    part + encodeMultipart(toPairs(endpoint.minimal)),
+  );
   expect(response.status).toBe(400);
   expect(await countRows(me)).toBe(before);
 });
 
-test.each(writeEndpoints.map((way) => [way.name, way] as const))(
+test.each(writeEndpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
   '%s ignores an empty file part',
-  async (_name, way) => {
+  async (_name, endpoint) => {
     const me = await createProvider();
     const head = '--edge\r\ncontent-disposition: form-data; name="logo"; filename=""';
     const part = `${head}\r\ncontent-type: application/octet-stream\r\n\r\n\r\n`;
-    const response = await sendRawWrite(me, way, contentTypes.multipart, part + encodeMultipart(toPairs(way.minimal)));
-    expect(response.status, response.text).toBe(way.created);
+    const response = await sendRawWrite(
+      me,
+      endpoint,
+      contentTypes.multipart,
+      part + encodeMultipart(toPairs(endpoint.minimal)),
+    );
+    expect(response.status, response.text).toBe(endpoint.created);
   },
 );
 

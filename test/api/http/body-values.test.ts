@@ -17,16 +17,16 @@ const me = await createProvider();
 const [postCourse, putSchool, , postLegacyCourse] = writeEndpoints as [Write, Write, Write, Write, ...Write[]];
 type Write = (typeof writeEndpoints)[number];
 const each = <T>(values: readonly T[]) =>
-  writeEndpoints.flatMap((way) => values.map((value) => [way.name, value, way] as const));
+  writeEndpoints.flatMap((endpoint) => values.map((value) => [endpoint.name, value, endpoint] as const));
 
 let created = 0;
 const newTitle = () => `Text ${(created += 1)}`;
 const reported = (response: { text: string }) => (JSON.parse(response.text) as { error: string }).error;
 
-async function stored(way: Write, dialect: (typeof dialects)[number], fields: Fields) {
-  const response = await sendWrite(me, way, dialect, { ...way.minimal, title: newTitle(), ...fields });
-  expect(response.status, response.text).toBe(way.created);
-  return way.read(me, response);
+async function stored(endpoint: Write, dialect: (typeof dialects)[number], fields: Fields) {
+  const response = await sendWrite(me, endpoint, dialect, { ...endpoint.minimal, title: newTitle(), ...fields });
+  expect(response.status, response.text).toBe(endpoint.created);
+  return endpoint.read(me, response);
 }
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
@@ -90,12 +90,12 @@ const limits: [way: Write, name: string, limit: number, read: (item: Fields) => 
   [putSchool, 'text_description', 65_000, (item) => item['text_description']],
 ];
 
-const named = limits.map(([way, ...rest]) => [way.name, ...rest, way] as const);
-test.each(named)('%s limits %s to %i characters', async (_way, name, limit, read, way) => {
+const named = limits.map(([endpoint, ...rest]) => [endpoint.name, ...rest, endpoint] as const);
+test.each(named)('%s limits %s to %i characters', async (_way, name, limit, read, endpoint) => {
   for (const character of ['x', 'ø', '🚑']) {
     const longest = character.repeat(limit);
-    expect(read(await stored(way, 'json', { [name]: longest })) === longest, character).toBe(true);
-    const response = await sendWrite(me, way, 'json', { ...way.minimal, [name]: `${longest}${character}` });
+    expect(read(await stored(endpoint, 'json', { [name]: longest })) === longest, character).toBe(true);
+    const response = await sendWrite(me, endpoint, 'json', { ...endpoint.minimal, [name]: `${longest}${character}` });
     expect(reported(response)).toBe(`Field(s) not valid: ${name}`);
   }
 });
@@ -126,20 +126,20 @@ test.each([
 
 /** With the name of the field that is a title, where one is needed. */
 const eachTitled = <T>(values: readonly T[]) =>
-  each(values).flatMap(([name, value, way]) =>
-    way.title === null ? [] : [[name, value, way, way.title ?? 'title'] as const],
+  each(values).flatMap(([name, value, endpoint]) =>
+    endpoint.title === null ? [] : [[name, value, endpoint, endpoint.title ?? 'title'] as const],
   );
-test.each(eachTitled(dialects))('%s trims a title: %s', async (_name, dialect, way, title) => {
+test.each(eachTitled(dialects))('%s trims a title: %s', async (_name, dialect, endpoint, title) => {
   const text = newTitle();
-  const read = await stored(way, dialect, { [title]: ` \t\n\u00a0${text}\u3000 \r\n ` });
+  const read = await stored(endpoint, dialect, { [title]: ` \t\n\u00a0${text}\u3000 \r\n ` });
   expect(read).toMatchObject({ [title]: text });
 });
 
 test.each(eachTitled([' ', '   ', '\t\r\n', '\u00a0\u3000']))(
   '%s: a blank title counts as missing: %j',
-  async (_name, blanks, way, name) => {
+  async (_name, blanks, endpoint, name) => {
     for (const dialect of dialects) {
-      const response = await sendWrite(me, way, dialect, { ...way.minimal, [name]: blanks });
+      const response = await sendWrite(me, endpoint, dialect, { ...endpoint.minimal, [name]: blanks });
       expect([response.status, fieldErrors(response)]).toEqual([400, { missing: [name], notValid: [] }]);
     }
   },
@@ -161,14 +161,14 @@ test.each(dialects)('HTML is returned as it was sent: %s', async (dialect) => {
   }
 });
 
-const withIntegers = [postCourse, postLegacyCourse].map((way) => way.name);
+const withIntegers = [postCourse, postLegacyCourse].map((endpoint) => endpoint.name);
 const eachWithIntegers = <T>(values: readonly T[]) => each(values).filter(([name]) => withIntegers.includes(name));
 test.each(
   eachWithIntegers(['1e3', '0x10', ' 5 ', '5.0', '+5', '9007199254740992', '٥', '5,', '--5', '1_000', 'Infinity']),
-)('%s: %j is not an integer', async (_name, value, way) => {
+)('%s: %j is not an integer', async (_name, value, endpoint) => {
   const me = await createProvider();
   for (const dialect of dialects) {
-    const response = await sendWrite(me, way, dialect, { ...way.minimal, price_value: value });
+    const response = await sendWrite(me, endpoint, dialect, { ...endpoint.minimal, price_value: value });
     expect(response.status, dialect).toBe(400);
     expect(response.json<{ error: string }>().error).toBe('Field(s) not valid: price_value');
   }

@@ -6,14 +6,14 @@ import { recordStatements, type RecordedStatement } from '../../support/record-s
 import { openTestDatabase, openTestApp, ownDatabase, type Provider, type TestApp } from '../../support/test-app.ts';
 
 /** Of its own, for a write of what all share would change the state of every list. */
-async function ownWorld() {
+async function openOwnTestApp() {
   const own = await openTestApp(openTestDatabase(await ownDatabase()));
   onTestFinished(own.close);
   return own;
 }
 
 async function withCourses(count: number, own?: TestApp) {
-  const testApp = own ?? (await ownWorld());
+  const testApp = own ?? (await openOwnTestApp());
   const me = await testApp.createProvider();
   const ids: number[] = [];
   for (let n = 0; n < count; n += 1) ids.push(await me.course());
@@ -78,7 +78,7 @@ test('pages past the end run no query until a row is added', async () => {
 });
 
 test('time-dependent queries past the last page always run', async () => {
-  const me = await (await ownWorld()).createProvider();
+  const me = await (await openOwnTestApp()).createProvider();
   await createBookableDate(me, {});
   for (let n = 0; n < 2; n += 1) {
     const [ids, skipped] = await query(me, 'start_date_at_min=now&page=3', '/v2/coursedates');
@@ -130,7 +130,7 @@ test('page cursors are not shared between providers nor used with partners', asy
 });
 
 test('an order other than by id uses OFFSET', async () => {
-  const me = await (await ownWorld()).createProvider();
+  const me = await (await openOwnTestApp()).createProvider();
   for (let n = 0; n < 4; n += 1) await createBookableDate(me, {});
   await query(me, 'limit=2&order_by=startdate', '/v2/coursedates');
   expect((await query(me, 'limit=2&page=2&order_by=startdate', '/v2/coursedates'))[1]).toBe(2);

@@ -12,7 +12,7 @@ import {
 } from '../../support/test-app.ts';
 
 /** A world where time stands still, but for `pass`; one request a second, three at once. */
-async function limitedWorld(rate = { perSecond: 1, burst: 3 }) {
+async function openLimitedTestApp(rate = { perSecond: 1, burst: 3 }) {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const testApp = await openTestApp(openTestDatabase(inject('shared')), { limits: { ...limits, rate } });
@@ -33,7 +33,7 @@ function reported({ headers }: TestResponse) {
 }
 
 test("a burst passes, the next request gets 429 in each interface's format, and tokens refill", async () => {
-  const me = await (await limitedWorld()).createProvider();
+  const me = await (await openLimitedTestApp()).createProvider();
   expect(reported(await me.get('/v2/courses'))).toEqual([3, 2, 1]);
   expect(reported(await me.post('/courses', { title: 'Knots' }))).toEqual([3, 1, 2]);
   expect(reported(await me.get('/schools'))).toEqual([3, 0, 3]);
@@ -66,7 +66,7 @@ test("a burst passes, the next request gets 429 in each interface's format, and 
 });
 
 test('Retry-After is the time to the next token in whole seconds', async () => {
-  const me = await (await limitedWorld({ perSecond: 1, burst: 1 })).createProvider();
+  const me = await (await openLimitedTestApp({ perSecond: 1, burst: 1 })).createProvider();
   await me.get('/v2/schools');
   pass(0.4);
   const refusal = await me.get('/v2/schools');
@@ -76,7 +76,7 @@ test('Retry-After is the time to the next token in whole seconds', async () => {
 });
 
 test('a 304 costs a quarter of a token', async () => {
-  const me = await (await limitedWorld()).createProvider();
+  const me = await (await openLimitedTestApp()).createProvider();
   const { etag } = (await me.get('/v2/courses')).headers;
   const revalidate = () => me.get('/v2/courses', { 'if-none-match': String(etag) });
   const remaining: unknown[] = [];
@@ -93,7 +93,7 @@ test('a 304 costs a quarter of a token', async () => {
 });
 
 test('the remaining header includes tokens refilled during the request', async () => {
-  const testApp = await limitedWorld();
+  const testApp = await openLimitedTestApp();
   const me = await testApp.createProvider();
   const { pool } = testApp.database;
   const query = pool.query.bind(pool) as (...asked: unknown[]) => Promise<unknown>;
@@ -105,7 +105,7 @@ test('the remaining header includes tokens refilled during the request', async (
 });
 
 test('all other requests of a valid key count, including errors', async () => {
-  const me = await (await limitedWorld({ perSecond: 1, burst: 9 })).createProvider();
+  const me = await (await openLimitedTestApp({ perSecond: 1, burst: 9 })).createProvider();
   const responses = [
     await me.get('/v2/courses?limit=0'),
     await me.get('/v2/nothing'),
@@ -120,7 +120,7 @@ test('all other requests of a valid key count, including errors', async () => {
 });
 
 test('the limit is per provider and shared by its keys; invalid keys do not consume it', async () => {
-  const testApp = await limitedWorld({ perSecond: 1, burst: 1 });
+  const testApp = await openLimitedTestApp({ perSecond: 1, burst: 1 });
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   expect((await me.get('/v2/schools')).status).toBe(200);
   expect((await me.get('/v2/schools')).status).toBe(429);

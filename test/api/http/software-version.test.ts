@@ -6,7 +6,7 @@ import { limits, openTestDatabase, openTestApp, send, type TestResponse } from '
 
 const version = '7.65.43';
 
-async function namedWorld() {
+async function openNamedTestApp() {
   const rate = { perSecond: 1, burst: 1_000 };
   const options = { version, limits: { ...limits, rate, wrongKeysPerMinute: 3 } };
   const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
@@ -23,7 +23,7 @@ const software = new RegExp(
 );
 
 test('no response header names the software or its version', async () => {
-  const { app, me } = await namedWorld();
+  const { app, me } = await openNamedTestApp();
   const userId = await createUser(me);
   const { participantIds } = await createOrder(me, { courseId: await me.course(), users: [userId] });
   const browser = await signedInVisitor(app, me, userId);
@@ -65,7 +65,7 @@ test('no response header names the software or its version', async () => {
 });
 
 test('the OpenAPI document has the interface version in its text only', async () => {
-  const { app } = await namedWorld();
+  const { app } = await openNamedTestApp();
   for (const url of ['/openapi.json']) {
     const { text, headers } = await send(app, { url });
     expect(text).toContain(version);
@@ -75,20 +75,20 @@ test('the OpenAPI document has the interface version in its text only', async ()
 });
 
 test('errors for malformed HTTP do not name the software or its version', async () => {
-  const { app } = await namedWorld();
+  const { app } = await openNamedTestApp();
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
-  const saying = (sent: string) =>
+  const rawResponse = (sent: string) =>
     new Promise<string>((done, failed) => {
-      let heard = '';
+      let received = '';
       const socket = connect(port, '127.0.0.1', () => socket.write(sent));
-      socket.setEncoding('utf8').on('data', (part: string) => (heard += part));
-      socket.on('close', () => done(heard)).on('error', failed);
+      socket.setEncoding('utf8').on('data', (part: string) => (received += part));
+      socket.on('close', () => done(received)).on('error', failed);
     });
   for (const sent of ['nonsense\r\n\r\n', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`]) {
-    const heard = await saying(sent);
-    expect(heard).toMatch(/^HTTP\/1\.1 4\d\d /);
-    expect(heard).not.toMatch(software);
-    expect(heard).not.toMatch(/^(server|x-powered-by|via):/im);
+    const received = await rawResponse(sent);
+    expect(received).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(received).not.toMatch(software);
+    expect(received).not.toMatch(/^(server|x-powered-by|via):/im);
   }
 });

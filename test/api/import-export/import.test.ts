@@ -420,7 +420,7 @@ test('cross-line rules are checked within the file and against earlier imports',
     // The clock jumps from 02:00 to 03:00, so that 02:30 is half past three.
     date('gap', { start_at: '2026-03-29', end_at: '2026-03-29', start_time_at: '02:30', end_time_at: '03:15' }),
   ];
-  const faults = (first: number) => [
+  const errors = (first: number) => [
     `${first + 7}: Unknown field(s): pirce_value`,
     `${first}: Field(s) not valid: parent_id`,
     `${first + 1}: Field(s) not valid: parent_id`,
@@ -433,10 +433,10 @@ test('cross-line rules are checked within the file and against earlier imports',
     `${first + 8}: Field(s) not valid: ends_at`,
     `${first + 9}: Field(s) not valid: end_time_at`,
   ];
-  expect(together.reasons).toEqual([...faults(9), '15: The gathering g2 is on line 5 already', ...last(9)]);
+  expect(together.reasons).toEqual([...errors(9), '15: The gathering g2 is on line 5 already', ...last(9)]);
   expect((await importObjects(me, before)).reasons).toEqual([]);
   expect((await importObjects(me, wrong)).reasons).toEqual([
-    ...faults(1),
+    ...errors(1),
     '7: The gathering g2 was imported before',
     ...last(1),
   ]);

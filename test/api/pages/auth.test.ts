@@ -176,12 +176,12 @@ test.each([
   ['not there', {}, 'password', '8 to 200'],
   ['not repeated', { password, repeated: 'fjord and forst' }, 'repeated', 'not the same'],
   ['repeated as nothing', { password, repeated: '' }, 'repeated', 'not the same'],
-])('a password that is %s gets a field error, and the link still works', async (_, fields, name, saying) => {
+])('a password that is %s gets a field error, and the link still works', async (_, fields, name, rawResponse) => {
   const { me, userId, anyone } = await somebody();
   const path = `/my/password/${await createUserToken(me, 'password', userId)}`;
   const response = await anyone.post(path, fields);
   expect(response.status).toBe(400);
-  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${saying}`));
+  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${rawResponse}`));
   const field = /<input[^>]*>/g;
   const input = response.text.match(field)!.find((tag) => tag.includes(`name="${name}"`))!;
   expect(input).toContain('aria-invalid="true"');

@@ -34,13 +34,13 @@ async function takesPart(me: Provider, userId: number, { course, date, participa
 }
 
 const nine = { startTimeAt: '09:00', endTimeAt: '15:30' };
-const wordsOf = (html: string) =>
+const visibleText = (html: string) =>
   html
     .replace(/<head>.*<\/head>/s, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
 /** The part of a page below a heading. */
-const below = (html: string, heading: string) => wordsOf(html.slice(html.indexOf(`id="${heading}"`)));
+const below = (html: string, heading: string) => visibleText(html.slice(html.indexOf(`id="${heading}"`)));
 
 test('the first page shows future courses (next first) and past ones (latest first)', async () => {
   const { me, userId, browser } = await somebody();
@@ -54,7 +54,7 @@ test('the first page shows future courses (next first) and past ones (latest fir
   const { text } = await browser.get('/my');
   const order = ['id="coming"', 'Sooner', 'Later', 'id="past"', 'Old<', 'Older'].map((word) => text.indexOf(word));
   expect(order).toEqual([...order].sort((a, b) => a - b));
-  expect(wordsOf(text)).toContain('Monday 10 June 2030, 09:00–15:30');
+  expect(visibleText(text)).toContain('Monday 10 June 2030, 09:00–15:30');
   expect(below(text, 'past')).toContain('Tuesday 2 March 2021');
 });
 
@@ -77,11 +77,11 @@ test('dates are formatted in the page language with the local time zone', async 
   await takesPart(me, userId, { date: { startAt: '2030-06-10', ...nine, timezone: 'America/New_York' } });
   await takesPart(me, userId, { date: { startAt: '2030-07-01', endAt: '2030-07-03', ...nine } });
   await takesPart(me, userId, { date: { startAt: '2030-08-01', endAt: '2030-08-02' } });
-  const words = wordsOf((await browser.get('/my')).text);
-  expect(words).toContain('Mandag 10. juni 2030, 09:00–15:30 Tidssone America/New_York');
-  expect(words).toContain('Mandag 1. juli 2030, 09:00 – onsdag 3. juli 2030, 15:30');
-  expect(words).toContain('Torsdag 1. august 2030 – fredag 2. august 2030');
-  expect(words.match(/Tidssone/g)).toHaveLength(1);
+  const text = visibleText((await browser.get('/my')).text);
+  expect(text).toContain('Mandag 10. juni 2030, 09:00–15:30 Tidssone America/New_York');
+  expect(text).toContain('Mandag 1. juli 2030, 09:00 – onsdag 3. juli 2030, 15:30');
+  expect(text).toContain('Torsdag 1. august 2030 – fredag 2. august 2030');
+  expect(text.match(/Tidssone/g)).toHaveLength(1);
 });
 
 test.each([
@@ -91,7 +91,7 @@ test.each([
   [7, 'The school has yet to confirm your place', true],
   [4, 'You are deregistered', false],
   [8, 'You are deregistered; the school charges a fee', false],
-])('participant status %i is shown as: %s', async (statusId, saying, hasCalendar) => {
+])('participant status %i is shown as: %s', async (statusId, rawResponse, hasCalendar) => {
   const { me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, {
     date: { ...nine, isVirtual: true, eventUrl: 'https://meet.example/kari' },
@@ -99,7 +99,7 @@ test.each([
   });
   for (const page of ['/my', path]) {
     const { text } = await browser.get(page);
-    expect(wordsOf(text)).toContain(` ${saying} `);
+    expect(visibleText(text)).toContain(` ${rawResponse} `);
     expect(text.includes(`${path}/calendar.ics`)).toBe(hasCalendar);
     // The way in is for whose place is certain.
     expect(text.includes('https://meet.example/kari')).toBe([1, 2].includes(statusId));
@@ -173,7 +173,7 @@ test('a course date shows its place, gatherings, visible instructors and texts',
   await addGathering(me, dateId, { ...evening, eventUrl: 'https://meet.example/swim' }, [guest]);
 
   const { text } = await browser.get(path);
-  const words = wordsOf(text);
+  const words = visibleText(text);
   expect(words).toContain('Bryggen 1 Bryggen 1 5003 Bergen Second floor');
   expect(words).toContain('Siri Vik Nils Berg');
   expect(words).not.toContain('Hidden');
@@ -184,7 +184,9 @@ test('a course date shows its place, gatherings, visible instructors and texts',
   expect(text).toContain('<p>Two evenings and a swim.</p>');
   expect(text).toContain('<h3>What you learn</h3><ul><li>Knots</li></ul>');
   expect(text.match(/<h1/g)).toHaveLength(1);
-  expect(wordsOf((await browser.get('/my')).text)).toContain('Next time Monday 10 June 2030, 09:00–11:30 (2 meetings)');
+  expect(visibleText((await browser.get('/my')).text)).toContain(
+    'Next time Monday 10 June 2030, 09:00–11:30 (2 meetings)',
+  );
 });
 
 test("a course's texts are shown in the reader's language where they are translated", async () => {

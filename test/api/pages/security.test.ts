@@ -215,12 +215,12 @@ test.each([
   ['not there', { password: changed }, 'old', 'not your password'],
   ['right, but the new one too short', { old, password: 'short' }, 'password', '8 to 200'],
   ['right, but the new one not repeated', { old, password: changed, repeated: old }, 'repeated', 'not the same'],
-])('an old password that is %s changes nothing', async (_, fields, name, saying) => {
+])('an old password that is %s changes nothing', async (_, fields, name, rawResponse) => {
   const { browser } = await withPassword();
   const response = await browser.post('/my/password', fields);
   expect(response.status).toBe(400);
   expect(response.text).toContain('<title>Not saved: Change your password');
-  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${saying}`));
+  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${rawResponse}`));
   expect((await browser.post('/my/password', { old, password: changed })).status).toBe(303);
 });
 
@@ -261,13 +261,13 @@ test('personal details are shown in full', async () => {
     ...{ dateOfBirth: '1990-05-17', company: 'Fjord Energy' },
     ...{ homeAddress: 'Strandgaten 1', homeZipcode: '5013', homeCity: 'Bergen', invoiceCity: 'Oslo' },
   });
-  const words = (await browser.get('/my/details')).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+  const text = (await browser.get('/my/details')).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
   for (const fact of [
     'Name Kari Nordmann Username',
     'E-mail kari@x.example Phone 900 00 000 Date of birth Thursday 17 May 1990 Company Fjord Energy',
     'Home address Strandgaten 1 5013 Bergen Invoice address Oslo Is something wrong?',
   ])
-    expect(words).toContain(fact);
+    expect(text).toContain(fact);
 });
 
 test('errors are HTML pages', async () => {

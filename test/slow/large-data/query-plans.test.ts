@@ -44,7 +44,7 @@ test(
       const { pool } = testApp.database;
       const one = async (text: string) =>
         (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
-      const asking = await collectFilterValues(testApp.database, providerId);
+      const filterValues = await collectFilterValues(testApp.database, providerId);
       const tenants = await pool.query<{ name: string; rows: number }>(
         `select c.relname as name, c.reltuples as rows from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
         where c.relkind = 'r' and c.relpages > 20`,
@@ -70,7 +70,7 @@ test(
 
       const found: string[] = [];
       const named = new Map<string, RecordedStatement>();
-      const all = buildListUrls(testApp.app, asking);
+      const all = buildListUrls(testApp.app, filterValues);
       for (const { path, question, url } of all) {
         const request = async () => {
           const { status } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
@@ -84,15 +84,15 @@ test(
           // What a tag or another range selects of them is known when they are read.
           const isRead = question.includes('tag_') || question.match(/_(min|max)=/g)?.length === 2;
           const mayBeDropped = isRead ? mayBeRead : 0;
-          const faults = faultsOf(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
+          const errors = planErrors(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
           // What has a name is planned once for all providers, in the end.
           const forAll = statement.name ? await planForAllOf(statement) : undefined;
           if (statement.name?.startsWith(asRecords)) named.set(statement.name, statement);
           if (forAll) {
-            const more = [...faultsOf(forAll, large, { part }), ...gapsOf(forAll, indexes)];
-            faults.push(...more.map((fault) => `for all, ${fault}`));
+            const more = [...planErrors(forAll, large, { part }), ...indexGaps(forAll, indexes)];
+            errors.push(...more.map((fault) => `for all, ${fault}`));
           }
-          found.push(...faults.map((fault) => `${path} ${question}: ${fault}`));
+          found.push(...errors.map((fault) => `${path} ${question}: ${fault}`));
         }
       }
       // All of them in a range are found another way than few of them, and few another way than without a range.
@@ -113,7 +113,7 @@ test(
         expect(items.length).toBeGreaterThan(50);
         expect(await participantsBy(`updated_at_min=2000-01-01&${paging}`)).toEqual(items);
       }
-      const day = `updated_at_min=${asking.values['updated_at_min']![1]}`;
+      const day = `updated_at_min=${filterValues.values['updated_at_min']![1]}`;
       const [first] = await participantsBy(`${day}&limit=1`);
       for (const paging of ['limit=250', 'limit=250&page=2', 'limit=10&page=7']) {
         const items = await participantsBy(`since_id=${first!.id - 1}&${paging}`);
@@ -133,9 +133,9 @@ test(
         return pages.flat();
       };
       const courses = await coursesBy('');
-      const tagged = courses.filter(({ tags }) => tags.some(({ id }) => id === asking.ids.tag));
+      const tagged = courses.filter(({ tags }) => tags.some(({ id }) => id === filterValues.ids.tag));
       expect(tagged.length).toBeGreaterThan(200);
-      expect(await coursesBy(`tag_ids=${asking.ids.tag}`)).toEqual(tagged);
+      expect(await coursesBy(`tag_ids=${filterValues.ids.tag}`)).toEqual(tagged);
       const datesBy = async (question: string, page = 3) => {
         const url = `/v2/coursedates?page=${page}&${question}${question.includes('limit=') ? '' : '&limit=250'}`;
         const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
@@ -143,7 +143,7 @@ test(
       };
       const carrying = tagged.map(({ id }) => id);
       const ofTagged = `course_id=${carrying.join()}`;
-      const byTag = await datesBy(`tag_ids=${asking.ids.tag}&order_by=startdate`);
+      const byTag = await datesBy(`tag_ids=${filterValues.ids.tag}&order_by=startdate`);
       expect(byTag.items).toHaveLength(250);
       expect(byTag).toEqual(await datesBy(`${ofTagged}&order_by=startdate`));
       // In any order as well: the last ones were made last.
@@ -164,7 +164,7 @@ test(
         expect(await datesBy(`${madeLast}&start_date_at_min=2000-01-01&${order}`)).toEqual(paged);
         expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
       }
-      expect(await coursesBy(`tag_ids=${asking.ids.tag}&since_id=${tagged[0]!.id}`)).toEqual(tagged.slice(1));
+      expect(await coursesBy(`tag_ids=${filterValues.ids.tag}&since_id=${tagged[0]!.id}`)).toEqual(tagged.slice(1));
       // One more than are read and sorted, and as many.
       for (const offset of [4_999, 5_000]) {
         const moment = await one(
@@ -251,7 +251,7 @@ test('every tenant table is part of the plan test', async () => {
 const few = 5_000;
 
 /** Who touches more than half of a table for a page, or sorts more than a part of it, goes through all that the school has; `large` tells the rows of each. */
-function faultsOf(plan: Plan, large: Map<string, number>, { mayBeRead = 0, mayBeDropped = 0, part = 5 }) {
+function planErrors(plan: Plan, large: Map<string, number>, { mayBeRead = 0, mayBeDropped = 0, part = 5 }) {
   const most = (table: string) => (large.get(table) ?? Infinity) / 2;
   return nodesOf(plan).flatMap((node) => {
     const { 'Node Type': type, 'Relation Name': table = '', 'Rows Removed by Filter': dropped = 0 } = node;
@@ -268,7 +268,7 @@ function faultsOf(plan: Plan, large: Map<string, number>, { mayBeRead = 0, mayBe
 }
 
 /** Behind a column without a condition an index is read from end to end, however few rows come out of it. */
-function gapsOf(plan: Plan, indexes: Map<string, string[]>) {
+function indexGaps(plan: Plan, indexes: Map<string, string[]>) {
   return nodesOf(plan).flatMap(({ 'Index Name': name = '', 'Index Cond': condition }) => {
     const columns = indexes.get(name);
     if (!columns || condition === undefined) return [];

@@ -39,9 +39,9 @@ test('provider create prints the id and the key once, with an example command', 
   });
   expect(await status(created.json().api_key)).toBe(200);
 
-  const words = await run('provider', 'create', '--title', 'In words');
-  const key = /key (cbs_\S+)/.exec(words.stdout)![1]!;
-  expect(words.stdout).toContain(`curl -H 'X-API-Key: ${key}' https://booking.example/v2/schools`);
+  const text = await run('provider', 'create', '--title', 'In words');
+  const key = /key (cbs_\S+)/.exec(text.stdout)![1]!;
+  expect(text.stdout).toContain(`curl -H 'X-API-Key: ${key}' https://booking.example/v2/schools`);
 
   const child = await run(
     'provider',

@@ -17,9 +17,9 @@ test.each([
   ['BOOTSTRAP_API_KEY_PATH', 'did you mean BOOTSTRAP_API_KEY?'],
   ['data_dir', 'did you mean DATA_DIR?'],
   ['DATABASE_HOST', 'is not known and has no effect'],
-])('an unknown variable %s is logged without its value', (name, words) => {
+])('an unknown variable %s is logged without its value', (name, text) => {
   const { warnings } = readConfig({ DATABASE_URL: url, [name]: 'secret' });
-  expect(warnings).toEqual([expect.stringContaining(words)]);
+  expect(warnings).toEqual([expect.stringContaining(text)]);
   expect(warnings.join()).toContain(name);
   expect(warnings.join()).not.toContain('secret');
 });

@@ -7,7 +7,7 @@ import { runCli, databaseUrl } from '../../support/processes.ts';
 import { openTestDatabase, openTestApp, ownDatabase, type Provider } from '../../support/test-app.ts';
 
 /** A database of the test's own: the doctor looks at all that there is. */
-async function ownWorld() {
+async function openOwnTestApp() {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
   onTestFinished(() => testApp.close());
@@ -44,7 +44,7 @@ const rowsOf = async ({ pool }: Database, table: string) =>
   (await pool.query<{ id: number; updated_at: string }>(`select * from ${table} order by id`)).rows;
 
 test('doctor finds no difference in a sound database and prints how much it checked', async () => {
-  const { createProvider, doctor } = await ownWorld();
+  const { createProvider, doctor } = await openOwnTestApp();
   expect(await doctor()).toMatchObject({
     code: 0,
     stdout: 'Checked 0 course dates, 0 orders, 0 vouchers: no difference\n',
@@ -65,7 +65,7 @@ test('doctor finds no difference in a sound database and prints how much it chec
 });
 
 test('doctor finds and repairs corrupted counters', async () => {
-  const { database, createProvider, doctor } = await ownWorld();
+  const { database, createProvider, doctor } = await openOwnTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
   await school(me);
@@ -103,10 +103,10 @@ test('doctor finds and repairs corrupted counters', async () => {
     fixed: false,
     clocks_ahead: [],
   });
-  const words = (await doctor()).stdout.split('\n');
-  expect(words[0]).toBe('provider_id  items         id  figure                  stored  counted');
-  expect(words[6]).toMatch(/^2 +orders +\d+ +total_vat +0\.01 +33\.71$/);
-  expect(words.slice(7)).toEqual(['Checked 6 course dates, 6 orders, 0 vouchers: 6 figures differ', '']);
+  const text = (await doctor()).stdout.split('\n');
+  expect(text[0]).toBe('provider_id  items         id  figure                  stored  counted');
+  expect(text[6]).toMatch(/^2 +orders +\d+ +total_vat +0\.01 +33\.71$/);
+  expect(text.slice(7)).toEqual(['Checked 6 course dates, 6 orders, 0 vouchers: 6 figures differ', '']);
 
   const ofOther = differences.filter(({ provider_id }) => provider_id === other.id);
   expect((await examine(database, { providerId: other.id })).differences).toEqual(ofOther);
@@ -155,7 +155,7 @@ test('doctor finds and repairs corrupted counters', async () => {
 });
 
 test('every item of many pages is looked at', async () => {
-  const { database, createProvider } = await ownWorld();
+  const { database, createProvider } = await openOwnTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   for (const provider of [me, other]) {
     const courseId = await provider.course();
@@ -188,7 +188,7 @@ const seatsOf = async ({ pool }: Database, dateId: number) =>
   ).rows[0]!;
 
 test('a counter that changes before the lock is recounted under the lock', async () => {
-  const { database, createProvider } = await ownWorld();
+  const { database, createProvider } = await openOwnTestApp();
   const me = await createProvider();
   const { courseId, dateId } = await school(me);
   await byHand(database, 'course_dates', `update course_dates set num_confirmed = 30 where id = ${dateId}`);
@@ -214,7 +214,7 @@ test('a counter that changes before the lock is recounted under the lock', async
 });
 
 test('doctor reports no false differences during concurrent bookings', async () => {
-  const { database, createProvider } = await ownWorld();
+  const { database, createProvider } = await openOwnTestApp();
   const me = await createProvider();
   const { courseId, dateId } = await school(me);
   const users = [await createUser(me)];
@@ -237,7 +237,7 @@ test('doctor reports no false differences during concurrent bookings', async () 
 });
 
 test('an unknown provider prints one line', async () => {
-  const { doctor } = await ownWorld();
+  const { doctor } = await openOwnTestApp();
   expect(await doctor('--provider', '999999')).toMatchObject({
     code: 1,
     stdout: '',
@@ -264,7 +264,7 @@ async function vouchersOf({ pool }: Database, me: Provider) {
 }
 
 test('a voucher balance equals its amount minus its orders', async () => {
-  const { database, createProvider } = await ownWorld();
+  const { database, createProvider } = await openOwnTestApp();
   const me = await createProvider();
   const [first, second] = [await school(me), await school(me)];
   const { voucher, redeem } = await vouchersOf(database, me);
@@ -287,7 +287,7 @@ test('a voucher balance equals its amount minus its orders', async () => {
 });
 
 test('an overspent voucher gets a balance of zero', async () => {
-  const { database, createProvider, doctor } = await ownWorld();
+  const { database, createProvider, doctor } = await openOwnTestApp();
   const me = await createProvider();
   const { orderId } = await school(me);
   const { voucher, redeem } = await vouchersOf(database, me);
@@ -308,7 +308,7 @@ test('an overspent voucher gets a balance of zero', async () => {
 });
 
 test('a repair that the database rejects is reported and the rest is repaired', async () => {
-  const { database, createProvider, doctor } = await ownWorld();
+  const { database, createProvider, doctor } = await openOwnTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
   // More than a total can hold.

@@ -10,7 +10,7 @@ const examplesOf = (file: string) =>
     .map(([, text = ''], n) => ({ name: `${file} ${n + 1}: ${text.split('\n')[0]}`, text }));
 
 /** Beside what it prints each `curl` tells its status, on standard error. */
-const telling = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }`;
+const curlWithStatus = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }`;
 
 test.each(['README.md', 'docs/interface.md'])('every example of %s succeeds with the demo data', async (file) => {
   const server = await startServer({ DATA_DIR: temporaryFolder(), DEMO_DATA: 'true', LOG_FORMAT: 'pretty' });
@@ -22,7 +22,7 @@ test.each(['README.md', 'docs/interface.md'])('every example of %s succeeds with
   const refused: string[] = [];
   for (const { name, text } of examples) {
     const pasted = text.replaceAll('http://localhost:3000', server.url).replace('export KEY=cbs_…\n', '');
-    const script = `${telling}\n{ ${pasted}\n} 2>&1 >/dev/null`;
+    const script = `${curlWithStatus}\n{ ${pasted}\n} 2>&1 >/dev/null`;
     const codes = execFileSync('sh', ['-c', script], { env, encoding: 'utf8' }).trim().split('\n');
     if (!codes.every((code) => /^[23]\d\d$/.test(code))) refused.push(`${name}: ${codes.join(' ')}`);
   }

@@ -24,7 +24,7 @@ import type { Provider } from '../../support/test-app.ts';
 vi.setConfig({ testTimeout: 120_000 });
 
 /** A world, and the environment of a server over its database. */
-async function processWorld(env: Record<string, string> = {}) {
+async function openProcessTestApp(env: Record<string, string> = {}) {
   const testApp = await openMailTestApp();
   return {
     ...testApp,
@@ -33,7 +33,7 @@ async function processWorld(env: Record<string, string> = {}) {
 }
 
 test('without a mail server each mail is written to a file within 3 seconds; the log has its name but no link', async () => {
-  const { env, database, createProvider } = await processWorld({ PUBLIC_URL: 'https://booking.example/school' });
+  const { env, database, createProvider } = await openProcessTestApp({ PUBLIC_URL: 'https://booking.example/school' });
   const me = await createProvider('Øystese kurs');
   const server = await startServer(env);
   const folder = join(env.DATA_DIR, 'mail');
@@ -68,7 +68,7 @@ test('without a mail server each mail is written to a file within 3 seconds; the
 
 test('a mail is sent within 3 seconds of its commit, in the language of the service', async () => {
   const smtp = await startMailServer();
-  const { env, createProvider } = await processWorld({
+  const { env, createProvider } = await openProcessTestApp({
     SMTP_URL: smtp.url.replace('//', '//booking:sesam@'),
     MAIL_FROM: 'kurs@oystese.example',
     DEFAULT_LANGUAGE: 'no',
@@ -95,7 +95,7 @@ test('a mail is sent again by another server if the first is killed while sendin
   const smtp = await startMailServer();
   // Takes the whole mail, and is told nothing: the server dies before it knows.
   const silent = await startMailServer({ onData: (stream) => void text(stream).then(() => (arrived += 1)) });
-  const testApp = await processWorld();
+  const testApp = await openProcessTestApp();
   await invite(await testApp.createProvider(), 'ase@people.example');
   const first = await startServer({ ...testApp.env, SMTP_URL: silent.url });
   await eventually(() => expect(arrived).toBe(1));
@@ -113,7 +113,7 @@ test('a mail is sent again by another server if the first is killed while sendin
 });
 
 test('a mail that is sent twice has one Message-ID', async () => {
-  const testApp = await processWorld();
+  const testApp = await openProcessTestApp();
   const smtp = await startMailServer();
   await invite(await testApp.createProvider(), 'ase@people.example');
   await startServer({ ...testApp.env, SMTP_URL: smtp.url });
@@ -133,7 +133,7 @@ test('a stopping server finishes the current mail and starts no other', async ()
       setTimeout(done, 1_000);
     },
   });
-  const testApp = await processWorld({ SMTP_URL: smtp.url });
+  const testApp = await openProcessTestApp({ SMTP_URL: smtp.url });
   const me = await testApp.createProvider();
   await invite(me, 'ase@people.example');
   const server = await startServer(testApp.env);
@@ -153,7 +153,7 @@ test('a slow mail server gets a mail once, even during a shutdown', async () => 
       setTimeout(done, 3_000);
     },
   });
-  const testApp = await processWorld({ SMTP_URL: smtp.url, STOP_MS: '200' });
+  const testApp = await openProcessTestApp({ SMTP_URL: smtp.url, STOP_MS: '200' });
   await invite(await testApp.createProvider(), 'ase@people.example');
   const server = await startServer(testApp.env);
   await eventually(() => expect(receiving).toBe(true));
@@ -164,11 +164,11 @@ test('a slow mail server gets a mail once, even during a shutdown', async () => 
 });
 
 test('the command line lists and retries mails', async () => {
-  const testApp = await processWorld();
+  const testApp = await openProcessTestApp();
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
-  let refusing = true;
+  let notValidResponse = true;
   const smtp = await startMailServer({
-    onRcptTo: (_a, _s, done) => done(refusing ? smtpError(550, '5.1.1 No such user') : null),
+    onRcptTo: (_a, _s, done) => done(notValidResponse ? smtpError(550, '5.1.1 No such user') : null),
   });
   for (const [provider, email] of [
     [me, 'a'],
@@ -217,7 +217,7 @@ test('the command line lists and retries mails', async () => {
     last_error: expect.stringContaining('550'),
   });
 
-  refusing = false;
+  notValidResponse = false;
   expect((await run('retry', ids[0]!, '--json')).json()).toEqual({ retried: 1 });
   await eventually(() => expect(smtp.received.map(({ to }) => to![0]!.address)).toEqual(['c@people.example']));
   expect((await run('retry', '--all-failed', '--json')).json()).toEqual({ retried: 2 });
@@ -238,7 +238,7 @@ test('the command line lists and retries mails', async () => {
 test('retrying a mail that is being sent is rejected with the reason', async () => {
   let arrived = false;
   const smtp = await startMailServer({ onMailFrom: () => void (arrived = true) });
-  const testApp = await processWorld({ SMTP_URL: smtp.url });
+  const testApp = await openProcessTestApp({ SMTP_URL: smtp.url });
   await invite(await testApp.createProvider(), 'ase@people.example');
   const server = await startServer(testApp.env);
   await eventually(() => expect(arrived).toBe(true));
@@ -252,7 +252,7 @@ test('retrying a mail that is being sent is rejected with the reason', async () 
 
 test('the command line mails people a new link to choose a password', async () => {
   const smtp = await startMailServer();
-  const testApp = await processWorld({ SMTP_URL: smtp.url });
+  const testApp = await openProcessTestApp({ SMTP_URL: smtp.url });
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   const userId = await createUser(me, { username: 'kari', email: 'kari@people.example' });
   const mute = await createUser(me, { email: null });

@@ -32,21 +32,21 @@ async function worldWith(options: Partial<AppOptions>) {
 }
 
 /** A connection that sends what it is told and keeps what it hears. */
-function wire(port: number) {
+function openSocket(port: number) {
   const socket = connect(port, '127.0.0.1');
   const since = performance.now();
-  let heard = '';
-  socket.setEncoding('utf8').on('data', (part: string) => (heard += part));
+  let received = '';
+  socket.setEncoding('utf8').on('data', (part: string) => (received += part));
   onTestFinished(() => void socket.destroy());
   // Sending to who has hung up is an error, and what these tests do.
   socket.on('error', () => undefined);
-  const closed = new Promise<{ heard: string; ms: number }>((done) => {
-    socket.on('close', () => done({ heard, ms: performance.now() - since }));
+  const closed = new Promise<{ received: string; ms: number }>((done) => {
+    socket.on('close', () => done({ received, ms: performance.now() - since }));
   });
-  return { send: (text: string) => void socket.write(text), heard: () => heard, closed };
+  return { send: (text: string) => void socket.write(text), received: () => received, closed };
 }
 
-const posting = (apiKey: string, length: number) =>
+const rawPost = (apiKey: string, length: number) =>
   `POST /v2/courses HTTP/1.1\r\nhost: a\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
 test('while draining, /ready fails, other requests succeed, and the process exits with 0', async () => {
@@ -67,20 +67,20 @@ test('while draining, /ready fails, other requests succeed, and the process exit
 test('SIGTERM while a body is still arriving: the request gets its answer', async () => {
   const server = await startWithKey();
   const body = JSON.stringify({ title: 'Slowly sent' });
-  const client = wire(server.port);
-  client.send(posting(key, body.length) + body.slice(0, 8));
+  const client = openSocket(server.port);
+  client.send(rawPost(key, body.length) + body.slice(0, 8));
   await sleep(300);
   server.child.kill('SIGTERM');
   await sleep(500);
   client.send(body.slice(8));
-  expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 201 [^]*\{"course_id":\d+\}$/);
+  expect((await client.closed).received).toMatch(/^HTTP\/1\.1 201 [^]*\{"course_id":\d+\}$/);
   expect(await server.ended).toBe(0);
 });
 
 const shortly = { headersMs: 600, requestMs: 600 };
 
 /** A listening world with little patience; its server looks every two seconds. */
-async function impatient(waits: Partial<typeof limits>) {
+async function startWithShortTimeouts(waits: Partial<typeof limits>) {
   const testApp = await worldWith({ limits: { ...limits, ...waits } });
   await testApp.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = testApp.app.server.address() as AddressInfo;
@@ -89,25 +89,25 @@ async function impatient(waits: Partial<typeof limits>) {
 
 test.each<[string, Partial<typeof limits>, (apiKey: string) => string]>([
   ['half a header', { headersMs: 600 }, () => 'GET /v2/schools HTTP/1.1\r\nhost: a\r\nx-api'],
-  ['half a body', shortly, (apiKey) => posting(apiKey, 100) + '{"title":"Never'],
+  ['half a body', shortly, (apiKey) => rawPost(apiKey, 100) + '{"title":"Never'],
 ])('a client that stops after %s gets 408 and is disconnected', async (_name, waits, sent) => {
-  const { port, me } = await impatient(waits);
-  const client = wire(port);
+  const { port, me } = await startWithShortTimeouts(waits);
+  const client = openSocket(port);
   client.send(sent(me.apiKey));
-  const { heard, ms } = await client.closed;
-  expect(heard).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[^]*\{"error":"Request Timeout"\}$/);
+  const { received, ms } = await client.closed;
+  expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[^]*\{"error":"Request Timeout"\}$/);
   expect(ms).toBeGreaterThan(550);
   expect(ms).toBeLessThan(600 + 2_000 + 1_500);
   expect((await me.get('/v2/courses')).json()).toEqual([]);
 });
 
 test('a client that trickles data is disconnected', async () => {
-  const { port, me } = await impatient(shortly);
-  const client = wire(port);
-  client.send(posting(me.apiKey, 100));
+  const { port, me } = await startWithShortTimeouts(shortly);
+  const client = openSocket(port);
+  client.send(rawPost(me.apiKey, 100));
   const drip = setInterval(() => client.send(' '), 100);
-  const { heard, ms } = await client.closed.finally(() => clearInterval(drip));
-  expect(heard).toMatch(/^HTTP\/1\.1 408 /);
+  const { received, ms } = await client.closed.finally(() => clearInterval(drip));
+  expect(received).toMatch(/^HTTP\/1\.1 408 /);
   expect(ms).toBeLessThan(600 + 2_000 + 1_500);
 });
 
@@ -119,28 +119,28 @@ test('a response slower than the keep-alive timeout is still delivered', async (
   const me = await testApp.createProvider();
   const existing = database.write([me.id], async () => sleep(600 + 3_000 + 1_500));
   const body = JSON.stringify({ title: 'Late' });
-  const client = wire((testApp.app.server.address() as AddressInfo).port);
-  client.send(posting(me.apiKey, body.length).replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n') + body);
-  expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 201 /);
+  const client = openSocket((testApp.app.server.address() as AddressInfo).port);
+  client.send(rawPost(me.apiKey, body.length).replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n') + body);
+  expect((await client.closed).received).toMatch(/^HTTP\/1\.1 201 /);
   await existing;
 });
 
 test('a client that sends too much gets the error', async () => {
   const server = await startWithKey();
   const length = 50_000_000;
-  const head = posting(key, length).replace('application/json', 'multipart/form-data; boundary=edge');
+  const head = rawPost(key, length).replace('application/json', 'multipart/form-data; boundary=edge');
   for (let n = 0; n < 5; n += 1) {
-    const client = wire(server.port);
+    const client = openSocket(server.port);
     client.send(head + 'x'.repeat(length));
-    expect((await client.closed).heard).toMatch(/^HTTP\/1\.1 413 [^]*\{"error":"The body is too large"\}$/);
+    expect((await client.closed).received).toMatch(/^HTTP\/1\.1 413 [^]*\{"error":"The body is too large"\}$/);
   }
 });
 
 test('a connection serves several requests and is closed once it is idle', async () => {
-  const { port, me } = await impatient({ keepAliveMs: 600 });
-  const client = wire(port);
+  const { port, me } = await startWithShortTimeouts({ keepAliveMs: 600 });
+  const client = openSocket(port);
   const request = () => client.send(`GET /v2/course-tags HTTP/1.1\r\nhost: a\r\nx-api-key: ${me.apiKey}\r\n\r\n`);
-  const responses = () => client.heard().split('HTTP/1.1 200 OK').length - 1;
+  const responses = () => client.received().split('HTTP/1.1 200 OK').length - 1;
   request();
   await expect.poll(responses).toBe(1);
   await sleep(300);

@@ -146,9 +146,9 @@ const jsonValue = fc.oneof(
 );
 test.each(writeEndpoints)(
   '$name never fails on any field in any body format',
-  async (way) => {
+  async (endpoint) => {
     const field = fc.tuple(
-      fc.constantFrom(...fieldNames(way), '__proto__', 'constructor', 'a[__proto__][x]', '', '[]', 'x'),
+      fc.constantFrom(...fieldNames(endpoint), '__proto__', 'constructor', 'a[__proto__][x]', '', '[]', 'x'),
       jsonValue,
     );
     const fields = fc
@@ -157,12 +157,12 @@ test.each(writeEndpoints)(
         fc.constantFrom(undefined, 'minimal' as const, 'full' as const),
       )
       .map(([sent, base]) => ({
-        ...(base === undefined ? {} : way[base]),
+        ...(base === undefined ? {} : endpoint[base]),
         title: `Any ${Math.random()}`,
         ...Object.fromEntries(sent),
       }));
     const send = async (sent: Fields, dialect: (typeof dialects)[number]) =>
-      expectDecent(way.name, await sendWrite(writer, way, dialect, sent));
+      expectDecent(endpoint.name, await sendWrite(writer, endpoint, dialect, sent));
     await fc.assert(fc.asyncProperty(fields, fc.constantFrom(...dialects), send), { numRuns });
   },
   60_000,
@@ -213,9 +213,9 @@ const type = fc.constantFrom(
 );
 test.each(writeEndpoints)(
   '$name never fails on any bytes of any content type',
-  async (way) => {
+  async (endpoint) => {
     const send = async (body: Buffer, contentType: string) =>
-      expectDecent(way.name, await sendRawWrite(writer, way, contentType, body));
+      expectDecent(endpoint.name, await sendRawWrite(writer, endpoint, contentType, body));
     await fc.assert(fc.asyncProperty(bytes, type, send), { numRuns });
   },
   60_000,

@@ -24,25 +24,25 @@ const anyText = fc.oneof(
 );
 test.each(writeEndpoints)(
   '$name: any text gives the same result in every body format, and a rejection writes nothing',
-  async (way) => {
-    const { fresh = [] } = way;
+  async (endpoint) => {
+    const { fresh = [] } = endpoint;
     const each = await Promise.all(dialects.map(async (dialect) => ({ dialect, me: await createProvider() })));
-    const names = fieldNames(way).filter((name) => !fresh.includes(name));
+    const names = fieldNames(endpoint).filter((name) => !fresh.includes(name));
     const fields = fc.dictionary(fc.constantFrom(...names), anyText, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
     let created = 0;
     const check = async (sent: Fields) => {
       const results = [];
-      const title = { [way.title ?? 'title']: `Any ${(created += 1)}` };
+      const title = { [endpoint.title ?? 'title']: `Any ${(created += 1)}` };
       for (const { dialect, me } of each) {
-        await endpointUrl(me, way);
+        await endpointUrl(me, endpoint);
         const before = await hashRows(me);
-        const response = await sendWrite(me, way, dialect, { ...way.minimal, ...title, ...sent });
-        expect([200, way.created, 400]).toContain(response.status);
+        const response = await sendWrite(me, endpoint, dialect, { ...endpoint.minimal, ...title, ...sent });
+        expect([200, endpoint.created, 400]).toContain(response.status);
         if (response.status === 400) {
           expect(await hashRows(me)).toBe(before);
-          expect(fieldNames(way)).toEqual(expect.arrayContaining(Object.values(fieldErrors(response)).flat()));
+          expect(fieldNames(endpoint)).toEqual(expect.arrayContaining(Object.values(fieldErrors(response)).flat()));
           results.push(response.text);
-        } else results.push(omitVolatile(await way.read(me, response), fresh));
+        } else results.push(omitVolatile(await endpoint.read(me, response), fresh));
       }
       expect(results[1]).toEqual(results[0]);
       expect(results[2]).toEqual(results[0]);

@@ -52,7 +52,7 @@ const profile = {
 
 type Pair = readonly [name: string, value: unknown];
 type Room = {
-  way: WriteEndpoint;
+  endpoint: WriteEndpoint;
   /** In the order of the document. */
   fields: Record<string, kind.FieldKind>;
   /** Ids that nothing of the provider's own has. */
@@ -72,12 +72,12 @@ const addressFields = (prefix: string) =>
     ['address_1', 'address_2', 'address_3', 'zipcode', 'city'].map((part) => [`${prefix}_${part}`, line]),
   );
 
-const wayOf = (name: string) => writeEndpoints.find((way) => way.name === name)!;
+const findEndpoint = (name: string) => writeEndpoints.find((endpoint) => endpoint.name === name)!;
 const anything = expect.anything() as unknown;
 const texts = ['department', 'phone', 'fax', 'email', 'orgnr', 'invoice_email', 'customer_reference_id', 'note'];
 
 const customer: Room = {
-  way: wayOf('POST /v2/customers'),
+  endpoint: findEndpoint('POST /v2/customers'),
   fields: {
     ...{ title, department: line, type: choice([1, 2]), orgnr: longLine, email, phone: longLine, fax: longLine },
     ...{
@@ -116,7 +116,7 @@ const customer: Room = {
 const filled = (input: Fields, names: string[]) => Object.fromEntries(names.map((name) => [name, input[name] ?? '']));
 
 const instructor: Room = {
-  way: wayOf('POST /v2/instructors'),
+  endpoint: findEndpoint('POST /v2/instructors'),
   fields: { firstname: title, lastname: title, ...profile, show_on_web: flag, idUser: idAmong(members) },
   foreign: [strangers.member, unknown].map((id) => ['idUser', id]),
   expected: (input) => ({
@@ -128,7 +128,7 @@ const instructor: Room = {
 };
 
 const person: Room = {
-  way: wayOf('POST /v2/admin-users'),
+  endpoint: findEndpoint('POST /v2/admin-users'),
   fields: {
     email: { ...email, shown: title.shown! },
     ...{ role_ids: idsAmong(roles), firstname: title, lastname: title, position: longLine },
@@ -143,17 +143,17 @@ const person: Room = {
 
 /** A change and what it changes: the same fields, none of which is needed. */
 const changes = [
-  { ...customer, way: wayOf('PUT /v2/customers/:id'), created: customer.way },
-  { ...instructor, way: wayOf('PUT /v2/instructors/:id'), created: instructor.way },
-].map((room) => [room.way.name, room] as const);
-const creations = [customer, instructor, person].map((room) => [room.way.name, room] as const);
+  { ...customer, endpoint: findEndpoint('PUT /v2/customers/:id'), created: customer.endpoint },
+  { ...instructor, endpoint: findEndpoint('PUT /v2/instructors/:id'), created: instructor.endpoint },
+].map((room) => [room.endpoint.name, room] as const);
+const creations = [customer, instructor, person].map((room) => [room.endpoint.name, room] as const);
 const rooms = [...creations, ...changes];
 
-const needed = ({ way }: Room) => Object.keys(way.minimal).filter((name) => !way.fresh?.includes(name));
+const needed = ({ endpoint }: Room) => Object.keys(endpoint.minimal).filter((name) => !endpoint.fresh?.includes(name));
 
 /** Fields as they may be sent: all that is needed, and some of the others, empty ones among them. */
-function sentTo({ fields, way }: Room, required: string[]) {
-  const input = Object.entries(fields).filter(([name]) => !way.fresh?.includes(name));
+function sentTo({ fields, endpoint }: Room, required: string[]) {
+  const input = Object.entries(fields).filter(([name]) => !endpoint.fresh?.includes(name));
   const values = input.map(([name, { valid }]) => {
     const orEmpty = fc.option(fc.oneof({ arbitrary: valid, weight: 3 }, fc.constantFrom('', null)), { nil: undefined });
     return [name, required.includes(name) ? valid : orEmpty] as const;
@@ -171,49 +171,50 @@ const shownOf = ({ fields }: Room, sent: Fields): Fields =>
   );
 
 /** A new address for each sending where one is needed, with blanks that do not count. */
-const freshOf = ({ way }: Room): Fields => (way.fresh?.includes('email') ? { email: ` ${newEmail()}\n` } : {});
+const freshOf = ({ endpoint }: Room): Fields =>
+  endpoint.fresh?.includes('email') ? { email: ` ${newEmail()}\n` } : {};
 
 /** A body of which one to three fields are not valid and some that are needed are missing, and the names of both. */
 function faultyTo(room: Room) {
-  const { fields, way } = room;
+  const { fields, endpoint } = room;
   // A change may leave out what is needed, but not empty it.
-  const empties = way.method === 'PUT' ? ['', null] : [undefined, '', null];
+  const empties = endpoint.method === 'PUT' ? ['', null] : [undefined, '', null];
   const pairOf = (name: string, values: fc.Arbitrary<unknown>) => values.map((value): Pair => [name, value]);
   const fault = fc
     .constantFrom(...Object.keys(fields))
     .chain((name) => pairOf(name, fc.constantFrom(...fields[name]!.invalid)));
-  const faults = fc.uniqueArray(fault, { minLength: 1, maxLength: 3, selector: ([name]) => name });
+  const errors = fc.uniqueArray(fault, { minLength: 1, maxLength: 3, selector: ([name]) => name });
   const lacking = fc
-    .subarray(way.required?.length ? way.required : needed(room))
+    .subarray(endpoint.required?.length ? endpoint.required : needed(room))
     .chain((names) => fc.tuple(...names.map((name) => pairOf(name, fc.constantFrom(...empties)))));
-  return fc.tuple(sentTo(room, needed(room)), lacking, faults).map(([sent, lacking, faults]) => {
-    const notValid = faults.map(([name]) => name);
+  return fc.tuple(sentTo(room, needed(room)), lacking, errors).map(([sent, lacking, errors]) => {
+    const notValid = errors.map(([name]) => name);
     const missing = lacking.map(([name]) => name).filter((name) => !notValid.includes(name));
-    return { sent: { ...sent, ...Object.fromEntries([...lacking, ...faults]) }, missing, notValid };
+    return { sent: { ...sent, ...Object.fromEntries([...lacking, ...errors]) }, missing, notValid };
   });
 }
 
 describe.each(rooms)('%s rejects', (_name, room) => {
-  const { way, fields } = room;
+  const { endpoint, fields } = room;
   const inOrder = (names: string[]) => Object.keys(fields).filter((name) => names.includes(name));
 
   type Faulty = { sent: Fields; missing?: string[]; notValid: string[] };
   async function refused({ sent, missing = [], notValid }: Faulty, asWhich: readonly Dialect[] = dialects) {
     for (const dialect of asWhich) {
-      const response = await sendWrite(me, way, dialect, { ...freshOf(room), ...sent });
+      const response = await sendWrite(me, endpoint, dialect, { ...freshOf(room), ...sent });
       expect(response.status, `${dialect}: ${response.text}`).toBe(400);
       expect(fieldErrors(response), dialect).toEqual({ missing: inOrder(missing), notValid: inOrder(notValid) });
     }
   }
   async function writingNothing(work: () => Promise<unknown>) {
-    await endpointUrl(me, way);
+    await endpointUrl(me, endpoint);
     const before = await hashRows(me);
     await work();
     expect(await hashRows(me)).toBe(before);
   }
 
   test('each invalid value by name and writes nothing', async () => {
-    const { minimal } = way;
+    const { minimal } = endpoint;
     await writingNothing(async () => {
       for (const [name, { invalid, inJson }] of Object.entries(fields)) {
         const alone = (value: unknown) => ({ sent: { ...minimal, [name]: value }, notValid: [name] });
@@ -242,9 +243,9 @@ test.each(creations)(
     const check = async (input: Fields) => {
       for (const dialect of dialects) {
         const sent = { ...input, ...freshOf(room) };
-        const response = await sendWrite(me, room.way, dialect, sent);
+        const response = await sendWrite(me, room.endpoint, dialect, sent);
         expect(response.status, `${dialect}: ${response.text}`).toBe(201);
-        const read = await room.way.read(me, response);
+        const read = await room.endpoint.read(me, response);
         expect(omitVolatile(read), dialect).toEqual(room.expected(shownOf(room, sent)));
         if ('id' in response.json()) expect(response.json()).toEqual(read);
       }
@@ -266,10 +267,10 @@ test.each(changes)(
       for (const dialect of dialects) {
         const created = await sendWrite(me, room.created, dialect, before);
         const id = Object.values(created.json<Fields>())[0] as number;
-        const url = room.way.name.replace('PUT ', '').replace(':id', String(id));
+        const url = room.endpoint.name.replace('PUT ', '').replace(':id', String(id));
         const response = await me.put(url, encodeBody(dialect, change), contentTypeHeader(dialect));
         expect(response.status, `${dialect}: ${response.text}`).toBe(200);
-        expect(omitVolatile(await room.way.read(me, response)), dialect).toEqual(room.expected(after));
+        expect(omitVolatile(await room.endpoint.read(me, response)), dialect).toEqual(room.expected(after));
       }
     };
     const change = sentTo(room, []).filter((sent) =>

@@ -36,7 +36,11 @@ type Stage = {
 };
 
 /** Two servers, each with a pool of its own, on one database. Unguarded: no lock, no queue, and nothing else that minds. */
-async function racing<T>(guarded: boolean, work: (stage: Stage) => Promise<T>, guards: Guards = allGuards): Promise<T> {
+async function runRace<T>(
+  guarded: boolean,
+  work: (stage: Stage) => Promise<T>,
+  guards: Guards = allGuards,
+): Promise<T> {
   const name = await ownDatabase();
   if (!guarded) await execute(name, 'drop function refuse_unlocked cascade');
   if (!guards.voucherBalance) await execute(name, 'alter table vouchers drop constraint vouchers_balance');
@@ -64,11 +68,11 @@ const created = (responses: TestResponse[]) => responses.filter(({ status }) => 
 const tally = (values: number[]) => [1, 2, 3].map((one) => values.filter((value) => value === one).length);
 
 /** A race need not go wrong each time. */
-const raced = { retry: 10 };
+const retried = { retry: 10 };
 
 describe('seats', () => {
   const sold = (guarded: boolean, rounds: number) =>
-    racing(guarded, async ({ me, all }) => {
+    runRace(guarded, async ({ me, all }) => {
       const results = [];
       for (let round = 0; round < rounds; round += 1) {
         const { dateId } = await createBookableDate(me, { capacityMax: 10 });
@@ -90,7 +94,7 @@ describe('seats', () => {
       expect(round).toEqual({ created: 10, refusals: new Set(['no_seats_available']), counters: [10, 0, 0, 0] });
   });
 
-  test('negative control: without lock and queue more seats are sold', raced, async () => {
+  test('negative control: without lock and queue more seats are sold', retried, async () => {
     const [round] = await sold(false, 1);
     expect(round!.created).toBeGreaterThan(10);
     // The counters are right all the same: the database keeps them.
@@ -98,7 +102,7 @@ describe('seats', () => {
   });
 
   const tiers = (guarded: boolean) =>
-    racing(guarded, async ({ me, all }) => {
+    runRace(guarded, async ({ me, all }) => {
       const { dateId } = await createBookableDate(me, { capacityMax: 10, capacityOverbook: 2, capacityWait: 5 });
       await all(callers(100, dateId, { config: { waiting_list_when_full: true } }));
       return tally(await statusesOnDate(me, dateId));
@@ -108,13 +112,13 @@ describe('seats', () => {
     expect(await tiers(true)).toEqual([10, 2, 5]);
   });
 
-  test('negative control: without lock and queue they overflow', raced, async () => {
+  test('negative control: without lock and queue they overflow', retried, async () => {
     const [confirmed = 0, overbooked = 0, waiting = 0] = await tiers(false);
     expect(confirmed + overbooked + waiting).toBeGreaterThan(17);
   });
 
   const churn = (guarded: boolean) =>
-    racing(guarded, async ({ me, servers, all }) => {
+    runRace(guarded, async ({ me, servers, all }) => {
       const { dateId } = await createBookableDate(me, { capacityMax: 5, capacityOverbook: 1, capacityWait: 4 });
       const wait = { config: { waiting_list_when_full: true } };
       const samples: number[][] = [];
@@ -146,12 +150,12 @@ describe('seats', () => {
       const rest = await all(more.flatMap((caller, n) => (leaving[n] ? [caller, leaving[n], leaving[n]] : [caller])));
       clock.runs = false;
       await sampling;
-      const faults = rest.filter(({ status }) => status >= 500).length;
-      return { faults, counts: [...samples, tally(await statusesOnDate(me, dateId))] };
+      const errors = rest.filter(({ status }) => status >= 500).length;
+      return { errors, counts: [...samples, tally(await statusesOnDate(me, dateId))] };
     });
 
   test('concurrent bookings and deregistrations never oversell and leave no seat free with people waiting', async () => {
-    const { faults, counts } = await churn(true);
+    const { errors, counts } = await churn(true);
     for (const [confirmed = 0, overbooked = 0, waiting = 0] of counts) {
       expect(confirmed).toBeLessThanOrEqual(5);
       expect(confirmed + overbooked).toBeLessThanOrEqual(6);
@@ -159,10 +163,10 @@ describe('seats', () => {
       if (overbooked + waiting > 0) expect(confirmed).toBe(5);
       if (waiting > 0) expect(overbooked).toBe(1);
     }
-    expect([faults, counts.length > 3]).toEqual([0, true]);
+    expect([errors, counts.length > 3]).toEqual([0, true]);
   });
 
-  test('negative control: without lock and queue seats are oversold', raced, async () => {
+  test('negative control: without lock and queue seats are oversold', retried, async () => {
     const { counts } = await churn(false);
     const isOver = ([confirmed = 0, overbooked = 0, waiting = 0]: number[]) =>
       confirmed + overbooked > 6 || waiting > 4;
@@ -172,7 +176,7 @@ describe('seats', () => {
 
 describe('vouchers', () => {
   const spent = (guarded: boolean, guards: Guards = allGuards) =>
-    racing(
+    runRace(
       guarded,
       async ({ me, servers, all }) => {
         const { dateId } = await createBookableDate(me, { course: { price_value: 30 } });
@@ -201,7 +205,7 @@ describe('vouchers', () => {
     expect(statuses).toContain(503);
   });
 
-  test('negative control: without lock, queue and guard the voucher is spent more than once', raced, async () => {
+  test('negative control: without lock, queue and guard the voucher is spent more than once', retried, async () => {
     const { redeemed } = await spent(false, { ...allGuards, voucherBalance: false });
     expect(sum(redeemed)).toBeGreaterThan(100);
   });
@@ -210,7 +214,7 @@ describe('vouchers', () => {
 describe('campaigns', () => {
   /** Archives a campaign in the middle of a rush; how many bookings had it then, and how many in the end. */
   const discounted = (guarded: boolean) =>
-    racing(guarded, async ({ name, me, all }) => {
+    runRace(guarded, async ({ name, me, all }) => {
       const { dateId } = await createBookableDate(me);
       const id = await createCampaign(me, { campaignCode: 'rush', discountValue: '50' });
       // A third process, which does not stand in the queues of the two.
@@ -236,7 +240,7 @@ describe('campaigns', () => {
     expect(then).toBeLessThan(150);
   });
 
-  test('negative control: without lock and queue some bookings still use it', raced, async () => {
+  test('negative control: without lock and queue some bookings still use it', retried, async () => {
     const { then, end } = await discounted(false);
     expect(end).toBeGreaterThan(then);
   });
@@ -244,7 +248,7 @@ describe('campaigns', () => {
 
 describe('idempotency keys', () => {
   const repeated = (guarded: boolean) =>
-    racing(guarded, async ({ me, all }) => {
+    runRace(guarded, async ({ me, all }) => {
       const { dateId } = await createBookableDate(me);
       const payload = bookingBody(dateId);
       // The course user is there already, whom only one of many could make.
@@ -262,7 +266,7 @@ describe('idempotency keys', () => {
     expect(await repeated(true)).toEqual({ texts: 1, created: 50, seats: [2, 0, 0, 0] });
   });
 
-  test('negative control: without lock and queue several bookings are created', raced, async () => {
+  test('negative control: without lock and queue several bookings are created', retried, async () => {
     const { texts, seats } = await repeated(false);
     expect(texts).toBeGreaterThan(1);
     expect(seats[0]).toBeGreaterThan(2);
@@ -270,7 +274,7 @@ describe('idempotency keys', () => {
 });
 
 test('concurrent bookings of one person create one course user', async () => {
-  await racing(true, async ({ me, all }) => {
+  await runRace(true, async ({ me, all }) => {
     const { dateId } = await createBookableDate(me);
     const participants = [person({ email: 'one@people.example' })];
     const responses = await all(Array.from({ length: 30 }, () => ({ payload: bookingBody(dateId, { participants }) })));

@@ -87,7 +87,7 @@ const workers = 20;
 /** Bookings from one change to the next; more than there are workers, so some are sent after it. */
 const between = workers + 8;
 
-const outcomeOf = ({ status, body }: HttpResponse): Outcome =>
+const toOutcome = ({ status, body }: HttpResponse): Outcome =>
   status === 201 ? body.summary.total_incl_vat : body.errors[0].code;
 
 /**
@@ -119,7 +119,7 @@ async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers
     while (booking) {
       const from = stamps.length - 1;
       const response = await call('POST', '/v2/booking', bookingBody(dateId, fields));
-      responses.push({ order: response.body.summary?.order_id, outcome: outcomeOf(response), from, to: begun });
+      responses.push({ order: response.body.summary?.order_id, outcome: toOutcome(response), from, to: begun });
     }
   };
   const waitForSome = async () => {

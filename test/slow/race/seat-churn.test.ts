@@ -27,7 +27,7 @@ async function churn(unlocked: boolean) {
   // On these some ask to wait, and then they may wait beside free places; on the others nobody may.
   const query = ids.slice(0, dates / 2);
 
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const bookings: { id: string; dateId: number; participants: number[] }[] = [];
   const done = { booked: 0, refused: 0, deregistered: 0, moved: 0 };
   const since = performance.now();
@@ -42,7 +42,7 @@ async function churn(unlocked: boolean) {
       if (n % 3 === 0 && some) {
         const { status, body } = await call('PUT', `/v2/booking/${some.id}/deregister`, {});
         if (status === 200) done.deregistered += 1;
-        else faults.push(body);
+        else errors.push(body);
       } else if (n % 5 < 2 && some) {
         // One of the latest, who is likely to hold a place still.
         const { dateId, participants } = bookings.at(-1 - (n % Math.min(50, bookings.length)))!;
@@ -51,7 +51,7 @@ async function churn(unlocked: boolean) {
         const { status, body } = await call('PUT', `/v2/participants/${participants[0]}`, { idStatus });
         if (status === 200) done.moved += 1;
         // No seat for who was deregistered, or waits; no room on the waiting list.
-        else if (status !== 400) faults.push(body);
+        else if (status !== 400) errors.push(body);
       } else {
         const person = (one: number) => ({
           firstname: 'W',
@@ -70,7 +70,7 @@ async function churn(unlocked: boolean) {
           const participants = body.summary.participants.map(({ id }: { id: number }) => id);
           bookings.push({ id: body.summary.booking_id, dateId, participants });
         } else if (status === 400 && body.errors[0].code === 'no_seats_available') done.refused += 1;
-        else faults.push(body);
+        else errors.push(body);
       }
     }
   };
@@ -97,7 +97,7 @@ async function churn(unlocked: boolean) {
       count(*) filter (where before in (1, 2, 7) and after = 8)::int as "left with a fee",
       count(*) filter (where before in (1, 2, 7) and after = 3)::int as "gave a place up to wait" from moves`,
   );
-  return { faults, wrong, twice, demoted, samples, done: { ...done, ...counts[0] } };
+  return { errors, wrong, twice, demoted, samples, done: { ...done, ...counts[0] } };
 }
 
 /**
@@ -122,7 +122,7 @@ const recount = `
 
 test(`${workers} workers over ${dates} dates: counters equal a recount at every sample, each is promoted once`, async () => {
   const { samples, done, ...faulty } = await churn(false);
-  expect(faulty).toEqual({ faults: [], wrong: [], twice: [], demoted: [] });
+  expect(faulty).toEqual({ errors: [], wrong: [], twice: [], demoted: [] });
   expect(samples).toBeGreaterThan(seconds);
   for (const [what, count] of Object.entries(done)) expect(count, what).toBeGreaterThan(0);
 });

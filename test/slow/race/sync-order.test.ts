@@ -17,7 +17,7 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
   const me = await servers.createProvider();
   const call = servers.createCaller(me.apiKey);
   let writing = true;
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const created: number[] = [];
 
   const write = async (writer: number) => {
@@ -25,7 +25,7 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
       // With a text in another language the commit waits for more after the id is given; without, it goes right behind.
       const translations = n % 2 === 0 ? { en: { lead: 'In English' } } : undefined;
       const response = await call('POST', '/v2/courses', { title: `W${writer} ${n}`, translations });
-      if (response.status !== 201) faults.push(response);
+      if (response.status !== 201) errors.push(response);
       else created.push(response.body.course_id);
       // Older ones change once more, so that a copy can grow stale.
       const older = created[Math.floor((created.length * ((n * 7) % 10)) / 10)];
@@ -77,7 +77,7 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
     [me.id],
   );
   return {
-    faults,
+    errors,
     there: there.length,
     missed: there.filter(({ id }) => !walked.has(id)).length,
     stale: there.filter(({ id, reference }) => copy.get(id) !== reference).length,
@@ -85,7 +85,7 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
 }
 
 test(`while 16 writers make ${rows} courses, a walk and a sync miss none`, { timeout: 600_000 }, async () => {
-  expect(await followWhileWriting({ rows })).toEqual({ faults: [], there: rows, missed: 0, stale: 0 });
+  expect(await followWhileWriting({ rows })).toEqual({ errors: [], there: rows, missed: 0, stale: 0 });
 });
 
 test('negative control: without the lock paging misses courses', { timeout: 300_000 }, async () => {
