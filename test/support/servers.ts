@@ -50,7 +50,7 @@ export async function startServers({
   return {
     name,
     database,
-    world: testApp,
+    testApp,
     createProvider: (title?: string) => createProvider(testApp.app, database, title),
     /** Speaks to the servers in turn, with a provider's key. */
     createCaller: (apiKey: string): Caller => {

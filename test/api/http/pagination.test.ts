@@ -17,7 +17,7 @@ async function withCourses(count: number, own?: TestApp) {
   const me = await testApp.createProvider();
   const ids: number[] = [];
   for (let n = 0; n < count; n += 1) ids.push(await me.course());
-  return { world: testApp, me, ids };
+  return { testApp, me, ids };
 }
 
 /** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them, if any is sent. */
@@ -120,7 +120,7 @@ test('a data change resets the page cursors', async () => {
 });
 
 test('page cursors are not shared between providers nor used with partners', async () => {
-  const { world: testApp, me } = await withCourses(4);
+  const { testApp, me } = await withCourses(4);
   const other = await withCourses(4, testApp);
   await approvePartner(testApp.database, me.id, other.me.id);
   await query(me, 'limit=2&page=1');
@@ -159,7 +159,7 @@ test('a failed count is repeated', async () => {
 });
 
 test('a list of one page stores no cursor', async () => {
-  const { world: testApp, me } = await withCourses(2);
+  const { testApp, me } = await withCourses(2);
   await query(me, 'limit=2');
   expect(testApp.app.known.size).toBe(0);
   await query(me, 'limit=1');

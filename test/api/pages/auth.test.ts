@@ -24,7 +24,7 @@ const password = 'fjord and forest';
 async function somebody(fields = {}) {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
-  return { world: testApp, me, userId: await createUser(me, fields), anyone: visitor(testApp.app) };
+  return { testApp, me, userId: await createUser(me, fields), anyone: visitor(testApp.app) };
 }
 
 /** The same database behind another PUBLIC_URL. */
@@ -54,7 +54,7 @@ test('the sign-on link opens the page and removes the token from the URL', async
 });
 
 test('POST /v2/check-user-credentials returns that link', async () => {
-  const { world: testApp, me, userId, anyone } = await somebody({ username: 'kari@x.example' });
+  const { testApp, me, userId, anyone } = await somebody({ username: 'kari@x.example' });
   await anyone.post(`/my/password/${await createUserToken(me, 'password', userId)}`, { password });
   const { login_url } = (
     await me.post('/v2/check-user-credentials', { username: 'kari@x.example', password, create_login_url: true })
@@ -66,7 +66,7 @@ test('POST /v2/check-user-credentials returns that link', async () => {
 test.each(['sign_in', 'password'] as const)(
   'a %s link that is used, expired or unknown gives a 410 page',
   async (purpose) => {
-    const { world: testApp, me, userId, anyone } = await somebody();
+    const { testApp, me, userId, anyone } = await somebody();
     const path = purpose === 'sign_in' ? '/my/sign-in' : '/my/password';
     const used = await createUserToken(me, purpose, userId);
     await (purpose === 'sign_in' ? anyone.get(`${path}/${used}`) : anyone.post(`${path}/${used}`, { password }));
@@ -93,7 +93,7 @@ test.each([
     [young, true],
     [old, false],
   ] as const) {
-    const { world: testApp, me, userId, anyone } = await somebody();
+    const { testApp, me, userId, anyone } = await somebody();
     const token = await createUserToken(me, purpose, userId);
     await backdate(testApp, 'tokens', userId, interval);
     const response = await anyone.get(`${path}/${token}`);
@@ -154,7 +154,7 @@ test('only one of several concurrent requests can use a link', async () => {
 });
 
 test('choosing a password signs a course user in, and ends other sessions and links', async () => {
-  const { world: testApp, me, userId, anyone } = await somebody({ firstname: 'Ola', username: 'ola & co' });
+  const { testApp, me, userId, anyone } = await somebody({ firstname: 'Ola', username: 'ola & co' });
   const elsewhere = await signedInVisitor(testApp.app, me, userId);
   const other = await createUserToken(me, 'sign_in', userId);
   const token = await createUserToken(me, 'password', userId);
@@ -200,7 +200,7 @@ test.each(['12345678', 'x'.repeat(200), '🙂'.repeat(8)])('%s has a valid lengt
 });
 
 test('an admin user without pages gets a confirmation', async () => {
-  const { world: testApp, me, anyone } = await somebody();
+  const { testApp, me, anyone } = await somebody();
   const adminUserId = await addAdminUser(me);
   const token = await createAdminToken(me, adminUserId);
   expect((await anyone.get(`/my/password/${token}`)).text).toContain('@x.example');
@@ -238,7 +238,7 @@ test('links contain the path prefix of the proxy', async () => {
 });
 
 test('choosing a password replaces any session of the browser', async () => {
-  const { world: testApp, me, userId } = await somebody();
+  const { testApp, me, userId } = await somebody();
   const first = await signedInVisitor(testApp.app, me, await createUser(me));
   const gone = await first.post('/my/password/no-such-token', { password });
   expect([gone.status, (await first.get('/my')).status]).toEqual([410, 200]);
@@ -249,7 +249,7 @@ test('choosing a password replaces any session of the browser', async () => {
 });
 
 test('a second sign-in replaces the first session of the browser', async () => {
-  const { world: testApp, me, userId } = await somebody();
+  const { testApp, me, userId } = await somebody();
   const first = await signedInVisitor(testApp.app, me, userId);
   expect((await first.get(`/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`)).status).toBe(303);
   expect((await first.get('/my')).status).toBe(401);
@@ -259,7 +259,7 @@ test.each([
   ['an hour idle', "used_at = now() - interval '61 minutes'"],
   ['twelve hours', "expires_at = now() - interval '1 second'"],
 ])('a session ends after %s with a page on how to sign in again', async (_, ended) => {
-  const { world: testApp, me, userId } = await somebody();
+  const { testApp, me, userId } = await somebody();
   const session = await signedInVisitor(testApp.app, me, userId);
   expect((await session.get('/my')).status).toBe(200);
   await testApp.database.pool.query(`update sessions set ${ended} where user_id = $1`, [userId]);
@@ -276,7 +276,7 @@ test('without a session nothing is shown or changed', async () => {
 });
 
 test('logging out ends the session', async () => {
-  const { world: testApp, me, userId } = await somebody();
+  const { testApp, me, userId } = await somebody();
   const session = await signedInVisitor(testApp.app, me, userId);
   const response = await session.post('/my/log-out');
   expect(response).toMatchObject({ status: 303, headers: { location: '/my/log-out' } });
@@ -297,7 +297,7 @@ test.each([
   [{ 'sec-fetch-site': 'same-origin' }, 303],
   [{}, 303],
 ])('a form posted with %j gets %i', async (headers, status) => {
-  const { world: testApp, me, userId } = await somebody();
+  const { testApp, me, userId } = await somebody();
   const session = await signedInVisitor(testApp.app, me, userId);
   const token = await createUserToken(me, 'password', userId);
   expect((await session.post(`/my/password/${token}`, { password }, headers as Record<string, string>)).status).toBe(

@@ -16,7 +16,7 @@ async function somebody(fields: Record<string, unknown> = {}, headers: Record<st
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const userId = await createUser(me, { firstname: 'Kari', ...fields });
-  return { world: testApp, me, userId, browser: await signedInVisitor(testApp.app, me, userId, headers) };
+  return { testApp, me, userId, browser: await signedInVisitor(testApp.app, me, userId, headers) };
 }
 
 type Spec = {
@@ -204,7 +204,7 @@ test("a course's texts are shown in the reader's language where they are transla
 });
 
 test('a foreign, deleted or unknown course date is not found', async () => {
-  const { world: testApp, me, userId, browser } = await somebody();
+  const { testApp, me, userId, browser } = await somebody();
   const mine = await takesPart(me, userId);
   const colleague = await takesPart(me, await createUser(me));
   const stranger = await testApp.createProvider();
@@ -240,7 +240,7 @@ test('archived courses stay listed for their participants', async () => {
 });
 
 test('the course list does not load descriptions', async () => {
-  const { world: testApp, me, userId, browser } = await somebody();
+  const { testApp, me, userId, browser } = await somebody();
   const { path } = await takesPart(me, userId, { course: { text_lead: '<p>Two evenings.</p>' } });
   const query = vi.spyOn(testApp.database.pool, 'query');
   onTestFinished(() => query.mockRestore());

@@ -28,7 +28,7 @@ async function somebody(fields: Record<string, unknown> = {}) {
   const me = await testApp.createProvider();
   const userId = await createUser(me, fields);
   return {
-    world: testApp,
+    testApp,
     me,
     userId,
     browser: await signedInVisitor(testApp.app, me, userId),
@@ -189,11 +189,11 @@ const changed = 'mountain and moor';
 async function withPassword() {
   const one = await somebody({ username: `kari-${Math.random()}` });
   await setPassword(await one.me.ctx(), one.userId, old);
-  return { ...one, browser: await signedInVisitor(one.world.app, one.me, one.userId) };
+  return { ...one, browser: await signedInVisitor(one.testApp.app, one.me, one.userId) };
 }
 
 test('changing the password requires the old one and ends other sessions', async () => {
-  const { world: testApp, me, userId, browser, anyone } = await withPassword();
+  const { testApp, me, userId, browser, anyone } = await withPassword();
   const elsewhere = await signedInVisitor(testApp.app, me, userId);
   const response = await browser.post('/my/password', { old, password: changed, repeated: changed });
   expect(response).toMatchObject({ status: 303, headers: { location: '/my/password-changed' } });

@@ -51,16 +51,16 @@ async function school() {
     try {
       const response = (await me.get(`/v2/${path}`)).json<Listed[] | { items: Listed[]; pagination: object }>();
       const sent = spy.mock.calls.map(([query]) => (query as unknown as { text: string }).text).join('\n');
-      return { items: Array.isArray(response) ? response : response.items, answer: response, sent };
+      return { items: Array.isArray(response) ? response : response.items, response, sent };
     } finally {
       spy.mockRestore();
     }
   };
-  return { red: red!, green: green!, blue: blue!, idsOf, ask: request };
+  return { red: red!, green: green!, blue: blue!, idsOf, request };
 }
 
 test('a frequent tag gives the same results with full and partial pages', async () => {
-  const { red, green, blue, idsOf, ask: request } = await school();
+  const { red, green, blue, idsOf, request } = await school();
   const ids = async (query: string) => (await request(`courses?${query}`)).items.map(({ id }) => id);
   const found = (...names: string[]) => idsOf((n) => !isDeleted(n) && names.every((name) => carried[name]!(n)));
   const reds = found('red');
@@ -82,11 +82,11 @@ test('a frequent tag gives the same results with full and partial pages', async 
 });
 
 test('pages of dates by tag continue from the cursor, and the total is counted once', async () => {
-  const { red, idsOf, ask: request } = await school();
+  const { red, idsOf, request } = await school();
   const reds = idsOf((n) => n > 0 && carried['red']!(n));
   const first = await request(`coursedates?tag_ids=${red}&limit=20`);
   expect(first.items.map((date) => date.course_id)).toEqual(reds.slice(0, 20));
-  expect(first.answer).toMatchObject({ pagination: { total_items: reds.length } });
+  expect(first.response).toMatchObject({ pagination: { total_items: reds.length } });
   const second = await request(`coursedates?tag_ids=${red}&limit=20&page=2`);
   expect(second.items.map((date) => date.course_id)).toEqual(reds.slice(20, 40));
   const total = /select count\(\*\) as count from "course_dates"/;

@@ -41,7 +41,7 @@ async function startSchool() {
   await furnish(me, userId);
   const link = async (purpose: 'sign_in' | 'password') =>
     `${url}/my/${purpose === 'sign_in' ? 'sign-in' : 'password'}/${await createUserToken(me, purpose, userId)}`;
-  return { world: testApp, me, userId, url, link };
+  return { testApp, me, userId, url, link };
 }
 
 async function furnish(me: Provider, userId: number) {

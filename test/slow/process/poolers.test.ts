@@ -23,11 +23,11 @@ async function oneConnection() {
     (await database.pool.query<{ name: string }>('select name from pg_prepared_statements')).rows.map(
       ({ name }) => name,
     );
-  return { database, told: reported, requests, names };
+  return { database, reported, requests, names };
 }
 
 test('requests succeed after the session lost its prepared statements', async () => {
-  const { database, told: reported, requests, names } = await oneConnection();
+  const { database, reported, requests, names } = await oneConnection();
   const before = await requests(0);
   expect(before.every((status) => status < 300)).toBe(true);
   expect((await names()).length).toBeGreaterThan(2);
@@ -37,7 +37,7 @@ test('requests succeed after the session lost its prepared statements', async ()
 });
 
 test('requests succeed on pooled sessions with foreign prepared statements', async () => {
-  const { database, told: reported, requests, names } = await oneConnection();
+  const { database, reported, requests, names } = await oneConnection();
   const before = await requests(0);
   const known = await names();
   for (let n = 1; n <= 4; n += 1) {

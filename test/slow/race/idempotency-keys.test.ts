@@ -40,7 +40,7 @@ async function repeat(unlocked = false) {
   const theirRacing = Promise.all(race(theirs));
   await existing?.letGo();
   const [responses, others] = await Promise.all([racing, theirRacing]);
-  return { mine, theirs, answers: responses, others };
+  return { mine, theirs, responses, others };
 }
 
 /** Nobody can book until it is let go. */
@@ -73,7 +73,7 @@ const different = (responses: { body: unknown }[]) => new Set(responses.map(({ b
 const one = { bookings: 2, orders: 2, participants: 2, keys: 1 };
 
 test('50 equal requests with one key on two servers create one booking per school with equal responses', async () => {
-  const { mine, theirs, answers: responses, others } = await repeat();
+  const { mine, theirs, responses, others } = await repeat();
   for (const all of [responses, others]) {
     expect(all.map(({ status }) => status)).toEqual(Array(50).fill(201));
     expect(different(all)).toBe(1);
@@ -90,7 +90,7 @@ test('50 equal requests with one key on two servers create one booking per schoo
 });
 
 test('negative control: without lock, queue and trigger several bookings are created', async () => {
-  const { mine, answers: responses } = await repeat(true);
+  const { mine, responses } = await repeat(true);
   expect(different(responses)).toBeGreaterThan(1);
   expect((await mine.there())['bookings']).toBeGreaterThan(2);
 });
