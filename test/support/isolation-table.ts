@@ -113,6 +113,8 @@ export type Write = {
   route: string;
   /** The status that a stranger gets for each body. */
   stranger: number[];
+  /** The statuses that a sub-school of the owner gets, if they differ. */
+  subSchool?: number[];
   /** Bodies that refer to the owner's rows by every id, title and address. */
   bodies: (ids: Ids) => object[];
 };
@@ -199,7 +201,7 @@ export const writeTable: Write[] = [
     bodies: ({ adminUser }) => [{ title: 'Changed' }, { seller_id: adminUser }],
   },
   { route: 'PUT /v2/schools', stranger: [200], bodies: () => [wholeSchool] },
-  { route: 'POST /schools', stranger: [200], bodies: () => [wholeSchool] },
+  { route: 'POST /schools', stranger: [200], subSchool: [400], bodies: () => [wholeSchool] },
   {
     route: 'POST /v2/check-user-credentials',
     stranger: [200],
