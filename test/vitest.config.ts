@@ -1,32 +1,62 @@
 import { availableParallelism } from 'node:os';
-import { basename } from 'node:path';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those that take a minute, since they start process after process: begun last, they would be waited for alone. */
-const slow = ['cli', 'races-order', 'mail-process', 'start', 'secrets', 'audit-cli', 'exchange-cli', 'demo'];
-const isSlow = ({ moduleId }: TestSpecification) => slow.includes(basename(moduleId, '.test.ts'));
+const root = `${import.meta.dirname}/..`;
 
-class SlowFirst extends BaseSequencer {
+/** The slow tests that `npm test` runs too: one file of each group. */
+const samples = ['process/server', 'property/courses', 'race/course-titles'].map((name) => `test/slow/${name}.test.ts`);
+
+/** The files that take longest, in the order in which they start, so that none of them runs alone at the end. */
+const longest = [
+  'process/browser',
+  'process/embedded-postgres',
+  'process/cli',
+  'process/start',
+  'race/sync-order',
+  'process/audit-log-cli',
+  'process/documented-commands',
+  'process/mail-worker',
+  'large-data/response-budget',
+  'process/secrets',
+  'large-data/query-plans',
+  'process/server',
+]
+  .map((name) => `test/slow/${name}.test.ts`)
+  .concat('test/api/contract/isolation.test.ts', 'test/api/mail/delivery.test.ts', 'test/api/auth/sign-on.test.ts');
+const rank = ({ moduleId }: TestSpecification) => {
+  const position = longest.indexOf(relative(root, moduleId));
+  return position < 0 ? longest.length : position;
+};
+
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
 
+const shared = {
+  root,
+  // Many files mostly wait for processes and for the database.
+  maxWorkers: Math.max(3, availableParallelism()),
+  // Files of one worker share modules and the database pool: loading them per file took a seventh of the run.
+  isolate: false,
+  restoreMocks: true,
+  hookTimeout: 60_000,
+};
+const fast = { ...shared, testTimeout: 20_000, expect: { poll: { timeout: 15_000 } } };
+const slow = { ...shared, testTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
+
 export default defineConfig({
   test: {
-    root: `${import.meta.dirname}/..`,
-    include: ['test/**/*.test.ts'],
+    root,
     globalSetup: ['test/support/setup.ts'],
-    // More than there are cores on a small machine: many files mostly wait, for processes and for the database.
-    maxWorkers: Math.max(3, availableParallelism()),
-    // What one file loads and opens serves the next: loading it a hundred times took a seventh of the run.
-    isolate: false,
-    restoreMocks: true,
-    sequence: { sequencer: SlowFirst },
-    testTimeout: 240_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { test: { ...fast, name: 'fast', include: ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts'] } },
+      { test: { ...slow, name: 'sample', include: samples } },
+      { test: { ...slow, name: 'slow', include: ['test/slow/**/*.test.ts'], exclude: samples } },
+    ],
   },
 });

@@ -1,6 +1,6 @@
 import { buildApp } from '../../src/app.ts';
 import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
-import { statementsOf } from '../support/statements.ts';
+import { recordStatements } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 import { costOf, middleOf } from './cost.ts';
 import { settle } from './load.ts';
@@ -90,7 +90,7 @@ async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
   const [dateId, lastDateId] = [ids[0]!, ids.at(-1)!];
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   const payload = bodyTemplate.replaceAll('{n}', person).replaceAll('{id}', String(dateId));
-  const all = await statementsOf(() => app.inject({ method: 'POST', url: '/v2/booking', headers, payload }));
+  const all = await recordStatements(() => app.inject({ method: 'POST', url: '/v2/booking', headers, payload }));
   await app.close();
 
   const from = all.findIndex(({ text }) => text.startsWith('begin'));

@@ -1,6 +1,6 @@
 import { buildApp, type App } from '../../src/app.ts';
-import { askedFor, listQuestions } from '../support/list-questions.ts';
-import { statementsOf, type Sent } from '../support/statements.ts';
+import { collectFilterValues, buildListUrls } from '../support/list-urls.ts';
+import { recordStatements, type RecordedStatement } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { appOptions } from './server.ts';
@@ -43,8 +43,8 @@ export async function measureEveryQuestion(sides: Both<[Subject, Dataset]>): Pro
 async function questionsOf(subject: Subject, dataset: Dataset) {
   const app = await buildApp({ database: subject.database, ...appOptions });
   await app.ready();
-  const asking = await askedFor(subject.database, dataset.providerId);
-  const questions = listQuestions(app, asking).map(({ path, question, url }) => async () => ({
+  const asking = await collectFilterValues(subject.database, dataset.providerId);
+  const questions = buildListUrls(app, asking).map(({ path, question, url }) => async () => ({
     name: `${path} ${question}`.trim(),
     ...(await costOfQuestion(app, subject, dataset, url)),
   }));
@@ -62,7 +62,7 @@ async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, u
   };
   const { items, more } = lengthOf(await ask());
   const before = await itemsBefore(url, async (asked) => lengthOf(await answerTo(asked)));
-  const sent = await statementsOf(ask);
+  const sent = await recordStatements(ask);
   let postgresMs = 0;
   for (const one of sent.filter(({ text }) => /^(with|select)(?! count)/.test(text)))
     postgresMs += await least(() => databaseTime(subject, one));
@@ -108,7 +108,7 @@ async function least(measure: () => Promise<number>) {
 type Explained = { 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] };
 
 /** Planning too, which is done anew for what has no name. */
-async function databaseTime({ database }: Subject, { name, text, values }: Sent) {
+async function databaseTime({ database }: Subject, { name, text, values }: RecordedStatement) {
   const { rows } = await database.pool.query<Explained>(`explain (analyze, timing off, format json) ${text}`, values);
   const { 'Planning Time': planning, 'Execution Time': execution } = rows[0]!['QUERY PLAN'][0]!;
   return execution + (name ? 0 : planning);

@@ -1,12 +1,12 @@
 import pg from 'pg';
-import type { Sent } from '../support/statements.ts';
+import type { RecordedStatement } from '../support/record-statements.ts';
 
 // The least that Node can do for an answer: read the rows as arrays, write them as JSON, encode that.
-type Task = { url: string; statements: Sent[]; seconds: number };
+type Task = { url: string; statements: RecordedStatement[]; seconds: number };
 
 process.on('message', ({ url, statements, seconds }: Task) => void measure(url, statements, seconds));
 
-async function measure(connectionString: string, statements: Sent[], seconds: number) {
+async function measure(connectionString: string, statements: RecordedStatement[], seconds: number) {
   const pool = new pg.Pool({ connectionString, max: 4 });
   // The driver would make a Date of each moment, which is more than reading it.
   const types = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;

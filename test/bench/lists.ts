@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { buildApp } from '../../src/app.ts';
 import { statementPrefix } from '../../src/database/result-bounds.ts';
 import type { Case } from './cases.ts';
-import { statementsOf, type Sent } from '../support/statements.ts';
+import { recordStatements, type RecordedStatement } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { costOf, middleOf, type Cost } from './cost.ts';
@@ -57,7 +57,7 @@ export async function withLists<T>(
   work: (lists: MeasuredList[]) => Promise<T>,
 ): Promise<T> {
   const headers = { 'x-api-key': dataset.apiKey };
-  const asked = new Map<Case, Sent[]>();
+  const asked = new Map<Case, RecordedStatement[]>();
   for (const one of cases) asked.set(one, await statementsFor(subject, one.path, headers));
 
   return withServer(subject, { RESPONSE_CACHE_MB: '0' }, async ({ base, pid }) => {
@@ -122,13 +122,13 @@ export async function statementsFor(
   const app = await buildApp({ database, ...appOptions });
   const ask = () => app.inject({ method: 'GET', url: path, headers });
   if (!first) await ask();
-  const sent = await statementsOf(ask);
+  const sent = await recordStatements(ask);
   await app.close();
   return sent;
 }
 
 /** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON, with V8 as it is by itself. */
-async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
+async function floorOf({ url }: Subject, statements: RecordedStatement[], seconds: number) {
   const child = fork(new URL('floor.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
   child.send({ url, statements: statements.map(asRows), seconds });
   const [milliseconds] = (await once(child, 'message')) as [number];
@@ -136,7 +136,7 @@ async function floorOf({ url }: Subject, statements: Sent[], seconds: number) {
 }
 
 /** What the service has come as records, as rows of its columns. */
-export function asRows(one: Sent): Sent {
+export function asRows(one: RecordedStatement): RecordedStatement {
   if (!one.name?.startsWith(statementPrefix.page)) return one;
   const text = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s.exec(one.text)?.[1];
   if (!text) throw new Error(`these are no records: ${one.text}`);

@@ -1,4 +1,4 @@
-import { statementsOf } from '../support/statements.ts';
+import { recordStatements } from '../support/record-statements.ts';
 import { buildApp } from '../../src/app.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
@@ -86,7 +86,7 @@ async function courseScript({ database }: Subject, headers: Record<string, strin
     app.inject({ method: 'POST', url: '/v2/courses', headers, payload: bodyOf(one) }).then(() => undefined);
   // Prepares the statements of the one that is recorded.
   await made(`${title}-first`);
-  const sent = await statementsOf(() => made(title));
+  const sent = await recordStatements(() => made(title));
   await app.close();
   const transaction = sent.slice(sent.findIndex(({ text }) => text.startsWith('begin')));
   const lock = transaction.find(({ name }) => name === 'lock_provider')!;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Sent, Value } from '../support/statements.ts';
+import type { RecordedStatement, Value } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 
 /** What differs from run to run of a script: a text found in a value, and the SQL that stands there instead. */
@@ -14,7 +14,12 @@ export type Script = { script: string; constants: string[] };
  * A script that sends these statements again, and the constants it needs. `before` sets its variables; the columns that
  * the statements of these names answer become variables too.
  */
-export function scriptOf(statements: Sent[], variables: Variable[], remembered: string[], before: string[]): Script {
+export function scriptOf(
+  statements: RecordedStatement[],
+  variables: Variable[],
+  remembered: string[],
+  before: string[],
+): Script {
   const constants: string[] = [];
   const valueOf = (value: Value): string => {
     if (value === null || value === undefined) return 'null';

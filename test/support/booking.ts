@@ -5,19 +5,19 @@ import { courseDates } from '../../src/database/tables/coursedates.ts';
 import { participants } from '../../src/database/tables/participants.ts';
 import { addDate } from './dates.ts';
 import { write } from './orders.ts';
-import { connectionTo, type Answer, type Provider } from './world.ts';
+import { connectionTo, type TestResponse, type Provider } from './test-app.ts';
 
 type Fields = Record<string, unknown>;
 
-let made = 0;
+let created = 0;
 /** Somebody nobody else is. */
 export const person = (fields: Fields = {}) => {
-  made += 1;
-  return { firstname: 'Kari', lastname: `Nordmann ${made}`, email: `kari-${made}@people.example`, ...fields };
+  created += 1;
+  return { firstname: 'Kari', lastname: `Nordmann ${created}`, email: `kari-${created}@people.example`, ...fields };
 };
 export const persons = (count: number, fields: Fields = {}) => Array.from({ length: count }, () => person(fields));
 
-export const bookingOf = (coursedate_id: number, fields: Fields = {}) => ({
+export const bookingBody = (coursedate_id: number, fields: Fields = {}) => ({
   coursedate_id,
   payment_method: 'invoice',
   participants: [person()],
@@ -25,7 +25,7 @@ export const bookingOf = (coursedate_id: number, fields: Fields = {}) => ({
 });
 
 /** A course date that can be booked, of a course of its own. */
-export async function bookable(
+export async function createBookableDate(
   me: Provider,
   { course = {}, ...date }: { course?: Fields } & Parameters<typeof addDate>[2] = {},
 ) {
@@ -34,7 +34,7 @@ export async function bookable(
 }
 
 export const book = (me: Provider, dateId: number, fields: Fields = {}, headers: Record<string, string> = {}) =>
-  me.post('/v2/booking', bookingOf(dateId, fields), headers);
+  me.post('/v2/booking', bookingBody(dateId, fields), headers);
 
 export type Summary = {
   order_id: string;
@@ -48,21 +48,21 @@ export type Summary = {
   participants: { id: number; status_id: number }[];
 };
 /** What a booking that must succeed answers. */
-export function summaryOf(answer: Answer): Summary {
-  if (answer.status !== 201) throw new Error(`not booked: ${answer.status} ${answer.text}`);
-  return answer.json<{ summary: Summary }>().summary;
+export function getSummary(response: TestResponse): Summary {
+  if (response.status !== 201) throw new Error(`not booked: ${response.status} ${response.text}`);
+  return response.json<{ summary: Summary }>().summary;
 }
-export const booked = async (...args: Parameters<typeof book>) => summaryOf(await book(...args));
-export const statusesIn = (summary: Summary) => summary.participants.map(({ status_id }) => status_id);
+export const bookOrFail = async (...args: Parameters<typeof book>) => getSummary(await book(...args));
+export const participantStatuses = (summary: Summary) => summary.participants.map(({ status_id }) => status_id);
 
 /** The codes of a refusal, in their order; undefined when it was no refusal. */
-export const codesIn = (answer: Answer) =>
-  answer.json<{ errors?: { code: string }[] }>().errors?.map(({ code }) => code);
+export const errorCodes = (response: TestResponse) =>
+  response.json<{ errors?: { code: string }[] }>().errors?.map(({ code }) => code);
 
 export const deregister = (me: Provider, bookingId: number | string, fields: Fields = {}) =>
   me.put(`/v2/booking/${bookingId}/deregister`, fields);
 
-export const statusesOn = (me: Provider, dateId: number) =>
+export const statusesOnDate = (me: Provider, dateId: number) =>
   write(me, async (tx) => {
     const rows = await tx
       .select({ statusId: participants.statusId })
@@ -73,7 +73,7 @@ export const statusesOn = (me: Provider, dateId: number) =>
   });
 
 /** The four counters of a date: confirmed, overbooked, unconfirmed, waiting. */
-export const countersOf = (me: Provider, dateId: number) =>
+export const seatCounters = (me: Provider, dateId: number) =>
   write(me, async (tx) => {
     const [row] = await tx
       .select()
@@ -82,10 +82,10 @@ export const countersOf = (me: Provider, dateId: number) =>
     return [row!.numConfirmed, row!.numOverbooked, row!.numUnconfirmed, row!.numWaiting];
   });
 
-export const newVoucher = (me: Provider, values: Partial<typeof vouchers.$inferInsert> & { amount: string }) =>
+export const createVoucher = (me: Provider, values: Partial<typeof vouchers.$inferInsert> & { amount: string }) =>
   write(me, async (tx, at) => {
     const own = { providerId: me.id, createdAt: at, updatedAt: at };
-    const code = `V-${(made += 1)}`;
+    const code = `V-${(created += 1)}`;
     const row = { code, balance: values.amount, ...own, ...values };
     const [voucher] = await tx.insert(vouchers).values(row).returning();
     return voucher!;

@@ -34,17 +34,17 @@ export async function openBrowser() {
 }
 
 const folder = 'test/output/screenshots';
-export async function keepScreenshot(page: Page, name: string) {
+export async function saveScreenshot(page: Page, name: string) {
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }
 
 /** What axe finds wrong with a page, its best practices too. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+export async function accessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
   return violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 /** By how many pixels a page is wider than its window. */
-export const overhang = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth');
+export const horizontalOverflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth');

@@ -8,7 +8,7 @@ const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: ['
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
 /** A certificate authority, as PEM files in the folder. */
-export function makeAuthority(folder: string, name: string): Authority {
+export function createAuthority(folder: string, name: string): Authority {
   const [certificate, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
   const extensions = ['-addext', 'basicConstraints=critical,CA:true', '-addext', 'keyUsage=critical,keyCertSign'];
   openssl('req', '-x509', ...newKey, '-keyout', key, '-out', certificate, '-subj', `/CN=${name}`, ...extensions);
@@ -16,7 +16,7 @@ export function makeAuthority(folder: string, name: string): Authority {
 }
 
 /** A certificate for names such as `IP:127.0.0.1`, signed by the authority; with `days` below 0 it has expired. */
-export function makeCertificate(
+export function createCertificate(
   folder: string,
   name: string,
   { certificate: ca, key: caKey }: Authority,

@@ -12,18 +12,18 @@ import { participants } from '../../src/database/tables/participants.ts';
 import { adminMemberships, adminUsers } from '../../src/database/tables/people.ts';
 import { instructors, locations } from '../../src/database/tables/places.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
-import type { Provider } from './world.ts';
+import type { Provider } from './test-app.ts';
 
-type Sent<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
+type ColumnValues<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 
 /** Rows that no endpoint makes yet; each helper answers the new row's id. */
 const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
 
 const idOf = (rows: { id: number }[]) => rows[0]!.id;
 
-let made = 0;
+let created = 0;
 
-export const addDate = (me: Provider, courseId: number, values: Sent<typeof courseDates> = {}) =>
+export const addDate = (me: Provider, courseId: number, values: ColumnValues<typeof courseDates> = {}) =>
   write(me, async (tx, at) => {
     const { startAt = '2030-06-10' } = values;
     const days = { startAt, endAt: startAt, deadlineAt: startAt, zone: values.timezone ?? 'Europe/Oslo' };
@@ -36,7 +36,7 @@ export const addDate = (me: Provider, courseId: number, values: Sent<typeof cour
     );
   });
 
-export const changeDate = (me: Provider, id: number, values: Sent<typeof courseDates>) =>
+export const changeDate = (me: Provider, id: number, values: ColumnValues<typeof courseDates>) =>
   write(me, (tx) =>
     tx
       .update(courseDates)
@@ -54,7 +54,7 @@ export const addBundle = (me: Provider, title: string) =>
     ),
   );
 
-export const addLocation = (me: Provider, values: Sent<typeof locations> = {}) =>
+export const addLocation = (me: Provider, values: ColumnValues<typeof locations> = {}) =>
   write(me, async (tx, at) =>
     idOf(
       await tx
@@ -64,7 +64,7 @@ export const addLocation = (me: Provider, values: Sent<typeof locations> = {}) =
     ),
   );
 
-export const addInstructor = (me: Provider, values: Sent<typeof instructors> = {}) =>
+export const addInstructor = (me: Provider, values: ColumnValues<typeof instructors> = {}) =>
   write(me, async (tx, at) =>
     idOf(
       await tx
@@ -74,13 +74,13 @@ export const addInstructor = (me: Provider, values: Sent<typeof instructors> = {
     ),
   );
 
-export const teaches = (me: Provider, courseDateId: number, instructorId: number) =>
+export const assignInstructor = (me: Provider, courseDateId: number, instructorId: number) =>
   write(me, (tx) => tx.insert(courseDateInstructors).values({ providerId: me.id, courseDateId, instructorId }));
 
 export const addGathering = (
   me: Provider,
   courseDateId: number,
-  values: Sent<typeof gatherings> = {},
+  values: ColumnValues<typeof gatherings> = {},
   instructorIds: number[] = [],
 ) =>
   write(me, async (tx, at) => {
@@ -111,7 +111,7 @@ export const addParticipants = (me: Provider, courseId: number, courseDateId: nu
     );
     const users = await tx
       .insert(courseUsers)
-      .values(statuses.map(() => ({ ...common, username: `user-${process.pid}-${(made += 1)}` })))
+      .values(statuses.map(() => ({ ...common, username: `user-${process.pid}-${(created += 1)}` })))
       .returning({ id: courseUsers.id });
     const rows = statuses.map((statusId, n) => ({
       ...{ ...common, bookingId, courseId, courseDateId, statusId, statusUpdatedAt: at },
@@ -125,7 +125,7 @@ export const addParticipants = (me: Provider, courseId: number, courseDateId: nu
 export const addAdminUser = (me: Provider) =>
   write(me, async (tx, at) => {
     const person = {
-      email: `admin-${process.pid}-${(made += 1)}@x.example`,
+      email: `admin-${process.pid}-${(created += 1)}@x.example`,
       createdAt: at,
     };
     const adminUserId = idOf(await tx.insert(adminUsers).values(person).returning({ id: adminUsers.id }));
@@ -136,7 +136,7 @@ export const addAdminUser = (me: Provider) =>
   });
 
 /** The id of a municipality that every database is shipped with, and of its county. */
-export async function placeOf(me: Provider, title: string) {
+export async function findMunicipality(me: Provider, title: string) {
   const { places } = await import('../../src/database/tables/places.ts');
   const ctx = await me.ctx();
   const found = await ctx.db

@@ -12,21 +12,21 @@ export const contentTypes: Record<Dialect, string> = {
 };
 
 /** Names and texts as PHP writes them: `tags[0][title]`, `true` as 1, null as an empty text. */
-export function pairsOf(value: unknown, name = ''): [string, string][] {
+export function toPairs(value: unknown, name = ''): [string, string][] {
   if (value === undefined) return [];
   if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, part]) => pairsOf(part, name === '' ? key : `${name}[${key}]`));
+    return Object.entries(value).flatMap(([key, part]) => toPairs(part, name === '' ? key : `${name}[${key}]`));
   }
   if (value === null) return [[name, '']];
   if (typeof value === 'boolean') return [[name, value ? '1' : '0']];
   return [[name, `${value as string | number}`.toWellFormed()]];
 }
 
-export const formOf = (pairs: [string, string][]) =>
+export const encodeForm = (pairs: [string, string][]) =>
   pairs.map(([name, text]) => `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(text)}`).join('&');
 
 const quoted = (name: string) => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-export const multipartOf = (pairs: [string, string][]) =>
+export const encodeMultipart = (pairs: [string, string][]) =>
   `${pairs
     .map(([name, text]) => `--edge\r\ncontent-disposition: form-data; name="${quoted(name)}"\r\n\r\n${text}\r\n`)
     .join('')}--edge--\r\n`;
@@ -38,15 +38,15 @@ const jsonOf = (fields: Fields) =>
     '1e400',
   );
 
-export function encoded(dialect: Dialect, fields: Fields) {
+export function encodeBody(dialect: Dialect, fields: Fields) {
   if (dialect === 'json') return jsonOf(fields);
-  return dialect === 'form' ? formOf(pairsOf(fields)) : multipartOf(pairsOf(fields));
+  return dialect === 'form' ? encodeForm(toPairs(fields)) : encodeMultipart(toPairs(fields));
 }
 
-export const typed = (dialect: Dialect) => ({ 'content-type': contentTypes[dialect] });
+export const contentTypeHeader = (dialect: Dialect) => ({ 'content-type': contentTypes[dialect] });
 
 /** Values that have broken services before. */
-export const poisons: unknown[] = [
+export const hostileValues: unknown[] = [
   ...['\0', 'a\0b', '\uD800', '\uFFFD', '2147483648', '9007199254740993', '9223372036854775808', '1e400', '-1', '0'],
   ...['2026-02-30', '0000-01-01', '9999-12-31', '10000-01-01', 'infinity', '-infinity', 'now', 'NaN', '%ff', '%', '+'],
   ...['__proto__', 'constructor', 'a[__proto__][x]', '[]', '{}', '[[', '{"__proto__":{"x":1}}', '[{"id":1e400}]'],
@@ -71,4 +71,4 @@ export const poisons: unknown[] = [
     ['a', 'a'],
   ],
 ];
-export const poison = fc.constantFrom(...poisons);
+export const hostileValue = fc.constantFrom(...hostileValues);

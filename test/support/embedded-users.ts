@@ -53,7 +53,7 @@ export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpd
 }
 
 /** Where the files of `dataDir` are. */
-export function homeOf(dataDir: string) {
+export function findPostgresFolder(dataDir: string) {
   const note = path.join(dataDir, 'database-location');
   return fs.existsSync(note) ? fs.readFileSync(note, 'utf8').trim() : path.join(fs.realpathSync(dataDir), 'postgres');
 }
@@ -61,7 +61,7 @@ export function homeOf(dataDir: string) {
 type Process = { pid: number; parent: number; command: string };
 
 /** The processes of the database in `dataDir`: the watchdog's two and the server's. */
-export function processesOf(dataDir: string) {
+export function findProcesses(dataDir: string) {
   const list = execFileSync('ps', ['-axww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' });
   const all = list.split('\n').flatMap((line): Process[] => {
     const [, pid, parent, state, command] = /^ *(\d+) +(\d+) +(\S+) +(.*)$/.exec(line) ?? [];
@@ -69,7 +69,7 @@ export function processesOf(dataDir: string) {
       ? []
       : [{ pid: Number(pid), parent: Number(parent), command }];
   });
-  const named = all.filter(({ command }) => command.includes(`-D ${homeOf(dataDir)}/data`));
+  const named = all.filter(({ command }) => command.includes(`-D ${findPostgresFolder(dataDir)}/data`));
   const watchdog = named.filter(({ command }) => command.includes('watchdog=$$'));
   const masters = named.filter((one) => !watchdog.includes(one));
   const server = all.filter(({ pid, parent }) => masters.some((one) => one.pid === pid || one.pid === parent));
@@ -101,19 +101,19 @@ export function copyProject(folder: string) {
   return folder;
 }
 
-const made: string[] = [];
+const created: string[] = [];
 
 /** A new DATA_DIR that any user can enter. */
-export function makeDataDir(...names: string[]) {
+export function createDataDir(...names: string[]) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'embedded-'));
   fs.chmodSync(root, 0o755);
-  made.push(root);
+  created.push(root);
   return path.join(root, 'data', ...names);
 }
 
 /** Ends what a failed test has left, and removes all files. */
 export function removeDataDirs() {
-  for (const root of made.splice(0)) {
+  for (const root of created.splice(0)) {
     for (const name of fs.readdirSync(root, { recursive: true, encoding: 'utf8' })) {
       if (path.basename(name) !== 'database-location') continue;
       fs.rmSync(fs.readFileSync(path.join(root, name), 'utf8').trim(), { recursive: true, force: true });

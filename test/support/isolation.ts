@@ -11,22 +11,31 @@ import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../..
 import { instructors, locations } from '../../src/database/tables/places.ts';
 import { providers } from '../../src/database/tables/providers.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
-import { addBundle, addDate, addGathering, addInstructor, addLocation, teaches } from './dates.ts';
-import { newAttendance, newCampaign, newCustomer, newOrder, newPlace, newProduct, newUser, write } from './orders.ts';
+import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
+import {
+  createAttendance,
+  createCampaign,
+  createCustomer,
+  createOrder,
+  createPlace,
+  createProduct,
+  createUser,
+  write,
+} from './orders.ts';
 import { createKey, revokeKey } from '../../src/resources/auth/key-service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
-import type { Provider, World } from './world.ts';
+import type { Provider, TestApp } from './test-app.ts';
 
 /** In every text of the owner's; a slug has it in lower case. */
 export const marker = 'OWNED-7f3a';
 /** In every text of what even a partner must not see: another kind of course, a date that is hidden. */
-export const unlisted = `${marker}-unlisted`;
+export const unlistedMarker = `${marker}-unlisted`;
 /** In every number that is the school's own business. */
 export const secretNumber = 7_319_046;
 /** Where a password's hash stands, which nobody ever sees. */
-export const hash = 'HASHED-7f3a';
+export const passwordHash = 'HASHED-7f3a';
 
-export const shows = (text: string, what = marker) => text.toLowerCase().includes(what.toLowerCase());
+export const containsText = (text: string, what = marker) => text.toLowerCase().includes(what.toLowerCase());
 
 /** Not free text: codes, checked by the interface or the database. */
 const codes = /zone|country|currency|language|passwordHash/i;
@@ -37,7 +46,7 @@ type Fields<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 function marked<T extends PgTable & { $inferInsert: object }>(table: T, text = marker): Fields<T> {
   const values = Object.entries(getTableColumns(table)).map(([name, column]) => {
     if (column.columnType === 'PgJsonb') return [name, { note: text }];
-    if (name === 'passwordHash') return [name, hash];
+    if (name === 'passwordHash') return [name, passwordHash];
     const isFree = column.getSQLType() === 'text' && (column.enumValues ?? []).length === 0 && !codes.test(name);
     return [name, isFree ? text : undefined];
   });
@@ -45,8 +54,8 @@ function marked<T extends PgTable & { $inferInsert: object }>(table: T, text = m
 }
 
 /** A provider with at least one row of everything; `ids` names one of each. */
-export async function buildOwner(world: World) {
-  const me = await world.newProvider(marker);
+export async function createOwner(testApp: TestApp) {
+  const me = await testApp.createProvider(marker);
   const providerId = me.id;
   const own = (at: string) => ({ providerId, createdAt: at, updatedAt: at });
   await write(me, (tx) => tx.update(providers).set(marked(providers)).where(eq(providers.id, providerId)));
@@ -65,16 +74,16 @@ export async function buildOwner(world: World) {
   });
   const { adminUserId } = person;
 
-  const parentCustomerId = await newCustomer(me, marked(customers));
-  const customer = await newCustomer(me, { ...marked(customers), sellerId: adminUserId, parentCustomerId });
+  const parentCustomerId = await createCustomer(me, marked(customers));
+  const customer = await createCustomer(me, { ...marked(customers), sellerId: adminUserId, parentCustomerId });
   const instructor = await addInstructor(me, { ...marked(instructors), adminUserId, showOnWeb: true });
-  const placeId = await newPlace(world, `Place of all ${me.id}`);
+  const placeId = await createPlace(testApp, `Place of all ${me.id}`);
   const numbers = ['cancellationDays', 'notificationDays', 'capacityBudget', 'capacityMax', 'capacityMin'] as const;
   const secret = Object.fromEntries(numbers.map((name) => [name, secretNumber]));
   const location = await addLocation(me, { ...marked(locations), ...secret, instructorId: instructor, placeId });
 
   const course = await me.course({ title: marker, tags: [{ title: marker }], labels: [{ title: marker }] });
-  const category = await world.database.writeShared(async (tx, at) => {
+  const category = await testApp.database.writeShared(async (tx, at) => {
     const values = { title: 'Of all', slug: `of-all-${me.id}`, createdAt: at, updatedAt: at };
     return (await tx.insert(categories).values(values).returning())[0]!.id;
   });
@@ -88,23 +97,28 @@ export async function buildOwner(world: World) {
     const [label] = await tx.select().from(labels).where(eq(labels.providerId, providerId));
     return { tag: tag!.id, label: label!.id };
   });
-  const product = await newProduct(me, course, marked(products));
-  const corporate = await me.course({ title: unlisted, type: 'corporate', customer_id: customer });
-  await write(me, (tx) => tx.update(courses).set(marked(courses, unlisted)).where(eq(courses.id, corporate)));
+  const product = await createProduct(me, course, marked(products));
+  const corporate = await me.course({ title: unlistedMarker, type: 'corporate', customer_id: customer });
+  await write(me, (tx) => tx.update(courses).set(marked(courses, unlistedMarker)).where(eq(courses.id, corporate)));
 
   const bundle = await addBundle(me, marker);
   const placed = { locationId: location, placeId, bundleId: bundle, capacityMax: 10 };
   const date = await addDate(me, course, { ...marked(courseDates), ...placed });
   await addDate(me, course, { ...marked(courseDates), parentId: date });
-  await addDate(me, course, { ...marked(courseDates, unlisted), parentId: date, bundleId: bundle, isVisible: false });
-  const privateDate = await addDate(me, corporate, { ...marked(courseDates, unlisted), bundleId: bundle });
+  await addDate(me, course, {
+    ...marked(courseDates, unlistedMarker),
+    parentId: date,
+    bundleId: bundle,
+    isVisible: false,
+  });
+  const privateDate = await addDate(me, corporate, { ...marked(courseDates, unlistedMarker), bundleId: bundle });
   const gathering = await addGathering(me, date, { ...marked(gatherings), locationId: location }, [instructor]);
-  await teaches(me, date, instructor);
+  await assignInstructor(me, date, instructor);
 
-  const user = await newUser(me, { ...marked(courseUsers), customerId: customer });
+  const user = await createUser(me, { ...marked(courseUsers), customerId: customer });
   const named = { courses: [course], customers: [customer], tags: [words.tag] };
-  const campaign = await newCampaign(me, { title: marker, campaignCode: marker }, named);
-  const order = await newOrder(me, {
+  const campaign = await createCampaign(me, { title: marker, campaignCode: marker }, named);
+  const order = await createOrder(me, {
     courseId: course,
     dateId: date,
     users: [user],
@@ -112,8 +126,8 @@ export async function buildOwner(world: World) {
     booking: marked(bookings),
     participant: marked(participants),
   });
-  const { orderId: toExport } = await newOrder(me, { courseId: course, dateId: date, users: [user] });
-  await newAttendance(me, order.participantIds[0]!, gathering, { attended: true });
+  const { orderId: toExport } = await createOrder(me, { courseId: course, dateId: date, users: [user] });
+  await createAttendance(me, order.participantIds[0]!, gathering, { attended: true });
   const worth = { amount: '100', balance: '100' };
   await write(me, (tx, at) => tx.insert(vouchers).values({ code: marker, ...own(at), ...worth }));
 
@@ -124,18 +138,18 @@ export async function buildOwner(world: World) {
   };
   return { me, ids };
 }
-export type Owner = Awaited<ReturnType<typeof buildOwner>>;
+export type Owner = Awaited<ReturnType<typeof createOwner>>;
 
 /** Who asks with a key that works; `backwards` is a school that the owner may list, not the other way round. */
-export async function buildActors({ database, newProvider }: World, me: Provider) {
+export async function createActors({ database, createProvider }: TestApp, me: Provider) {
   const actors = {
-    stranger: await newProvider(),
-    partner: await newProvider(),
-    pending: await newProvider(),
-    revoked: await newProvider(),
-    backwards: await newProvider(),
-    subSchool: await newProvider(),
-    parent: await newProvider(),
+    stranger: await createProvider(),
+    partner: await createProvider(),
+    pending: await createProvider(),
+    revoked: await createProvider(),
+    backwards: await createProvider(),
+    subSchool: await createProvider(),
+    parent: await createProvider(),
   };
   await approvePartner(database, actors.partner.id, me.id);
   await requestPartner(database, actors.pending.id, me.id);
@@ -150,7 +164,10 @@ export async function buildActors({ database, newProvider }: World, me: Provider
 }
 
 /** The headers of those whom no door opens to. */
-export async function buildBadKeys({ database }: World, me: Provider): Promise<[string, Record<string, string>][]> {
+export async function createInvalidKeys(
+  { database }: TestApp,
+  me: Provider,
+): Promise<[string, Record<string, string>][]> {
   const revoked = await createKey(await me.ctx(), {});
   await revokeKey(database, revoked.keyId);
   const expired = await createKey(await me.ctx(), { expires: '2020-01-01 00:00:00' });
@@ -162,21 +179,21 @@ export async function buildBadKeys({ database }: World, me: Provider): Promise<[
 }
 
 /** All that the database holds of a provider, and of the persons who belong to it. */
-export async function rowsOf({ database: { pool } }: World, providerId: number) {
+export async function dumpRows({ database: { pool } }: TestApp, providerId: number) {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
       where c.table_schema = 'public' and c.column_name = 'provider_id' and t.table_type = 'BASE TABLE'
         and c.table_name not in ('api_keys', 'partner_connections', 'provider_state') order by 1`,
   );
-  const held: Record<string, unknown> = {};
+  const existing: Record<string, unknown> = {};
   const dump = async (name: string, where: string) => {
     const text = `select coalesce(json_agg(t order by t::text), '[]') as rows from ${name} t where ${where}`;
-    held[name] = (await pool.query<{ rows: unknown }>(text, [providerId])).rows[0]!.rows;
+    existing[name] = (await pool.query<{ rows: unknown }>(text, [providerId])).rows[0]!.rows;
   };
   for (const { name } of tables) await dump(name, 'provider_id = $1');
   await dump('providers', 'id = $1');
   await dump('admin_users', 'id in (select admin_user_id from admin_memberships where provider_id = $1)');
-  return held;
+  return existing;
 }
 
 type Schema = { type?: string | string[]; properties?: Record<string, Schema>; items?: Schema; enum?: string[] };
@@ -187,7 +204,7 @@ type Operation = {
 export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; operation: Operation };
 
 /** The endpoints that ask for a key, from the OpenAPI document. */
-export function endpointsOf({ app }: World): Endpoint[] {
+export function listEndpoints({ app }: TestApp): Endpoint[] {
   const { paths } = app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths)
     .filter(([path]) => path !== '/live' && path !== '/ready')
@@ -199,13 +216,13 @@ export function endpointsOf({ app }: World): Endpoint[] {
     );
 }
 
-export const takes = ({ operation }: Endpoint, name: string) =>
+export const hasParameter = ({ operation }: Endpoint, name: string) =>
   operation.parameters?.some((parameter) => parameter.name === name) ?? false;
-export const includesOf = ({ operation }: Endpoint) =>
+export const includeNames = ({ operation }: Endpoint) =>
   operation.parameters?.find(({ name }) => name === 'include[]')?.schema.items?.enum ?? [];
 
 /** What the `{id}` of a path names. */
-const namedByPath: Record<string, keyof Owner['ids']> = {
+const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/courses/{id}': 'course',
   '/v2/courses/{course_id}/coursedates/{id}': 'date',
   '/v2/locations/{id}': 'location',
@@ -219,51 +236,53 @@ const namedByPath: Record<string, keyof Owner['ids']> = {
   '/v2/booking/{id}/deregister': 'booking',
 };
 /** Which row each parameter of a path names by its id. */
-export function namedBy(path: string): Record<string, keyof Owner['ids']> {
+export function idsInPath(path: string): Record<string, keyof Owner['ids']> {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'code');
   return Object.fromEntries(
     names.map((name) => {
-      const kind = name === 'course_id' ? 'course' : namedByPath[path];
+      const kind = name === 'course_id' ? 'course' : idOfPath[path];
       if (kind === undefined) throw new Error(`nothing is known that ${path} names`);
       return [name, kind];
     }),
   );
 }
 /** A path to something of the owner's; its codes are all the same. */
-export const pathTo = (path: string, ids: Owner['ids']) =>
-  Object.entries(namedBy(path)).reduce(
+export const fillPath = (path: string, ids: Owner['ids']) =>
+  Object.entries(idsInPath(path)).reduce(
     (url, [name, kind]) => url.replace(`{${name}}`, String(ids[kind])),
     path.replace('{code}', marker),
   );
 
 /** What answers nothing unless it is asked for somebody or something, and what asks for the owner's. */
-function asksOf(endpoint: Endpoint, ids: Owner['ids']) {
-  if (takes(endpoint, 'username'))
+function requiredQueries(endpoint: Endpoint, ids: Owner['ids']) {
+  if (hasParameter(endpoint, 'username'))
     return ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
-  if (takes(endpoint, 'course_ids[]')) return [`course_ids=${ids.course},${ids.corporate}`];
-  const code = takes(endpoint, 'code') && !endpoint.path.includes('{code}') ? `code=${marker}` : '';
+  if (hasParameter(endpoint, 'course_ids[]')) return [`course_ids=${ids.course},${ids.corporate}`];
+  const code = hasParameter(endpoint, 'code') && !endpoint.path.includes('{code}') ? `code=${marker}` : '';
   return endpoint.path.startsWith('/v2/campaigns/validate')
-    ? [`coursedate_id=${ids.date}`, `course_id=${ids.course}`].map((ask) => [code, ask].filter(Boolean).join('&'))
+    ? [`coursedate_id=${ids.date}`, `course_id=${ids.course}`].map((request) =>
+        [code, request].filter(Boolean).join('&'),
+      )
     : [code];
 }
 
 /** The requests that an endpoint can be read by: each include and all, with what widens a list; `include` is the one. */
-export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
-  const includes = includesOf(endpoint);
+export function readRequests(endpoint: Endpoint, ids: Owner['ids']) {
+  const includes = includeNames(endpoint);
   const every = includes.map((name) => `include[]=${name}`).join('&');
   const flags = ['include_deleted=1', 'user_data=1', 'exported=1', 'paginate=1', 'description_language=et-EE'];
-  const widened = flags.filter((flag) => takes(endpoint, flag.split('=')[0]!)).map((flag) => `${flag}&${every}`);
+  const widened = flags.filter((flag) => hasParameter(endpoint, flag.split('=')[0]!)).map((flag) => `${flag}&${every}`);
   const partners = [`include_partners=1`, `partner_id=${ids.provider}`];
-  const reaches = takes(endpoint, 'include_partners') ? ['', ...partners] : [''];
+  const reaches = hasParameter(endpoint, 'include_partners') ? ['', ...partners] : [''];
   const wordings = [
     { query: '', include: '' },
     ...includes.map((include) => ({ query: `include[]=${include}`, include })),
     ...[every, ...widened].map((query) => ({ query, include: undefined })),
   ];
-  return asksOf(endpoint, ids).flatMap((ask) =>
+  return requiredQueries(endpoint, ids).flatMap((request) =>
     reaches.flatMap((reach) =>
       wordings.map(({ query, include }) => {
-        const url = `${pathTo(endpoint.path, ids)}?${[ask, reach, query].filter(Boolean).join('&')}`;
+        const url = `${fillPath(endpoint.path, ids)}?${[request, reach, query].filter(Boolean).join('&')}`;
         return { url, include, reach };
       }),
     ),
@@ -271,14 +290,14 @@ export function readsOf(endpoint: Endpoint, ids: Owner['ids']) {
 }
 
 /** What may name a row: by its name, or as a list that numbers may stand in. */
-export function idParametersOf({ operation }: Endpoint): string[] {
+export function idParameters({ operation }: Endpoint): string[] {
   const body = operation.requestBody?.content['application/json']?.schema.properties ?? {};
   const sent = Object.entries(body).filter(
     ([name, schema]) =>
       isIdName(name) || ([schema.type].flat().includes('array') && JSON.stringify(schema).includes('"integer"')),
   );
-  const asked = (operation.parameters ?? []).filter(({ name }) => isIdName(name));
-  return [...asked.map((one) => `${one.in} ${one.name}`), ...sent.map(([name]) => `body ${name}`)];
+  const query = (operation.parameters ?? []).filter(({ name }) => isIdName(name));
+  return [...query.map((one) => `${one.in} ${one.name}`), ...sent.map(([name]) => `body ${name}`)];
 }
 const isIdName = (name: string) => /(^|_)ids?(\[\])?$|^id[A-Z]|[a-z]Ids?(\[\])?$/.test(name);
 
@@ -286,10 +305,10 @@ const isIdName = (name: string) => /(^|_)ids?(\[\])?$|^id[A-Z]|[a-z]Ids?(\[\])?$
 export function markedPaths(text: string): string[] {
   const found = new Set<string>();
   const walk = (value: unknown, path: string) => {
-    if (typeof value === 'string' && shows(value)) found.add(path);
+    if (typeof value === 'string' && containsText(value)) found.add(path);
     if (typeof value !== 'object' || value === null) return;
     for (const [name, below] of Object.entries(value)) {
-      if (shows(name)) found.add(path);
+      if (containsText(name)) found.add(path);
       walk(below, Array.isArray(value) ? path : [path, name].filter(Boolean).join('.'));
     }
   };

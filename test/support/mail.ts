@@ -6,25 +6,25 @@ import { expect, onTestFinished, vi } from 'vitest';
 import type { Settings } from '../../src/core/context.ts';
 import { smtpTransport, type Transport } from '../../src/mail/transport.ts';
 import { startMail } from '../../src/mail/worker.ts';
-import { bookable, booked, person } from './booking.ts';
-import { openTestDatabase, openWorld, ownDatabase, settings, type Provider, type World } from './world.ts';
+import { createBookableDate, bookOrFail, person } from './booking.ts';
+import { openTestDatabase, openTestApp, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
 
 /** A world whose outbox is nobody else's: a worker takes the mails of all providers. */
-export async function mailWorld() {
+export async function openMailTestApp() {
   const name = await ownDatabase();
-  const world = await openWorld(openTestDatabase(name));
-  onTestFinished(world.close);
-  return { ...world, name };
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  return { ...testApp, name };
 }
 
-export type Received = Email & { raw: string };
+export type ReceivedMail = Email & { raw: string };
 
 /** A refusal as an SMTP server words it. */
-export const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
+export const smtpError = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
 
 /** A real SMTP server on loopback; it takes everything unless told otherwise, and ends with the test. */
-export async function mailServer(behaviour: SMTPServerOptions = {}) {
-  const received: Received[] = [];
+export async function startMailServer(behaviour: SMTPServerOptions = {}) {
+  const received: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -45,25 +45,25 @@ export async function mailServer(behaviour: SMTPServerOptions = {}) {
   return { received, port, url: `smtp://127.0.0.1:${port}` };
 }
 
-type Sending = { to: string | Transport; language?: Settings['defaultLanguage'] };
+type WorkerOptions = { to: string | Transport; language?: Settings['defaultLanguage'] };
 
 /** A worker over the world's outbox, stopped with the test at the latest; `log` is what it says, each with its level. */
-export function sending({ database }: Pick<World, 'database'>, { to, language = 'en' }: Sending) {
+export function startWorker({ database }: Pick<TestApp, 'database'>, { to, language = 'en' }: WorkerOptions) {
   const log: string[] = [];
-  const say = (level: string) => (line: unknown) => void log.push(`${level}: ${String(line)}`);
+  const logAt = (level: string) => (line: unknown) => void log.push(`${level}: ${String(line)}`);
   const worker = startMail({
     database,
     settings: { ...settings, defaultLanguage: language },
     transport: typeof to === 'string' ? smtpTransport(to) : to,
     from: 'courses@booking.example',
-    log: { info: say('info'), warn: say('warn'), error: say('error') } as never,
+    log: { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as never,
   });
   onTestFinished(worker.stop);
   return { ...worker, log };
 }
 
 /** The outbox as it stands, `dueIn` in seconds from now. */
-export async function outboxOf({ database }: Pick<World, 'database'>) {
+export async function readOutbox({ database }: Pick<TestApp, 'database'>) {
   const { rows } = await database.pool.query<{
     id: number;
     purpose: string;
@@ -80,22 +80,25 @@ export async function outboxOf({ database }: Pick<World, 'database'>) {
 }
 
 /** As if the time of the next try had come. */
-export const makeDue = ({ database }: Pick<World, 'database'>) =>
+export const makeDue = ({ database }: Pick<TestApp, 'database'>) =>
   database.pool.query('update outbox set due_at = now() where sent_at is null');
 
 export const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 50 });
 
-export const allSent = (world: Pick<World, 'database'>) =>
-  eventually(async () => expect((await outboxOf(world)).every(({ sent }) => sent)).toBe(true));
+export const allSent = (testApp: Pick<TestApp, 'database'>) =>
+  eventually(async () => expect((await readOutbox(testApp)).every(({ sent }) => sent)).toBe(true));
 
 /** Books one person on a date of its own, who gets a receipt. */
 export async function bookWithReceipt(me: Provider, fields: Record<string, unknown> = {}) {
-  const { dateId } = await bookable(me);
-  return booked(me, dateId, { participants: [person(fields)], config: { send_receipt_email_to_participant: true } });
+  const { dateId } = await createBookableDate(me);
+  return bookOrFail(me, dateId, {
+    participants: [person(fields)],
+    config: { send_receipt_email_to_participant: true },
+  });
 }
 
 export const invite = (me: Provider, email: string, fields: Record<string, unknown> = {}) =>
   me.post('/v2/admin-users', { email, firstname: 'Åse', lastname: 'Ødegård', role_ids: [1], ...fields });
 
 /** The token of a letter's link. */
-export const tokenIn = (content = '') => /\/my\/password\/([\w-]{43})(?![\w-])/.exec(content)?.[1] ?? '';
+export const extractToken = (content = '') => /\/my\/password\/([\w-]{43})(?![\w-])/.exec(content)?.[1] ?? '';

@@ -10,9 +10,9 @@ import { courseUsers } from '../../src/database/tables/users.ts';
 import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
 import { agreedTotals } from '../../src/resources/booking/price-service.ts';
 import type { Tx } from '../../src/database/client.ts';
-import type { Provider, World } from './world.ts';
+import type { Provider, TestApp } from './test-app.ts';
 
-let made = 0;
+let created = 0;
 
 /** Rows written as a service would: under the provider's lock, stamped by its clock. */
 export const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
@@ -22,19 +22,19 @@ const stamped = <T>(me: Provider, work: (tx: Tx, own: { providerId: number } & S
 
 type Fields<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 
-export const newCustomer = (me: Provider, fields: Fields<typeof customers> = {}) =>
+export const createCustomer = (me: Provider, fields: Fields<typeof customers> = {}) =>
   stamped(me, async (tx, own) => {
-    const values = { title: `Customer ${(made += 1)}`, ...own, ...fields };
+    const values = { title: `Customer ${(created += 1)}`, ...own, ...fields };
     return (await tx.insert(customers).values(values).returning({ id: customers.id }))[0]!.id;
   });
 
-export const newUser = (me: Provider, fields: Fields<typeof courseUsers> = {}) =>
+export const createUser = (me: Provider, fields: Fields<typeof courseUsers> = {}) =>
   stamped(me, async (tx, own) => {
-    const values = { username: `user-${(made += 1)}`, ...own, ...fields };
+    const values = { username: `user-${(created += 1)}`, ...own, ...fields };
     return (await tx.insert(courseUsers).values(values).returning({ id: courseUsers.id }))[0]!.id;
   });
 
-export const newLocation = (me: Provider, fields: Fields<typeof locations> = {}) =>
+export const createLocation = (me: Provider, fields: Fields<typeof locations> = {}) =>
   stamped(
     me,
     async (tx, own) =>
@@ -46,34 +46,34 @@ export const newLocation = (me: Provider, fields: Fields<typeof locations> = {})
       )[0]!.id,
   );
 
-export const newPlace = (world: World, title = `Place ${(made += 1)}`) =>
-  world.database.writeShared(async (tx, at) => {
+export const createPlace = (testApp: TestApp, title = `Place ${(created += 1)}`) =>
+  testApp.database.writeShared(async (tx, at) => {
     const values = { title, country: 'NO', createdAt: at, updatedAt: at };
     return (await tx.insert(places).values(values).returning({ id: places.id }))[0]!.id;
   });
 
-export const newCourseDate = (me: Provider, courseId: number, fields: Fields<typeof courseDates> = {}) =>
+export const createCourseDate = (me: Provider, courseId: number, fields: Fields<typeof courseDates> = {}) =>
   stamped(me, async (tx, own) => {
     const days = { startAt: '2026-07-01', endAt: '2026-07-02', deadlineAt: '2026-06-24' };
     const values = { ...days, zone: 'Europe/Oslo', teachingLanguageId: 'no', ...own, ...fields, courseId };
     return (await tx.insert(courseDates).values(values).returning({ id: courseDates.id }))[0]!.id;
   });
 
-export const newGathering = (me: Provider, courseDateId: number, day = '2026-07-01') =>
+export const createGathering = (me: Provider, courseDateId: number, day = '2026-07-01') =>
   stamped(me, async (tx, own) => {
     const times = { gatheringAt: `${day} 09:00`, gatheringEndAt: `${day} 15:00`, zone: 'Europe/Oslo' };
     const values = { ...own, ...times, courseDateId };
     return (await tx.insert(gatherings).values(values).returning({ id: gatherings.id }))[0]!.id;
   });
 
-export const newAttendance = (
+export const createAttendance = (
   me: Provider,
   participantId: number,
   gatheringId: number,
   fields: Fields<typeof attendances> = {},
 ) => write(me, (tx) => tx.insert(attendances).values({ providerId: me.id, participantId, gatheringId, ...fields }));
 
-export const newCampaign = (
+export const createCampaign = (
   me: Provider,
   fields: Fields<typeof campaigns> = {},
   named: { courses?: number[]; customers?: number[]; tags?: number[] } = {},
@@ -103,16 +103,16 @@ export const mainProduct = (me: Provider, courseId: number) =>
     const [found] = await tx.select().from(products).where(eq(products.courseId, courseId));
     return found!.id;
   });
-export const newProduct = (me: Provider, courseId: number, fields: Fields<typeof products> = {}) =>
+export const createProduct = (me: Provider, courseId: number, fields: Fields<typeof products> = {}) =>
   stamped(me, async (tx, own) => {
-    const values = { title: `Product ${(made += 1)}`, ...own, ...fields, courseId };
+    const values = { title: `Product ${(created += 1)}`, ...own, ...fields, courseId };
     return (await tx.insert(products).values(values).returning({ id: products.id }))[0]!.id;
   });
 
 type Line = { productId: number } & Fields<typeof orderLines>;
 
 /** An order as a booking makes it: one line of the course's product unless lines are given, each for all participants. */
-export async function newOrder(
+export async function createOrder(
   me: Provider,
   spec: {
     courseId: number;
@@ -125,11 +125,11 @@ export async function newOrder(
     place?: string;
   },
 ) {
-  const { courseId, users = [await newUser(me)], order = {}, booking = {}, participant = {} } = spec;
-  const dateId = spec.dateId ?? (await newCourseDate(me, courseId));
+  const { courseId, users = [await createUser(me)], order = {}, booking = {}, participant = {} } = spec;
+  const dateId = spec.dateId ?? (await createCourseDate(me, courseId));
   const quantity = Math.max(1, users.length);
-  const given = spec.lines ?? [{ productId: await mainProduct(me, courseId) }];
-  const lines = given.map((line) => ({
+  const input = spec.lines ?? [{ productId: await mainProduct(me, courseId) }];
+  const lines = input.map((line) => ({
     quantity,
     priceAtOrder: '1000',
     discountCalculatedAtOrder: '0',
@@ -159,16 +159,16 @@ export async function newOrder(
     const participantIds: number[] = [];
     for (const userId of users) {
       const values = { ...own, ...seat, ...participant, bookingId, courseId, courseDateId: dateId, userId };
-      const [made] = await tx.insert(participants).values(values).returning({ id: participants.id });
-      participantIds.push(made!.id);
+      const [created] = await tx.insert(participants).values(values).returning({ id: participants.id });
+      participantIds.push(created!.id);
     }
     const lineIds: number[] = [];
     for (const line of lines) {
       const values = { ...own, ...line, orderId };
-      const [made] = await tx.insert(orderLines).values(values).returning({ id: orderLines.id });
-      lineIds.push(made!.id);
+      const [created] = await tx.insert(orderLines).values(values).returning({ id: orderLines.id });
+      lineIds.push(created!.id);
       for (const participantId of participantIds)
-        await tx.insert(orderLineParticipants).values({ providerId, orderLineId: made!.id, participantId });
+        await tx.insert(orderLineParticipants).values({ providerId, orderLineId: created!.id, participantId });
     }
     return { orderId, bookingId, lineIds, participantIds, dateId, users, courseTitle: course!.title };
   });

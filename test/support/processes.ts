@@ -10,7 +10,7 @@ type Environment = Record<string, string>;
 /** What a fresh machine has: none of the service's own variables. */
 /** Tests ask for /ready until it answers. */
 const PUBLIC_REQUESTS_PER_MINUTE = '1000000';
-const bare = (env: Environment) => ({
+const cleanEnvironment = (env: Environment) => ({
   PATH: process.env['PATH'] ?? '',
   HOME: process.env['HOME'] ?? '/',
   PUBLIC_REQUESTS_PER_MINUTE,
@@ -21,14 +21,14 @@ const bare = (env: Environment) => ({
 export async function startServer(env: Environment, command = [process.execPath, 'dist/main.js']) {
   const port = await freePort();
   const child = spawn(command[0]!, command.slice(1), {
-    env: bare({ HOST: '127.0.0.1', PORT: String(port), ...env }),
+    env: cleanEnvironment({ HOST: '127.0.0.1', PORT: String(port), ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const server = { ...(await watched(child, 'is running at')), port, url: `http://localhost:${port}` };
+  const server = { ...(await watchProcess(child, 'is running at')), port, url: `http://localhost:${port}` };
   return server;
 }
 
-async function watched(child: ChildProcess, sign: string) {
+async function watchProcess(child: ChildProcess, readyText: string) {
   let output = '';
   let errors = '';
   const ended = new Promise<number | string>((done) =>
@@ -41,7 +41,7 @@ async function watched(child: ChildProcess, sign: string) {
   const ready = new Promise<void>((done) => {
     child.stdout!.on('data', (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.includes(sign)) setTimeout(done, 20);
+      if (output.includes(readyText)) setTimeout(done, 20);
     });
     child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   });
@@ -50,16 +50,21 @@ async function watched(child: ChildProcess, sign: string) {
 }
 
 /** Runs the command line to its end, with that text as its standard input. */
-export function cli(args: string[], env: Environment, input: string | Buffer = '') {
+export function runCli(args: string[], env: Environment, input: string | Buffer = '') {
   return new Promise<{ code: number; stdout: string; stderr: string; json: <T = any>() => T }>((done) => {
-    const child = execFile(process.execPath, ['dist/cli.js', ...args], { env: bare(env) }, (error, stdout, stderr) => {
-      const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
-      const json = <T>() => {
-        if (stdout === '') throw new Error(`${args.join(' ')} ended with ${code} and says nothing but: ${stderr}`);
-        return JSON.parse(stdout) as T;
-      };
-      done({ code, stdout, stderr, json });
-    });
+    const child = execFile(
+      process.execPath,
+      ['dist/cli.js', ...args],
+      { env: cleanEnvironment(env) },
+      (error, stdout, stderr) => {
+        const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
+        const json = <T>() => {
+          if (stdout === '') throw new Error(`${args.join(' ')} ended with ${code} and says nothing but: ${stderr}`);
+          return JSON.parse(stdout) as T;
+        };
+        done({ code, stdout, stderr, json });
+      },
+    );
     child.stdin!.end(input);
   });
 }
@@ -73,7 +78,7 @@ export function temporaryFolder() {
   return folder;
 }
 
-export function urlOf(database: string) {
+export function databaseUrl(database: string) {
   const { host, port, user, password } = inject('server');
   const credentials = [user, password]
     .filter(Boolean)
@@ -85,7 +90,7 @@ export function urlOf(database: string) {
 }
 
 /** Processes whose command line names the text. */
-export const processesNaming = (text: string) =>
+export const findProcessesByArgument = (text: string) =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {

@@ -1,20 +1,20 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { freePort } from './ports.ts';
-import { startServer, urlOf } from './processes.ts';
-import { newProvider, openTestDatabase, openWorld, ownDatabase } from './world.ts';
 import { bundle } from './bundle.ts';
+import { startServer, databaseUrl } from './processes.ts';
+import { createProvider, openTestDatabase, openTestApp, ownDatabase } from './test-app.ts';
 
-export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: any };
+export type HttpResponse = { status: number; headers: IncomingHttpHeaders; body: any };
 export type Caller = (
   method: string,
   path: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<HttpAnswer>;
+) => Promise<HttpResponse>;
 
 /** No time is asserted: a busy machine may take long, and then a wait that ends would look like a fault. */
-const patient = {
+const longTimeouts = {
   WRITE_LOCK_TIMEOUT_MS: '20000',
   POOL_ACQUIRE_TIMEOUT_MS: '20000',
   REQUEST_TIMEOUT_MS: '60000',
@@ -31,16 +31,22 @@ export async function startServers({
 }: { unlocked?: boolean; env?: Record<string, string> } = {}) {
   const name = await ownDatabase();
   const database = openTestDatabase(name);
-  const world = await openWorld(database);
-  onTestFinished(() => world.close());
+  const testApp = await openTestApp(database);
+  onTestFinished(() => testApp.close());
   if (unlocked) {
     await database.pool.query('drop function refuse_unlocked cascade');
     await database.pool.query('alter table vouchers drop constraint vouchers_balance');
   }
   const start = async () => {
-    if (!unlocked) return startServer({ DATABASE_URL: urlOf(name), LOG_FORMAT: 'pretty', ...patient, ...env });
+    if (!unlocked)
+      return startServer({ DATABASE_URL: databaseUrl(name), LOG_FORMAT: 'pretty', ...longTimeouts, ...env });
     const port = await freePort();
-    const command = [process.execPath, await bundle('test/support/unlocked-server.ts'), urlOf(name), String(port)];
+    const command = [
+      process.execPath,
+      await bundle('test/support/unlocked-server.ts'),
+      databaseUrl(name),
+      String(port),
+    ];
     return { ...(await startServer({}, command)), url: `http://127.0.0.1:${port}` };
   };
   const servers = await Promise.all([start(), start()]);
@@ -50,10 +56,10 @@ export async function startServers({
   return {
     name,
     database,
-    world,
-    newProvider: (title?: string) => newProvider(world.app, database, title),
+    testApp,
+    createProvider: (title?: string) => createProvider(testApp.app, database, title),
     /** Speaks to the servers in turn, with a provider's key. */
-    callerOf: (apiKey: string): Caller => {
+    createCaller: (apiKey: string): Caller => {
       let turn = 0;
       return (method, path, body, headers = {}) =>
         call(agent, `${servers[(turn += 1) % servers.length]!.url}${path}`, method, body, {
@@ -67,8 +73,8 @@ export async function startServers({
 function call(agent: Agent, url: string, method: string, body: unknown, headers: Record<string, string>) {
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const all = payload === undefined ? headers : { ...headers, 'content-type': 'application/json' };
-  return new Promise<HttpAnswer>((done, failed) => {
-    const sent = httpRequest(url, { agent, method, headers: all }, (response) => {
+  return new Promise<HttpResponse>((done, failed) => {
+    const request = httpRequest(url, { agent, method, headers: all }, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('end', () => {
@@ -81,7 +87,7 @@ function call(agent: Agent, url: string, method: string, body: unknown, headers:
       });
       response.on('error', failed);
     });
-    sent.on('error', failed);
-    sent.end(payload);
+    request.on('error', failed);
+    request.end(payload);
   });
 }

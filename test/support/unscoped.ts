@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { bundle } from './bundle.ts';
-import type { BuildApp } from './world.ts';
+import type { BuildApp } from './test-app.ts';
 
 /** The conditions of `lists/tenant-predicate.ts` without a tenant. */
 const stub = `

@@ -17,7 +17,8 @@ const unscoped: Record<string, string> = {
   '/v2/schools': 'the row that the key belongs to',
   '/schools': 'the same row',
   '/courses': 'only makes a course, and names no other row',
-  '/v2/check-user-credentials': 'names nobody by id; test/sign-on.test.ts shows that the users of others are unknown',
+  '/v2/check-user-credentials':
+    'names nobody by id; test/api/auth/sign-on.test.ts shows that the users of others are unknown',
 };
 
 /** Asked without a key. */
@@ -44,7 +45,7 @@ const row: Row = {
     async function matrix(name: string, app: Record<string, string>) {
       const file = join(folder, `${name}.json`);
       const report = ['--reporter=json', `--outputFile=${file}`];
-      const args = ['run', '--config', 'test/vitest.config.ts', 'test/isolation.test.ts', ...report];
+      const args = ['run', '--config', 'test/vitest.config.ts', 'test/api/contract/isolation.test.ts', ...report];
       const env = { ...process.env, TEST_DATABASE_URL: postgres.url('postgres'), ...app };
       const child = spawn('node_modules/.bin/vitest', args, { env, stdio: 'ignore' });
       run.afterwards(() => child.kill('SIGKILL'));

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chromium } from 'playwright-core';
-import { pairsOf } from '../../support/dialects.ts';
+import { toPairs } from '../../support/dialects.ts';
 import { chromiumPath, findChromium } from '../../support/programs.ts';
 import type { Row } from '../row.ts';
 import { clientOf } from '../support/client.ts';
@@ -21,10 +21,10 @@ const course = {
   custom_properties: { colour: 'grønn', 'cost centre': '12' },
   translations: { en: { lead: 'In English', hotelInfo: 'Close = near' } },
 };
-const flat = Object.fromEntries(pairsOf(course));
+const flat = Object.fromEntries(toPairs(course));
 /** As an array that holds no arrays: lists as JSON, and what has names by its names. */
 const shallow = Object.fromEntries([
-  ...pairsOf({ ...course, tags: undefined }),
+  ...toPairs({ ...course, tags: undefined }),
   ['tags', JSON.stringify(course.tags)],
 ]) as Record<string, string>;
 

@@ -1,5 +1,13 @@
 import type pg from 'pg';
-import { contentTypes, dialects, encoded, formOf, pairsOf, poisons, type Fields } from '../../support/dialects.ts';
+import {
+  contentTypes,
+  dialects,
+  encodeBody,
+  encodeForm,
+  toPairs,
+  hostileValues,
+  type Fields,
+} from '../../support/dialects.ts';
 import type { Asked, Client } from './client.ts';
 import type { Operation, Schema } from './document.ts';
 
@@ -167,7 +175,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
     else if (chance(0.1)) Reflect.deleteProperty(fields, name);
     else
       Object.defineProperty(fields, name, {
-        value: structuredClone(pick(poisons)),
+        value: structuredClone(pick(hostileValues)),
         enumerable: true,
         configurable: true,
         writable: true,
@@ -179,7 +187,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
     const isBad = chance(0.5);
     const asked: Required<Pick<Asked, 'method' | 'headers'>> & Asked = { method, headers: {} };
     const segment = (schema: Schema, name: string) => {
-      if (isBad && chance(0.3)) return chance(0.5) ? pick(rawPoisons) : inPath(pick(poisons));
+      if (isBad && chance(0.3)) return chance(0.5) ? pick(rawPoisons) : inPath(pick(hostileValues));
       const isOfPath = name === 'id' || name === 'code' || schema.type === 'integer';
       return inPath(isOfPath ? idOf(name === 'id' ? '' : name, path) : good(name, schema, path));
     };
@@ -195,7 +203,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
     }
     if (method === 'GET' && parameters.some(({ name }) => name === 'limit')) query['limit'] ??= 1 + whole(4);
     if (isBad && method === 'GET') spoil(query);
-    let search = formOf(pairsOf(query));
+    let search = encodeForm(toPairs(query));
     if (isBad && chance(0.2)) search += `&${pick(['', 'limit=', 'since_id='])}${pick(rawPoisons)}`;
     // Only there the document tells what becomes of an address that is too long.
     if (search !== '') url += `?${search.slice(0, path.startsWith('/v2/') ? 40_000 : 12_000)}`;
@@ -205,7 +213,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
       if (isBad) spoil(fields);
       const dialect = pick(dialects);
       asked.headers['content-type'] = contentTypes[dialect];
-      asked.body = encoded(dialect, fields);
+      asked.body = encodeBody(dialect, fields);
       if (isBad && chance(0.1)) asked.body = asked.body.slice(0, whole(asked.body.length));
     }
     if (chance(0.1)) asked.headers['accept-language'] = pick(['no', 'en', 'xx', '*;q=0', 'nb-NO,nb;q=0.9', ';;;']);

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { addDate } from '../../support/dates.ts';
+import { createBookableDate, bookingBody } from '../../support/booking.ts';
+import { limits, openTestDatabase, openTestApp, ownDatabase, send, sharedTestApp } from '../../support/test-app.ts';
+
+type Content = Record<string, { schema?: object; examples?: Record<string, { value: object }> }>;
+type Operation = { responses: Record<string, { content?: Content }> };
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+const testApp = await sharedTestApp();
+const me = await testApp.createProvider();
+const course = await me.course();
+const date = await addDate(me, course);
+const full = await createBookableDate(me, { capacityMax: 1 });
+await me.post('/v2/booking', bookingBody(full.dateId));
+
+const { paths } = (await me.get('/openapi.json')).json<{ paths: Record<string, Record<string, Operation>> }>();
+const samples = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).flatMap(([method, { responses }]) =>
+    Object.entries(responses).flatMap(([status, { content }]) =>
+      Object.entries(content?.['application/json']?.examples ?? {}).map(([name, { value }]) => ({
+        path,
+        method: method.toUpperCase() as Method,
+        status,
+        name,
+        value,
+      })),
+    ),
+  ),
+);
+type Sample = (typeof samples)[number];
+const of = (...names: string[]) =>
+  samples
+    .filter(({ name }) => names.includes(name))
+    .map((one) => [`${one.method} ${one.path}`, one.name, one] as const);
+
+/** A request that the sample answers. */
+function requestOf({ path, method, name }: Sample) {
+  const isUnknown = name === 'not_found';
+  const named = (id: number) => String(isUnknown ? 999_999_999 : id);
+  const url = path
+    .replace('{course_id}', named(course))
+    .replace('{id}', named(path.includes('{course_id}') ? date : course))
+    .replace('{code}', 'unknown');
+  const query = [
+    ...(name === 'not_valid' ? ['limit=0'] : []),
+    ...(/(campaigns|vouchers)\/validate$/.test(path) && !(path.includes('vouchers') && name === 'missing')
+      ? ['code=unknown']
+      : []),
+  ];
+  const bodies: Record<string, object> = {
+    not_found: path.endsWith('/coursedates') ? { start_at: '2030-01-01', end_at: '2030-01-01' } : {},
+    no_seats_available: bookingBody(full.dateId),
+  };
+  const hasBody = method === 'POST' || method === 'PUT';
+  return { method, url: `${url}?${query.join('&')}`, ...(hasBody ? { payload: bodies[name] ?? {} } : {}) };
+}
+
+test('every endpoint with a key has samples for each of its error responses', () => {
+  const withKey = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { responses }]) => '4XX' in responses)
+      .map(([method]) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(withKey.length).toBeGreaterThan(45);
+  for (const name of ['too_many_requests', 'unavailable'])
+    expect(of(name).map(([operation]) => operation)).toEqual(withKey);
+  const older = ['GET /schools', 'POST /schools', 'POST /courses'];
+  expect(of('wrong_key').map(([operation]) => operation)).toEqual(withKey.filter((one) => !older.includes(one)));
+  const text = JSON.stringify(
+    Object.values(paths)
+      .flatMap(Object.values)
+      .map(({ responses }: Operation) => responses),
+  );
+  expect(text).not.toMatch(/"examples":\["(Field|Missing|no_seats)/);
+});
+
+test.each(of('wrong_key'))('%s responds as its sample says: %s', async (_operation, _name, sample) => {
+  const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': 'wrong' } });
+  expect([response.status, response.json()]).toEqual([401, sample.value]);
+});
+
+test.each(of('missing', 'not_valid', 'not_found', 'no_seats_available'))(
+  '%s responds as its sample says: %s',
+  async (_operation, name, sample) => {
+    const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': me.apiKey } });
+    expect([response.status, response.json()]).toEqual([name === 'not_found' ? 404 : 400, sample.value]);
+  },
+);
+
+test('the samples of 5xx and 429 errors occur on every endpoint', async () => {
+  const rate = { perSecond: 0.001, burst: 1 };
+  const limited = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, rate } });
+  const { apiKey } = await limited.createProvider();
+  const request = (sample: Sample) =>
+    send(limited.app, { ...requestOf(sample), headers: { 'x-api-key': apiKey, 'x-request-id': 'req-1' } });
+  await send(limited.app, { method: 'GET', url: '/v2/schools', headers: { 'x-api-key': apiKey } });
+  for (const [, , sample] of of('too_many_requests')) {
+    const response = await request(sample);
+    expect([response.status, response.json()]).toEqual([429, sample.value]);
+  }
+  await limited.database.close();
+  for (const [, , sample] of of('unavailable')) {
+    const response = await request(sample);
+    expect([response.status, response.json()]).toEqual([503, sample.value]);
+  }
+  await limited.app.close();
+});

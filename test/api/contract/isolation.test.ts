@@ -1,0 +1,230 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import * as support from '../../support/isolation.ts';
+import * as table from '../../support/isolation-table.ts';
+import {
+  openTestApp,
+  openTestDatabase,
+  ownDatabase,
+  send,
+  sharedTestApp,
+  type Provider,
+} from '../../support/test-app.ts';
+import { buildAppWithoutTenancy } from '../../support/unscoped.ts';
+
+const { containsText, marker, markedPaths, readRequests } = support;
+type Ids = support.Owner['ids'];
+
+const testApp = await sharedTestApp();
+const { app, createProvider } = testApp;
+const owner = await support.createOwner(testApp);
+const { me, ids } = owner;
+const endpoints = support.listEndpoints(testApp);
+const reads = endpoints.filter(({ method }) => method === 'GET');
+const writes = endpoints.filter(({ method }) => method !== 'GET');
+
+const actors = await support.createActors(testApp, me);
+const invalidKeys = await support.createInvalidKeys(testApp, me);
+
+let cells = 0;
+afterAll(() => expect(cells).toBeGreaterThanOrEqual(300));
+
+const leaksIn = (text: string) =>
+  [marker, support.passwordHash, String(support.secretNumber)].filter((secret) => containsText(text, secret));
+const endpointOf = (route: string) => endpoints.find(({ name }) => name === route)!;
+
+test('the table has every endpoint', () => {
+  expect(table.readTable.map(({ route }) => route).sort()).toEqual(reads.map(({ name }) => name).sort());
+  expect(table.writeTable.map(({ route }) => route).sort()).toEqual(writes.map(({ name }) => name).sort());
+});
+
+describe.each(table.readTable)('$route', ({ route, owner, stranger, partner = [] }) => {
+  const requests = readRequests(endpointOf(route), ids);
+
+  test('shows the owner its own data', async () => {
+    for (const { url, include } of requests.filter((request) => request.include !== undefined)) {
+      cells += 1;
+      const response = await me.get(url);
+      expect(response.status, url).toBe(200);
+      const paths = markedPaths(response.text);
+      expect(paths.length > 0, url).toBe(owner === 'own data');
+      if (include)
+        expect(
+          paths.some((path) => `${path}.`.startsWith(`${include}.`)),
+          url,
+        ).toBe(!(include in table.includesWithoutText || `${route} ${include}` in table.includesWithoutText));
+      expect(containsText(response.text, support.passwordHash)).toBe(false);
+    }
+  });
+
+  test('shows others nothing of the owner', async () => {
+    const leaks: string[] = [];
+    for (const [actorName, actor] of Object.entries(actors)) {
+      for (const { url, reach } of requests) {
+        if (actorName === 'partner' && reach !== '') continue;
+        cells += 1;
+        const { status, text } = await actor.get(url);
+        if (leaksIn(text).length > 0 || status >= 500) leaks.push(`${actorName} ${url} ${status}`);
+        if (reach === '') expect(status, `${actorName} ${url}`).toBe(stranger);
+      }
+    }
+    expect(leaks).toEqual([]);
+  });
+
+  test('shows an approved partner exactly what is allowed', async () => {
+    const shown = new Set<string>();
+    for (const { url } of requests.filter(({ reach }) => reach !== '')) {
+      cells += 1;
+      const { status, text } = await actors.partner.get(url);
+      const leaks = leaksIn(text).filter((secret) => secret !== marker);
+      expect([status, containsText(text, support.unlistedMarker), leaks], url).toEqual([200, false, []]);
+      for (const path of markedPaths(text)) shown.add(path);
+    }
+    expect([...shown].sort()).toEqual([...partner].sort());
+  });
+});
+
+test.each(invalidKeys)('%s gets 401 on every endpoint', async (_, headers) => {
+  for (const { name, method, path } of endpoints) {
+    const bodies = table.writeTable.find(({ route }) => route === name)?.bodies(ids) ?? [undefined];
+    for (const payload of bodies) {
+      cells += 1;
+      const url = support.fillPath(path, ids);
+      const response = await send(app, { method, url, headers, ...(payload && { payload }) });
+      expect([response.status, leaksIn(response.text)], name).toEqual([401, []]);
+    }
+  }
+});
+
+const parameters = endpoints.flatMap((endpoint) =>
+  support.idParameters(endpoint).map((parameter) => ({ endpoint, parameter, key: `${endpoint.name} ${parameter}` })),
+);
+
+test('the table has every parameter that names a row', () => {
+  expect(Object.keys(table.idTable).sort()).toEqual(parameters.map(({ key }) => key).sort());
+});
+
+test.each(parameters.filter(({ key }) => typeof table.idTable[key] !== 'string'))(
+  '$key: a foreign id and an unknown id get the same response',
+  async ({ endpoint: { name, method, path, operation }, parameter, key }) => {
+    const [id, body] = table.idTable[key] as Exclude<table.IdParameter, string>;
+    const [where, field] = parameter.split(' ') as [string, string];
+    const required = table.requiredQuery(ids)[name];
+    const request = async (actor: Provider, value: number, partners = '') => {
+      cells += 1;
+      const ownPath = await fillOwnPath(actor, path, where === 'path' ? { [field]: value } : {});
+      const query = [
+        where === 'query' ? `${field}=${value}` : '',
+        field.startsWith('course_ids') ? undefined : required,
+        partners,
+      ];
+      const { status, text } = await actor.request(method)(
+        `${ownPath}?${query.filter(Boolean).join('&')}`,
+        body?.(value),
+      );
+      return [status, text];
+    };
+    const unknown = 999_999_999;
+    const partners = operation.parameters?.some((one) => one.name === 'include_partners') ? 'include_partners=1' : '';
+    // since_id compares with the caller's own rows too: only a provider without rows gets equal responses.
+    const callers = field === 'since_id' ? { empty: await createProvider() } : actors;
+    for (const [actorName, actor] of Object.entries(callers)) {
+      const isPartner = actorName === 'partner';
+      if (isPartner && field === 'partner_id') continue;
+      for (const query of new Set(isPartner && !field.startsWith('tag_') ? [''] : ['', partners]))
+        expect(await request(actor, ids[id], query), actorName).toEqual(await request(actor, unknown, query));
+    }
+    // Control: the owner gets different responses.
+    if (field !== 'since_id') expect(await request(me, ids[id])).not.toEqual(await request(me, unknown));
+  },
+);
+
+/** The path with ids of the actor's own rows, except for the overrides. */
+async function fillOwnPath(actor: Provider, path: string, overrides: Record<string, number>) {
+  let url = path.replace('{code}', marker);
+  for (const [parameter, kind] of Object.entries(support.idsInPath(path))) {
+    const value = overrides[parameter] ?? (actor === me ? ids[kind] : await rowOf(actor, kind));
+    url = url.replace(`{${parameter}}`, String(value));
+  }
+  return url;
+}
+
+const creators: Partial<Record<keyof Ids, (actor: Provider) => Promise<number>>> = {
+  course: (actor) => actor.course(),
+  location: async (actor) => (await actor.post('/v2/locations', { title: 'Own' })).json<{ id: number }>().id,
+  instructor: async (actor) =>
+    (await actor.post('/v2/instructors', { firstname: 'Own', lastname: 'Own' })).json<{ id: number }>().id,
+  customer: async (actor) =>
+    (await actor.post('/v2/customers', { title: 'Own' })).json<{ customer_id: number }>().customer_id,
+  date: async (actor) => {
+    const response = await actor.post(`/v2/courses/${await rowOf(actor, 'course')}/coursedates`, table.days);
+    return response.json<{ coursedate_id: number }>().coursedate_id;
+  },
+};
+const rows = new Map<string, number>();
+/** The id of one row of the actor's own, created on the first call. */
+async function rowOf(actor: Provider, kind: keyof Ids): Promise<number> {
+  const key = `${actor.id} ${kind}`;
+  if (!rows.has(key)) rows.set(key, await creators[kind]!(actor));
+  return rows.get(key)!;
+}
+
+/** All responses to the owner and all its rows. */
+async function snapshotOf({ me, ids }: support.Owner, where: typeof testApp) {
+  const requests = reads.flatMap((endpoint) => readRequests(endpoint, ids)).filter(({ reach }) => reach === '');
+  const responses = await Promise.all(requests.map(async ({ url }) => [url, (await me.get(url)).text]));
+  return { responses, rows: await support.dumpRows(where, me.id) };
+}
+
+/** Taken before the first write of another provider; none of them may change it. */
+let before: ReturnType<typeof snapshotOf> | undefined;
+test.each(Object.entries(actors))('writes of %s change nothing and reveal nothing', async (actorName, actor) => {
+  const expected = await (before ??= snapshotOf(owner, testApp));
+  for (const { route, bodies, stranger, subSchool = stranger } of table.writeTable) {
+    const statuses = actorName === 'subSchool' ? subSchool : stranger;
+    const { method, path } = endpointOf(route);
+    for (const [n, body] of bodies(ids).entries()) {
+      cells += 1;
+      const { status, text } = await actor.request(method)(support.fillPath(path, ids), body);
+      const shown = markedPaths(text).filter((path) => !table.shownAfterWrite[route]?.includes(path));
+      expect([shown, status], `${actorName} ${route} ${n}`).toEqual([[], statuses[n]]);
+    }
+  }
+  const attached = markedPaths((await actor.get('/v2/admin-users')).text);
+  expect(attached, actorName).toEqual(table.shownAfterWrite['POST /v2/admin-users']);
+  expect(await snapshotOf(owner, testApp), actorName).toEqual(expected);
+});
+test("negative control: without the scope every list shows the owner's data", async () => {
+  const open = await openTestApp(openTestDatabase(await ownDatabase()), {}, await buildAppWithoutTenancy());
+  try {
+    const theirs = await support.createOwner(open);
+    const stranger = await open.createProvider();
+    for (const endpoint of reads) {
+      const plain = readRequests(endpoint, theirs.ids).filter(
+        ({ include, reach }) => include !== undefined && reach === '',
+      );
+      for (const { url, include } of plain) {
+        cells += 1;
+        const paths = markedPaths((await stranger.get(url)).text);
+        const shown = include ? paths.filter((path) => path.startsWith(`${include}.`)) : paths;
+        expect(shown.length > 0, url).toBe(!((include || endpoint.name) in table.hiddenWithoutScope));
+      }
+    }
+    // The tests' database refuses a write outside its provider's lock, which would come first here.
+    for (const name of ['instructors', 'orders', 'order_lines', 'participants'])
+      await open.database.pool.query(`alter table ${name} disable trigger user`);
+    const attempts = [
+      () => stranger.put(`/v2/instructors/${theirs.ids.instructor}`, { phone: 'changed' }),
+      () => stranger.post(`/v2/orders/${theirs.ids.toExport}/export`),
+      () => stranger.put(`/v2/participants/${theirs.ids.participant}`, { idPaid: 1 }),
+      () => stranger.put(`/v2/booking/${theirs.ids.booking}/deregister`),
+    ];
+    for (const attempt of attempts) {
+      const before = await support.dumpRows(open, theirs.me.id);
+      const response = await attempt();
+      expect(response.status, response.text).toBe(200);
+      expect(await support.dumpRows(open, theirs.me.id)).not.toEqual(before);
+    }
+  } finally {
+    await open.close();
+  }
+});

@@ -1,0 +1,416 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { addDate } from '../../support/dates.ts';
+import { createBookableDate, bookOrFail, bookingBody, createVoucher } from '../../support/booking.ts';
+import * as documented from '../../support/document.ts';
+import * as booking from '../../support/documents/booking.ts';
+import * as dates from '../../support/documents/dates.ts';
+import * as people from '../../support/documents/people.ts';
+import { createCampaign, createOrder } from '../../support/orders.ts';
+import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
+
+const { app, createProvider } = await sharedTestApp();
+
+type Schema = {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+};
+type Operation = { tags: string[]; responses: Record<string, { content: Record<string, { schema: Schema }> }> };
+const document = app.swagger() as unknown as {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+const keyed = operations.filter(({ path }) => !['/live', '/ready'].includes(path));
+const responseSchema = (path: string, method: string, status: string) =>
+  document.paths[path]![method]!.responses[status]!.content['application/json']!.schema;
+
+test('the OpenAPI document matches the reviewed snapshot', async () => {
+  await expect(JSON.stringify(document, null, 2)).toMatchFileSnapshot('../../snapshots/openapi.json');
+});
+
+test('exactly these endpoints exist', () => {
+  expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    'DELETE /v2/courses/{course_id}/coursedates/{id}',
+    'DELETE /v2/courses/{id}',
+    'DELETE /v2/instructors/{id}',
+    'GET /live',
+    'GET /ready',
+    'GET /schools',
+    'GET /v2/admin-roles',
+    'GET /v2/admin-users',
+    'GET /v2/app-users',
+    'GET /v2/batch/coursedates',
+    'GET /v2/campaigns',
+    'GET /v2/campaigns/validate',
+    'GET /v2/campaigns/validate/{code}',
+    'GET /v2/course-tags',
+    'GET /v2/course-users/{id}',
+    'GET /v2/coursedates',
+    'GET /v2/courses',
+    'GET /v2/courses/{course_id}/coursedates',
+    'GET /v2/courses/{course_id}/coursedates/{id}',
+    'GET /v2/courses/{id}',
+    'GET /v2/customers',
+    'GET /v2/customers/{id}',
+    'GET /v2/customers/{id}/employees',
+    'GET /v2/durations',
+    'GET /v2/instructors',
+    'GET /v2/instructors/{id}',
+    'GET /v2/locations',
+    'GET /v2/nextcoursedates',
+    'GET /v2/orders',
+    'GET /v2/orders/products',
+    'GET /v2/orders/{id}',
+    'GET /v2/participants',
+    'GET /v2/participants/{id}',
+    'GET /v2/schools',
+    'GET /v2/search-users',
+    'GET /v2/vouchers/validate',
+    'GET /v2/vouchers/validate/{code}',
+    'POST /courses',
+    'POST /schools',
+    'POST /v2/admin-users',
+    'POST /v2/booking',
+    'POST /v2/check-user-credentials',
+    'POST /v2/course-tags',
+    'POST /v2/courses',
+    'POST /v2/courses/{course_id}/coursedates',
+    'POST /v2/customers',
+    'POST /v2/instructors',
+    'POST /v2/locations',
+    'POST /v2/orders/{id}/export',
+    'PUT /v2/booking/{id}/deregister',
+    'PUT /v2/courses/{course_id}/coursedates/{id}',
+    'PUT /v2/courses/{id}',
+    'PUT /v2/customers/{id}',
+    'PUT /v2/instructors/{id}',
+    'PUT /v2/locations/{id}',
+    'PUT /v2/participants/{id}',
+    'PUT /v2/schools',
+  ]);
+});
+
+test('the document declares exactly the tags of its endpoints', () => {
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags));
+  expect([...used].sort()).toEqual(document.tags.map(({ name }) => name).sort());
+});
+
+/** A schema in the words of the transcribed tables. */
+function toTypes(schema: Schema): unknown {
+  const types = [schema.type].flat();
+  if (types.includes('array')) return [toTypes(schema.items!)];
+  if (!types.includes('object')) return types.join('|');
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, property]) => {
+      const propertyTypes = [property.type].flat();
+      const nullable = propertyTypes.includes('null') && propertyTypes.includes('object');
+      return [nullable ? `${name}|null` : name, toTypes(property)];
+    }),
+  );
+}
+
+const listOrEnvelope = responseSchema('/v2/courses', 'get', '200');
+test.each<[string, Schema, unknown]>([
+  ['Course', listOrEnvelope.items!, { ...documented.course, ...documented.courseIncludes }],
+  [
+    'Course in the envelope',
+    listOrEnvelope.properties!['items']!.items!,
+    { ...documented.course, ...documented.courseIncludes },
+  ],
+  [
+    'Course by its id',
+    responseSchema('/v2/courses/{id}', 'get', '200'),
+    { ...documented.course, ...documented.courseItemIncludes },
+  ],
+  ['Duration', responseSchema('/v2/durations', 'get', '200').items!, documented.duration],
+  ['School', responseSchema('/v2/schools', 'get', '200').properties!['school']!, documented.school],
+  ['School, older interface', responseSchema('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
+  ['Course tag', responseSchema('/v2/course-tags', 'get', '200').items!, documented.courseTag],
+  ['Course tag, created', responseSchema('/v2/course-tags', 'post', '201'), documented.courseTag],
+  ['Course tag, found', responseSchema('/v2/course-tags', 'post', '200'), documented.courseTag],
+  [
+    'Course date',
+    responseSchema('/v2/coursedates', 'get', '200').properties!['items']!.items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Date of a course',
+    responseSchema('/v2/courses/{course_id}/coursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Course date, alone',
+    responseSchema('/v2/courses/{course_id}/coursedates/{id}', 'get', '200'),
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Course date of a batch',
+    responseSchema('/v2/batch/coursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.courseDateIncludes },
+  ],
+  [
+    'Course date, created',
+    responseSchema('/v2/courses/{course_id}/coursedates', 'post', '201'),
+    dates.courseDateWritten,
+  ],
+  [
+    'Course date, updated',
+    responseSchema('/v2/courses/{course_id}/coursedates/{id}', 'put', '200'),
+    dates.courseDateWritten,
+  ],
+  [
+    'Course date, deleted',
+    responseSchema('/v2/courses/{course_id}/coursedates/{id}', 'delete', '200'),
+    dates.courseDateWritten,
+  ],
+  [
+    'Next course date',
+    responseSchema('/v2/nextcoursedates', 'get', '200').items!,
+    { ...dates.courseDate, ...dates.nextCourseDateIncludes },
+  ],
+  ['Location', responseSchema('/v2/locations', 'get', '200').items!, dates.location],
+  ['Location, created', responseSchema('/v2/locations', 'post', '201'), dates.location],
+  ['Location, updated', responseSchema('/v2/locations/{id}', 'put', '200'), dates.location],
+  ['Instructor', responseSchema('/v2/instructors', 'get', '200').items!, dates.instructor],
+  ['Instructor, created', responseSchema('/v2/instructors', 'post', '201'), dates.instructor],
+  ['Instructor, updated', responseSchema('/v2/instructors/{id}', 'put', '200'), dates.instructor],
+  ['Instructor by its id', responseSchema('/v2/instructors/{id}', 'get', '200'), dates.instructor],
+  ['Instructor, archived', responseSchema('/v2/instructors/{id}', 'delete', '200'), dates.instructor],
+  [
+    'Customer',
+    responseSchema('/v2/customers', 'get', '200').items!,
+    { ...people.customer, ...people.customerIncludes },
+  ],
+  [
+    'Customer by its id',
+    responseSchema('/v2/customers/{id}', 'get', '200'),
+    { ...people.customer, ...people.customerIncludes },
+  ],
+  ['Course user', responseSchema('/v2/course-users/{id}', 'get', '200'), people.courseUser],
+  [
+    'Course user, of a customer',
+    responseSchema('/v2/customers/{id}/employees', 'get', '200').items!,
+    people.courseUser,
+  ],
+  ['Course user, searched', responseSchema('/v2/search-users', 'get', '200').items!, people.courseUser],
+  ['Admin user', responseSchema('/v2/admin-users', 'get', '200').items!, people.adminUser],
+  ['Admin user, created', responseSchema('/v2/admin-users', 'post', '201'), people.adminUser],
+  ['Sign-on', responseSchema('/v2/check-user-credentials', 'post', '200'), people.signOn],
+  ['App user', responseSchema('/v2/app-users', 'get', '200').items!, people.appUser],
+  ['Role', responseSchema('/v2/admin-roles', 'get', '200').items!, people.role],
+  ['Booking', responseSchema('/v2/booking', 'post', '201'), booking.booking],
+  ['Campaign, looked up', responseSchema('/v2/campaigns/validate/{code}', 'get', '200'), booking.validCampaign],
+  ['Voucher, looked up', responseSchema('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
+  ['Campaign of a query', responseSchema('/v2/campaigns/validate', 'get', '200'), booking.validCampaign],
+  ['Voucher of a query', responseSchema('/v2/vouchers/validate', 'get', '200'), booking.validVoucher],
+])('%s has the documented fields and types', (_name, schema, table) => {
+  expect(toTypes(schema)).toEqual(table);
+});
+
+test('deregister returns list participants and an update returns one of them', () => {
+  const { participants, ...own } = toTypes(responseSchema('/v2/booking/{id}/deregister', 'put', '200')) as Record<
+    string,
+    unknown
+  >;
+  expect(own).toEqual(booking.deregistered);
+  const listed = toTypes(responseSchema('/v2/participants', 'get', '200').items!);
+  expect(participants).toEqual([listed]);
+  expect(toTypes(responseSchema('/v2/participants/{id}', 'put', '200'))).toEqual(listed);
+});
+
+const ofBooking = [
+  '/v2/booking',
+  '/v2/booking/{id}/deregister',
+  '/v2/campaigns/validate',
+  '/v2/campaigns/validate/{code}',
+  '/v2/vouchers/validate',
+  '/v2/vouchers/validate/{code}',
+];
+test.each(keyed)('$method $path documents the error format of its interface', ({ path, operation }) => {
+  const failures = Object.entries(operation.responses).filter(([status]) => /^[45]/i.test(status));
+  expect(failures.length).toBeGreaterThan(0);
+  for (const [, { content }] of failures) {
+    const said = toTypes(content['application/json']!.schema);
+    if (ofBooking.includes(path)) expect(said).toEqual(booking.failure);
+    else expect(said).not.toHaveProperty('successful');
+  }
+});
+
+test.each<[string, Schema, object]>([
+  ['course', listOrEnvelope.items!, documented.courseIncludes],
+  ['course by its id', responseSchema('/v2/courses/{id}', 'get', '200'), documented.courseItemIncludes],
+  ['customer', responseSchema('/v2/customers', 'get', '200').items!, people.customerIncludes],
+])('every field of a %s is required except includes', (_name, schema, includes) => {
+  const optional = Object.keys(schema.properties!).filter((name) => !schema.required!.includes(name));
+  expect(optional).toEqual(Object.keys(includes));
+});
+
+describe.each(keyed)('$method $path', ({ method, path, operation }) => {
+  const older = !path.startsWith('/v2/');
+  const error = 'Wrong API Key';
+  const wrongKey = ofBooking.includes(path)
+    ? { successful: false, errors: [{ code: 'unauthorized', message: error }], error }
+    : older
+      ? { status: 'failure', message: error }
+      : { error };
+
+  test('requires a key, with the 401 format of its interface', async () => {
+    for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': 'x'.repeat(64) }]) {
+      const url = path.replaceAll(/\{\w+\}/g, '1');
+      const response = await send(app, { method: method, url, headers });
+      expect([response.status, response.json()]).toEqual([401, wrongKey]);
+      expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    }
+  });
+
+  test('response matches its schema', async () => {
+    const me = await createProvider();
+    await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
+    const url = lookUp[path] ? await lookUp[path](me) : (await pathFor(me, path)) + (query[path] ?? '');
+    const body = method === 'GET' ? undefined : ((await toBook[path]?.(me)) ?? complete[path]);
+    const response = await me.request(method)(url, body);
+    expect(response.status).toBeLessThan(300);
+    const schema = operation.responses[String(response.status)]!.content['application/json']!.schema;
+    const ajv = formats.default(new Ajv2020({ strict: false }));
+    expect(ajv.validate(schema, response.json()), JSON.stringify(ajv.errors)).toBe(true);
+  });
+});
+
+const school = {
+  title: 'S',
+  org_nr: '1',
+  phone: '1',
+  email_admin: 'a@b.example',
+  post_address: 'a',
+  post_zip: '1',
+  post_city: 'c',
+};
+/** What a list answers nothing without. */
+const query: Record<string, string> = {
+  '/v2/search-users': '?lastname=Nordmann',
+  '/v2/batch/coursedates': '?course_ids=1',
+};
+
+/** What looks up a code of the provider's own. */
+const lookUp: Record<string, (me: Provider) => Promise<string>> = {
+  '/v2/campaigns/validate/{code}': async (me) => {
+    await createCampaign(me, { campaignCode: 'code' });
+    return `/v2/campaigns/validate/code?course_id=${await me.course()}`;
+  },
+  '/v2/campaigns/validate': async (me) => {
+    await createCampaign(me, { campaignCode: 'code' });
+    return `/v2/campaigns/validate?code=code&course_id=${await me.course()}`;
+  },
+  '/v2/vouchers/validate/{code}': async (me) =>
+    `/v2/vouchers/validate/${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+  '/v2/vouchers/validate': async (me) =>
+    `/v2/vouchers/validate?code=${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
+};
+/** A body that names something of the provider's own. */
+const toBook: Record<string, (me: Provider) => Promise<object>> = {
+  '/v2/booking': async (me) => bookingBody((await createBookableDate(me)).dateId),
+};
+
+const complete: Record<string, object> = {
+  '/v2/booking/{id}/deregister': {},
+  '/v2/participants/{id}': { no_show: 1 },
+  '/v2/check-user-credentials': { username: 'kari', password: 'guessed' },
+  '/v2/customers': { title: 'C' },
+  '/v2/customers/{id}': { note: 'N' },
+  '/v2/course-tags': { title: 'T' },
+  '/v2/locations': { title: 'L' },
+  '/v2/locations/{id}': { city: 'Bergen' },
+  '/v2/instructors': { firstname: 'A', lastname: 'B' },
+  '/v2/instructors/{id}': { phone: '1' },
+  '/v2/admin-users': { email: 'a@b.example', role_ids: 1, firstname: 'A', lastname: 'B' },
+  '/v2/courses': { title: 'Complete' },
+  '/v2/courses/{id}': { text_lead: 'Complete' },
+  '/v2/courses/{course_id}/coursedates': { start_at: '2030-06-10', end_at: '2030-06-10' },
+  '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
+  '/courses': { title: 'Complete' },
+  '/schools': school,
+  '/v2/schools': school,
+};
+
+/** A path that names things of the provider's own. */
+async function pathFor(me: Provider, path: string) {
+  if (!path.includes('{course_id}')) return path.replace('{id}', String(await idFor(me, path)));
+  const courseId = await me.course();
+  return path.replace('{course_id}', String(courseId)).replace('{id}', String(await addDate(me, courseId)));
+}
+
+/** The id of something of the provider's own for a path that names one. */
+async function idFor(me: Provider, path: string) {
+  if (!path.includes('{id}')) return '';
+  if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
+  if (path === '/v2/courses/{id}') return me.course();
+  if (['/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
+    const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId);
+    return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;
+  }
+  const insert: Record<string, (at: string) => string> = {
+    '/v2/course-users/{id}': (at) =>
+      `insert into course_users (provider_id, username, lastname, created_at, updated_at) values (${me.id}, 'u', 'Nordmann', '${at}', '${at}') returning id`,
+    '/v2/instructors/{id}': (at) =>
+      `insert into instructors (provider_id, firstname, lastname, created_at, updated_at) values (${me.id}, 'Kari', 'Nordmann', '${at}', '${at}') returning id`,
+    '/v2/customers/{id}': (at) =>
+      `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'C', '${at}', '${at}') returning id`,
+    '/v2/locations/{id}': (at) =>
+      `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
+  };
+  return (await me.ctx()).write(
+    async (tx, at) => (await tx.execute<{ id: number }>(insert[path.replace('/employees', '')]!(at))).rows[0]!.id,
+  );
+}
+
+describe('request schemas', () => {
+  type Input = Schema & { anyOf?: Schema[]; enum?: string[]; minLength?: number; format?: string; pattern?: string };
+  type Sent = {
+    requestBody: { content: Record<string, { schema: { properties: Record<string, Input> } }> };
+    parameters: { name: string; schema: Input }[];
+  };
+  const sentBy = (path: string, method: string) => document.paths[path]![method] as unknown as Sent;
+  const bodyOf = (path: string, method = 'post') =>
+    sentBy(path, method).requestBody.content['application/json']!.schema.properties;
+  const typesOf = ({ type }: Input) => type;
+
+  test('accept lists as single items and texts', () => {
+    expect(typesOf(bodyOf('/v2/admin-users')['role_ids']!)).toEqual(['array', 'integer', 'string']);
+    expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string']);
+    expect(typesOf(bodyOf('/v2/courses/{id}', 'put')['tags']!)).toContain('null');
+    const named = Object.fromEntries(sentBy('/v2/coursedates', 'get').parameters.map((one) => [one.name, one.schema]));
+    for (const name of ['tag_ids[]', 'course_id[]'])
+      expect(typesOf(named[name]!)).toEqual(['array', 'integer', 'string']);
+  });
+
+  test('accept codes in lower case', () => {
+    const [codes, anyCase] = bodyOf('/v2/booking')['currency']!.anyOf as Input[];
+    expect(codes!.enum).toContain('NOK');
+    expect(['nok', 'Nok', 'n'].map((code) => new RegExp(anyCase!.pattern!).test(code))).toEqual([true, true, false]);
+  });
+
+  test('say that the currency of a booking response is in lower case', () => {
+    const { summary } = responseSchema('/v2/booking', 'post', '201').properties as Record<string, Input>;
+    expect(summary!.properties!['currency']).toMatchObject({ description: 'In lower case', examples: ['nok'] });
+  });
+
+  test('give the enforced lengths and formats of texts', () => {
+    const school = bodyOf('/v2/schools', 'put');
+    for (const name of ['org_nr', 'phone', 'post_address']) expect(school[name]!.minLength, name).toBe(1);
+    const date = bodyOf('/v2/courses/{course_id}/coursedates');
+    expect(date['start_at']!.format).toBe('date');
+    const time = new RegExp(date['start_time_at']!.pattern!);
+    expect(['09:00', '09:00:10', '24:00', '9:00'].map((text) => time.test(text))).toEqual([true, true, false, false]);
+  });
+
+  test('samples of rejected bookings have success false', () => {
+    const { properties } = responseSchema('/v2/booking', 'post', '4XX') as { properties: Record<string, object> };
+    expect(properties['successful']).toMatchObject({ examples: [false] });
+  });
+});

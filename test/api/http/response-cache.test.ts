@@ -1,0 +1,390 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { eq } from 'drizzle-orm';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+import type { buildApp } from '../../../src/app.ts';
+import { allGuards } from '../../../src/core/context.ts';
+import { categories } from '../../../src/database/tables/catalog.ts';
+import { addCategory } from '../../../src/resources/courses/category-service.ts';
+import { categorizeCourse } from '../../../src/resources/courses/service.ts';
+import { createBookableDate, bookingBody } from '../../support/booking.ts';
+import { recordStatements } from '../../support/record-statements.ts';
+import {
+  asAdmin,
+  connectionTo,
+  limits,
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  settings,
+  sharedTestApp,
+  type TestResponse,
+  type Provider,
+} from '../../support/test-app.ts';
+
+const { app, database, createProvider } = await sharedTestApp();
+const list = '/v2/courses?limit=10&include[]=provider';
+
+/** How many statements the question costs. */
+const cost = async (me: Provider, url: string, headers = {}) =>
+  (await recordStatements(() => me.get(url, headers))).length;
+
+/** Asks only for what differs from that answer. */
+const knowing = ({ headers }: TestResponse) => ({ 'if-none-match': String(headers['etag']) });
+
+test('a repeated request only looks up the key and returns identical bytes and headers', async () => {
+  const me = await createProvider();
+  for (let n = 0; n < 12; n += 1) await me.course();
+  const url = `${list}&updated_at_min=2020-01-01&unknown=1`;
+  const first = await me.get(url);
+  expect(await cost(me, url)).toBe(1);
+  const again = await me.get(url);
+  expect(again.text).toBe(first.text);
+  for (const name of [
+    'content-type',
+    'link',
+    'x-updated-through',
+    'etag',
+    'x-ignored-parameters',
+    'vary',
+    'cache-control',
+  ])
+    expect([name, again.headers[name]]).toEqual([name, first.headers[name]]);
+  expect(first.headers['link']).toContain('unknown=1');
+  expect((await me.get(url.replace('unknown=1', 'unknown=2'))).headers['link']).toContain('unknown=2');
+});
+
+test('HEAD is served from the cached GET with its Content-Length and no body', async () => {
+  const me = await createProvider();
+  await me.course();
+  const response = await me.get(list);
+  const head = await me.request('HEAD')(list);
+  expect([head.status, head.text, head.headers['etag']]).toEqual([200, '', response.headers['etag']]);
+  expect((await me.get(list)).text).toBe(response.text);
+});
+
+test.each<[string, (me: Provider) => Promise<unknown>]>([
+  ['its own write', (me) => me.course()],
+  [
+    'a category that another course got',
+    async (me) => {
+      const id = await addCategory(database, { title: `Category ${me.id}`, parentId: null });
+      await categorizeCourse(await me.ctx(), await me.course(), id);
+    },
+  ],
+])('%s is visible in the next request', async (_name, write) => {
+  const me = await createProvider();
+  await me.course();
+  const before = await me.get(list);
+  await write(me);
+  expect((await me.get(list)).text).not.toBe(before.text);
+});
+
+test('a changed category title is visible in the next request', async () => {
+  // Of its own, for what all share changes every list's ETag.
+  const own = await openTestApp(openTestDatabase(await ownDatabase()));
+  try {
+    const me = await own.createProvider();
+    const id = await addCategory(own.database, { title: 'Before', parentId: null });
+    await categorizeCourse(await me.ctx(), await me.course(), id);
+    const before = await me.get(list);
+    expect(before.text).toContain('Before');
+    await own.database.writeShared((tx) => tx.update(categories).set({ title: 'After' }).where(eq(categories.id, id)));
+    const known = knowing(before);
+    expect((await me.get(list, known)).status).toBe(200);
+    expect((await me.get(list)).text).toContain('After');
+  } finally {
+    await own.close();
+  }
+});
+
+test("two providers with the same data cannot use each other's ETags", async () => {
+  const both = [await createProvider('Same'), await createProvider('Same')] as const;
+  const url = '/v2/course-tags';
+  const [one, two] = await Promise.all(
+    both.map(async (actorName) => String((await actorName.get(url)).headers['etag'])),
+  );
+  const statuses = [both[0].get(url, { 'if-none-match': two! }), both[1].get(url, { 'if-none-match': one! })];
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await both[0].get(url, { 'if-none-match': one! })).status).toBe(304);
+});
+
+test('a cached response is not used for another provider or language', async () => {
+  const [me, twin] = [await createProvider('Twin'), await createProvider('Twin')];
+  await me.course({ title: 'Mine' });
+  await me.get(list);
+  expect((await twin.get(list)).json()).toEqual([]);
+  const url = '/v2/courses?include[]=products';
+  const english = await me.get(url, { 'accept-language': 'en' });
+  const norwegian = await me.get(url, { 'accept-language': 'no' });
+  expect(norwegian.text).not.toBe(english.text);
+  expect((await me.get(url, { 'accept-language': 'en' })).text).toBe(english.text);
+  const mine = english.headers['etag'] as string;
+  expect((await twin.get(url, { 'if-none-match': mine })).status).toBe(200);
+});
+
+test('errors, single items and time-dependent queries are not cached', async () => {
+  const me = await createProvider();
+  const courseId = await me.course();
+  for (const url of [
+    '/v2/courses?limit=0',
+    `/v2/courses/${courseId}`,
+    '/v2/coursedates?start_date_at_min=now',
+    '/v2/nextcoursedates',
+  ]) {
+    const first = await cost(me, url);
+    expect([url, await cost(me, url)]).toEqual([url, first]);
+  }
+});
+
+test('a restored database invalidates the cache although its version clock repeats', async () => {
+  const own = await openTestApp(openTestDatabase(await ownDatabase()));
+  try {
+    const me = await own.createProvider();
+    const id = await me.course({ title: 'Before' });
+    const clock = async () =>
+      (await own.database.pool.query<{ at: string }>('select changed_at::text as at from provider_state')).rows[0]!.at;
+    const then = await clock();
+    const response = await me.get(list);
+    // What a read that came a moment too late leaves under the older name.
+    for (const name of own.app.listCache.responses!.entries.keys()) {
+      const { headers } = own.app.listCache.responses!.entries.get(name)!;
+      own.app.listCache.responses!.entries.set(name, { headers, body: Buffer.from('[]') });
+    }
+    expect((await me.get(list)).text).toBe('[]');
+    await me.put(`/v2/courses/${id}`, { title: 'After' });
+    const after = await me.get(list);
+    await own.database.write([me.id], async (tx) => {
+      await tx.$client.query(
+        "update courses set title = 'Before', slug = 'before', updated_at = created_at, related_items_updated_at = created_at",
+      );
+      await tx.$client.query('update provider_state set changed_at = $1', [then]);
+    });
+    expect(await clock()).toBe(then);
+    expect((await me.get(list, knowing(after))).text).toBe(response.text);
+    expect((await me.get(list)).text).toBe(response.text);
+  } finally {
+    await own.close();
+  }
+});
+
+test("restoring a copy while the server runs serves the copy's data and later writes", async () => {
+  const name = await ownDatabase();
+  const [copy, own] = [`${name}_copy`, await openTestApp(openTestDatabase(name))];
+  // What is copied may have no connections.
+  const copied = async (from: string, to: string) => {
+    await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`);
+    await asAdmin(`create database ${to} template ${from} strategy file_copy`);
+  };
+  try {
+    const me = await own.createProvider();
+    const id = await me.course({ title: 'Before' });
+    const before = await me.get(list);
+    await copied(name, copy);
+    await me.put(`/v2/courses/${id}`, { title: 'After' });
+    const after = await me.get(list);
+    expect(after.text).toContain('After');
+    await asAdmin(`drop database ${name} with (force)`);
+    await copied(copy, name);
+    expect((await me.get(list, knowing(after))).text).toBe(before.text);
+    expect((await me.get(list)).text).toBe(before.text);
+    await me.put(`/v2/courses/${id}`, { title: 'Later' });
+    for (const one of [before, after]) expect((await me.get(list, knowing(one))).text).toContain('Later');
+    expect((await me.get(list)).text).toContain('Later');
+  } finally {
+    await own.close();
+    await asAdmin(`drop database if exists ${copy} with (force)`);
+  }
+});
+
+const isCount = (text: string) => text.startsWith('select count(*)');
+
+test('the total of a query is counted once until data changes', async () => {
+  const me = await createProvider();
+  const { courseId } = await createBookableDate(me, {});
+  const counts = async (url: string) => {
+    let responses: Awaited<ReturnType<Provider['get']>>[] = [];
+    const request = () => Promise.all([1, 2, 3].map((page) => me.get(`${url}&limit=1&page=${page}`)));
+    const sent = await recordStatements(async () => (responses = await request()));
+    const totals = responses.map(
+      (response) => response.json<{ pagination: { total_items: number } }>().pagination.total_items,
+    );
+    return [sent.filter(({ text }) => isCount(text)).length, ...new Set(totals)];
+  };
+  expect(await counts('/v2/coursedates?')).toEqual([1, 1]);
+  expect(await counts('/v2/coursedates?include[]=course')).toEqual([0, 1]);
+  // The clock is in what is embedded alone.
+  expect(await counts('/v2/coursedates?include[]=gatherings')).toEqual([0, 1]);
+  expect(await counts(`/v2/coursedates?course_id=${courseId}`)).toEqual([1, 1]);
+  expect(await counts('/v2/courses?paginate=1')).toEqual([1, 1]);
+  // The clock is in it; the first page tells its own total.
+  expect(await counts('/v2/coursedates?start_date_at_max=now')).toEqual([2, 0]);
+  await createBookableDate(me, {});
+  expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
+});
+
+test('totals are counted once also without a response cache', async () => {
+  const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
+  try {
+    const me = await own.createProvider();
+    for (let n = 0; n < 2; n += 1) await me.course();
+    const query = async () =>
+      (await recordStatements(() => me.get('/v2/courses?paginate=1&limit=1'))).map(({ text }) => text);
+    const [first, second] = [await query(), await query()];
+    const counting = (sent: string[]) => sent.filter(isCount).length;
+    expect([counting(first), counting(second)]).toEqual([1, 0]);
+    // The list itself is read each time.
+    expect(second.filter((text) => text.includes('from "courses"') && !isCount(text)).length).toBeGreaterThan(0);
+  } finally {
+    await own.close();
+  }
+});
+
+test('the cache stays within its size limit', async () => {
+  const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
+  try {
+    const me = await own.createProvider();
+    for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });
+    for (let n = 1; n <= 60; n += 1) await me.get(`/v2/courses?limit=${n}`);
+    const { calculatedSize, size } = own.app.listCache.responses!.entries;
+    expect(calculatedSize <= 50_000 && size < 60, `${calculatedSize} bytes in ${size}`).toBe(true);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a read after a confirmed write always sees it', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 0 });
+  const url = '/v2/participants?limit=250';
+  const until = performance.now() + 3_000;
+  let [reported, reads] = [0, 0];
+  const write = async () => {
+    while (performance.now() < until && reported < 200) {
+      const response = await me.post('/v2/booking', bookingBody(dateId));
+      if (response.status === 201) reported += 1;
+    }
+  };
+  const stale: string[] = [];
+  const read = async () => {
+    while (performance.now() < until) {
+      const before = reported;
+      const count = (await me.get(url)).json<unknown[]>().length;
+      if (count < before) stale.push(`${count} after ${before}`);
+      reads += 1;
+    }
+  };
+  await Promise.all([write(), read(), read(), read()]);
+  expect(stale).toEqual([]);
+  expect(reported > 5 && reads > reported, `${reported} writes, ${reads} reads`).toBe(true);
+  expect(app.listCache.responses!.entries.size).toBeGreaterThan(0);
+});
+
+test('concurrent equal requests of one provider share one query', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  await me.course();
+  const url = `${list}&unknown=at-once`;
+  const request = (actorName: Provider) => Array.from({ length: 20 }, () => actorName.get(url));
+  let [mine, theirs]: Awaited<ReturnType<Provider['get']>>[][] = [[], []];
+  const sent = await recordStatements(async () => {
+    [mine, theirs] = await Promise.all([Promise.all(request(me)), Promise.all(request(other))]);
+  });
+  expect(new Set(mine!.map(({ text }) => text)).size).toBe(1);
+  expect(mine![0]!.json()).toHaveLength(1);
+  expect(new Set(theirs!.map(({ text }) => text))).toEqual(new Set(['[]']));
+  // The rows of the one, and of the other, who has none.
+  expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(2);
+});
+
+test('waiting requests share the failure, and the next request runs the query again', async () => {
+  const name = await ownDatabase();
+  const own = await openTestApp(openTestDatabase(name, { statementMs: 2_000 }));
+  const lock = new Client(connectionTo(name));
+  await lock.connect();
+  try {
+    const me = await own.createProvider();
+    await me.course();
+    await lock.query('begin');
+    await lock.query('lock table courses in access exclusive mode');
+    const sent = await recordStatements(async () => {
+      const responses = await Promise.all(Array.from({ length: 10 }, () => me.get(list)));
+      expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(503));
+    });
+    expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
+    await lock.query('rollback');
+    expect((await me.get(list)).json()).toHaveLength(1);
+  } finally {
+    await lock.end();
+    await own.close();
+  }
+});
+
+test('when the first client disconnects, waiting requests still get the response', async () => {
+  const name = await ownDatabase();
+  const own = await openTestApp(openTestDatabase(name));
+  const lock = new Client(connectionTo(name));
+  await lock.connect();
+  try {
+    const me = await own.createProvider();
+    await me.course();
+    const base = await own.app.listen({ host: '127.0.0.1', port: 0 });
+    const request = (signal?: AbortSignal) =>
+      fetch(base + list, { headers: { 'x-api-key': me.apiKey }, ...(signal ? { signal } : {}) });
+    await lock.query('begin');
+    await lock.query('lock table courses in access exclusive mode');
+    const sent = await recordStatements(async () => {
+      const first = new AbortController();
+      const gone = request(first.signal).catch(() => 'gone');
+      await pause(200);
+      const waiting = [request(), request(), request()];
+      await pause(200);
+      first.abort();
+      expect(await gone).toBe('gone');
+      await pause(200);
+      await lock.query('rollback');
+      const responses = await Promise.all(waiting);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(new Set(await Promise.all(responses.map((response) => response.text()))).size).toBe(1);
+    });
+    expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
+  } finally {
+    await lock.end();
+    await own.close();
+  }
+});
+
+test('another build uses other ETags', async () => {
+  mkdirSync('test/output', { recursive: true });
+  const folder = mkdtempSync(join('test/output', 'build-'));
+  const me = await createProvider();
+  await build({
+    ...{ entryPoints: ['src/app.ts'], outfile: join(folder, 'dist/app.mjs'), packages: 'external' },
+    ...{ bundle: true, format: 'esm', platform: 'node' },
+  });
+  // Of the server's own code, which is a level below its folder.
+  const tagBy = async (copy: string) => {
+    const { buildApp: built } = (await import(join(process.cwd(), folder, copy, 'parts/app.mjs'))) as {
+      buildApp: typeof buildApp;
+    };
+    const app = await built({ database, settings, version: 'test', limits, guards: allGuards });
+    const { headers } = await app.inject({ url: '/v2/courses', headers: { 'x-api-key': me.apiKey } });
+    await app.close();
+    return headers['etag'];
+  };
+  try {
+    for (const beside of ['migrations', 'package.json']) cpSync(beside, join(folder, beside), { recursive: true });
+    for (const copy of ['one', 'same', 'other']) {
+      cpSync(join(folder, 'dist/app.mjs'), join(folder, copy, 'parts/app.mjs'));
+      writeFileSync(join(folder, copy, 'main.js'), copy === 'other' ? '// Another build.' : '');
+    }
+    const tag = await tagBy('one');
+    expect(tag).toMatch(/^W\/"/);
+    expect(await tagBy('same')).toBe(tag);
+    expect(await tagBy('other')).not.toBe(tag);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

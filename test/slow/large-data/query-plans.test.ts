@@ -1,0 +1,290 @@
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { statementPrefix } from '../../../src/database/result-bounds.ts';
+import { buildDataset } from '../../bench/dataset.ts';
+import { collectFilterValues, buildListUrls } from '../../support/list-urls.ts';
+import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
+import {
+  connectionTo,
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  send,
+  sharedTestApp,
+} from '../../support/test-app.ts';
+
+// Large enough for the planner to see a difference: 1,000 courses, 10,000 course dates, 15,000 participants, 5,000 orders.
+const size = 0.05;
+
+type Plan = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+};
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+test(
+  'no list query scans or sorts a large table, and named statements use generic plans',
+  { timeout: 300_000 },
+  async () => {
+    const name = await ownDatabase();
+    const testApp = await openTestApp(openTestDatabase(name, { statementMs: 120_000 }));
+    const once = new Client(connectionTo(name));
+    await once.connect();
+    await once.query(
+      "set plan_cache_mode = 'force_generic_plan'; set random_page_cost = 1.1; set timezone = 'Europe/Oslo'",
+    );
+    try {
+      const { apiKey, providerId } = await buildDataset(testApp.database, size);
+      const { pool } = testApp.database;
+      const one = async (text: string) =>
+        (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
+      const filterValues = await collectFilterValues(testApp.database, providerId);
+      const tenants = await pool.query<{ name: string; rows: number }>(
+        `select c.relname as name, c.reltuples as rows from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
+        where c.relkind = 'r' and c.relpages > 20`,
+      );
+      const large = new Map<string, number>();
+      for (const { name: table } of tenants.rows) {
+        large.set(table, Number(await one(`select count(*) as value from ${table} where provider_id = $1`)));
+      }
+      expect([...large.keys()].sort()).toEqual(
+        expect.arrayContaining(['course_dates', 'courses', 'orders', 'participants']),
+      );
+
+      const indexes = new Map(
+        (
+          await pool.query<{ name: string; columns: string[] }>(
+            `select i.indexrelid::regclass::text as name, array(
+              select pg_get_indexdef(i.indexrelid, n, false) from generate_series(1, i.indnkeyatts) n) as columns
+            from pg_index i where i.indrelid::regclass::text = any($1)`,
+            [[...large.keys()]],
+          )
+        ).rows.map(({ name, columns }) => [name, columns]),
+      );
+
+      const found: string[] = [];
+      const named = new Map<string, RecordedStatement>();
+      const all = buildListUrls(testApp.app, filterValues);
+      for (const { path, question, url } of all) {
+        const request = async () => {
+          const { status } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+          expect([url, status]).toEqual([url, 200]);
+        };
+        // A text gets its name when it comes again.
+        const sent = [...(await recordStatements(request)), ...(await recordStatements(request))];
+        for (const statement of sent.filter(({ text }) => /^(with|select(?! count))/.test(text))) {
+          const part = question.includes('page=20') ? 2 : 5;
+          const mayBeRead = statement.text.startsWith('with "probe') ? few : 0;
+          // What a tag or another range selects of them is known when they are read.
+          const isRead = question.includes('tag_') || question.match(/_(min|max)=/g)?.length === 2;
+          const mayBeDropped = isRead ? mayBeRead : 0;
+          const errors = planErrors(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
+          // What has a name is planned once for all providers, in the end.
+          const forAll = statement.name ? await planForAllOf(statement) : undefined;
+          if (statement.name?.startsWith(statementPrefix.page)) named.set(statement.name, statement);
+          if (forAll) {
+            const more = [...planErrors(forAll, large, { part }), ...indexGaps(forAll, indexes)];
+            errors.push(...more.map((fault) => `for all, ${fault}`));
+          }
+          found.push(...errors.map((fault) => `${path} ${question}: ${fault}`));
+        }
+      }
+      // All of them in a range are found another way than few of them, and few another way than without a range.
+      const participantsBy = async (question: string) => {
+        const url = `/v2/participants?${question}`;
+        const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+        return JSON.parse(text) as { id: number }[];
+      };
+      const lastId = Number(await one('select max(id) as value from participants where provider_id = $1'));
+      for (const paging of [
+        '',
+        'page=3',
+        'limit=250&page=60',
+        `since_id=${lastId - 60}`,
+        `since_id=${lastId - 300}&page=2`,
+      ]) {
+        const items = await participantsBy(paging);
+        expect(items.length).toBeGreaterThan(50);
+        expect(await participantsBy(`updated_at_min=2000-01-01&${paging}`)).toEqual(items);
+      }
+      const day = `updated_at_min=${filterValues.values['updated_at_min']![1]}`;
+      const [first] = await participantsBy(`${day}&limit=1`);
+      for (const paging of ['limit=250', 'limit=250&page=2', 'limit=10&page=7']) {
+        const items = await participantsBy(`since_id=${first!.id - 1}&${paging}`);
+        expect(items.length).toBeGreaterThanOrEqual(10);
+        expect(await participantsBy(`${day}&${paging}`)).toEqual(items);
+      }
+      expect(await participantsBy(`${day}&since_id=${lastId - 20}`)).toHaveLength(20);
+      // A tag of many courses is met on the way through them.
+      const coursesBy = async (question: string) => {
+        const pages = await Promise.all(
+          [1, 2, 3, 4].map(async (page) => {
+            const url = `/v2/courses?limit=250&page=${page}&${question}`;
+            const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+            return JSON.parse(text) as { id: number; tags: { id: number }[] }[];
+          }),
+        );
+        return pages.flat();
+      };
+      const courses = await coursesBy('');
+      const tagged = courses.filter(({ tags }) => tags.some(({ id }) => id === filterValues.ids.tag));
+      expect(tagged.length).toBeGreaterThan(200);
+      expect(await coursesBy(`tag_ids=${filterValues.ids.tag}`)).toEqual(tagged);
+      const datesBy = async (question: string, page = 3) => {
+        const url = `/v2/coursedates?page=${page}&${question}${question.includes('limit=') ? '' : '&limit=250'}`;
+        const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
+        return JSON.parse(text) as { items: { coursedate_id: number }[]; pagination: { total_items: number } };
+      };
+      const carrying = tagged.map(({ id }) => id);
+      const ofTagged = `course_id=${carrying.join()}`;
+      const byTag = await datesBy(`tag_ids=${filterValues.ids.tag}&order_by=startdate`);
+      expect(byTag.items).toHaveLength(250);
+      expect(byTag).toEqual(await datesBy(`${ofTagged}&order_by=startdate`));
+      // In any order as well: the last ones were made last.
+      const madeLast = day.replace('updated', 'created');
+      const { items: firstOfDay } = await datesBy(`${madeLast}&limit=1`, 1);
+      const since = `since_id=${firstOfDay[0]!.coursedate_id - 1}`;
+      for (const order of [
+        'order_by=id',
+        'order_by=startdate',
+        'order_direction=desc',
+        'order_by=startdate&order_direction=desc',
+      ]) {
+        const paged = await datesBy(`${madeLast}&${order}`);
+        expect(paged.items).toHaveLength(250);
+        expect(paged).toEqual(await datesBy(`${since}&${order}`));
+        const later = `since_id=${firstOfDay[0]!.coursedate_id + 500}&${order}`;
+        expect(await datesBy(`${madeLast}&${later}`)).toEqual(await datesBy(later));
+        expect(await datesBy(`${madeLast}&start_date_at_min=2000-01-01&${order}`)).toEqual(paged);
+        expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
+      }
+      expect(await coursesBy(`tag_ids=${filterValues.ids.tag}&since_id=${tagged[0]!.id}`)).toEqual(tagged.slice(1));
+      // One more than are read and sorted, and as many.
+      for (const offset of [4_999, 5_000]) {
+        const moment = await one(
+          `select to_char(updated_at, 'YYYY-MM-DD HH24:MI:SS.US') as value from participants where provider_id = $1
+          order by id desc offset ${offset} limit 1`,
+        );
+        const items = await participantsBy(`updated_at_min=${moment}&updated_at_max=2100-01-01&limit=1`);
+        expect(items.map(({ id }) => id)).toEqual([lastId - offset]);
+      }
+      const readsOf = async (url: string, table: string, part: string) => {
+        const sent = await recordStatements(() =>
+          send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } }),
+        );
+        const nodes = nodesOf(await planOf(sent.find(({ text }) => text.includes(part))!));
+        return nodes.filter((node) => node['Relation Name'] === table && node['Actual Loops'] > 0);
+      };
+      // The next dates are skipped in an index alone.
+      const skipped = await readsOf('/v2/nextcoursedates?limit=100&page=4', 'course_dates', '"starts_at" asc');
+      expect(skipped.map((node) => [node['Node Type'], node['Index Name']])).toEqual([
+        ['Index Only Scan', 'course_dates_upcoming'],
+      ]);
+      // What is not behind the id is not looked at, however much of it lies in the range.
+      const url = `/v2/participants?updated_at_min=2000-01-01&since_id=${lastId - 20}`;
+      expect((await readsOf(url, 'participants', 'with "probe_0"')).map(rowsOf)).toEqual([20, 20]);
+      expect(all.length).toBeGreaterThan(80);
+      expect(found).toEqual([]);
+
+      // Planning is told to cost a tenth of what it does, as it weighs for ten times the rows.
+      await once.query('reset plan_cache_mode; set cpu_operator_cost = 0.00025');
+      const plannedAnew: string[] = [];
+      for (const statement of named.values()) {
+        await once.query(`prepare planned as ${statement.text}`);
+        for (let n = 0; n < 8; n += 1) await once.query(executed(statement));
+        const { rows } = await once.query<{ plans: number }>(
+          "select custom_plans::int as plans from pg_prepared_statements where name = 'planned'",
+        );
+        // PostgreSQL plans the first five anew, to compare.
+        if (rows[0]!.plans > 5) plannedAnew.push(statement.text);
+        await once.query('deallocate planned');
+      }
+      expect(named.size).toBeGreaterThan(40);
+      expect(plannedAnew).toEqual([]);
+      // Of so few rows a tenth is no more than a page; of a hundred times as many it would be planned anew.
+      expect([...named.values()].filter(({ text }) => / (limit|offset) \$/.test(text))).toEqual([]);
+
+      async function planOf({ text, values }: RecordedStatement) {
+        const { rows } = await pool.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({
+          text: `explain (analyze, timing off, format json) ${text}`,
+          values,
+        });
+        return rows[0]!['QUERY PLAN'][0]!.Plan;
+      }
+
+      async function planForAllOf(statement: RecordedStatement) {
+        await once.query(`prepare planned as ${statement.text}`);
+        try {
+          const { rows } = await once.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+            `explain (analyze, timing off, format json) ${executed(statement)}`,
+          );
+          return rows[0]!['QUERY PLAN'][0]!.Plan;
+        } finally {
+          await once.query('deallocate planned');
+        }
+      }
+    } finally {
+      await once.end();
+      await testApp.close();
+    }
+  },
+);
+
+test('every tenant table is part of the plan test', async () => {
+  const { database } = await sharedTestApp();
+  // A provider has one row of its state, and few keys.
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
+      where c.relkind = 'r' and c.relname not in ('provider_state', 'api_keys')
+        and a.attoptions is distinct from array['n_distinct=20'] and c.relnamespace = 'public'::regnamespace`,
+  );
+  expect(rows).toEqual([]);
+});
+
+/** So many in a range are read and sorted, whatever else is asked. */
+const few = 5_000;
+
+/** Who touches more than half of a table for a page, or sorts more than a part of it, goes through all that the school has; `large` tells the rows of each. */
+function planErrors(plan: Plan, large: Map<string, number>, { mayBeRead = 0, mayBeDropped = 0, part = 5 }) {
+  const most = (table: string) => (large.get(table) ?? Infinity) / 2;
+  return nodesOf(plan).flatMap((node) => {
+    const { 'Node Type': type, 'Relation Name': table = '', 'Rows Removed by Filter': dropped = 0 } = node;
+    const sorted = type.endsWith('Sort') ? rowsOf(node.Plans![0]!) : 0;
+    const rows = Math.max(...nodesOf(node).map((below) => large.get(below['Relation Name'] ?? '') ?? 0));
+    return [
+      ...(type === 'Seq Scan' && large.has(table) ? [`scans ${table}`] : []),
+      ...(dropped * node['Actual Loops'] > Math.max(most(table), mayBeDropped)
+        ? [`reads ${dropped} rows of ${table} for nothing`]
+        : []),
+      ...(rows > 0 && sorted > Math.max(rows / part, mayBeRead) ? [`sorts ${sorted} of ${rows} rows`] : []),
+    ];
+  });
+}
+
+/** Behind a column without a condition an index is read from end to end, however few rows come out of it. */
+function indexGaps(plan: Plan, indexes: Map<string, string[]>) {
+  return nodesOf(plan).flatMap(({ 'Index Name': name = '', 'Index Cond': condition }) => {
+    const columns = indexes.get(name);
+    if (!columns || condition === undefined) return [];
+    const has = columns.map((column) => new RegExp(`\\b${column.replaceAll('"', '')}\\b`).test(condition));
+    return has.lastIndexOf(true) > has.indexOf(false) && has.includes(false)
+      ? [`reads all of ${name} (${condition})`]
+      : [];
+  });
+}
+
+/** Executes what was prepared, with the values that were sent. */
+function executed({ values }: RecordedStatement) {
+  const bound = values.map((value) => literalOf(Array.isArray(value) ? `{${value.join()}}` : String(value)));
+  return `execute planned${bound.length > 0 ? `(${bound.join()})` : ''}`;
+}
+
+const literalOf = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+const rowsOf = (node: Plan) => node['Actual Rows'] * node['Actual Loops'];

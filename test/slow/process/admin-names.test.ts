@@ -1,0 +1,133 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { migrate } from 'drizzle-orm/node-postgres/migrator';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { allSent, startMailServer, openMailTestApp, readOutbox, startWorker } from '../../support/mail.ts';
+import { runCli, databaseUrl } from '../../support/processes.ts';
+import { asAdmin, connectionTo, type Provider } from '../../support/test-app.ts';
+
+const email = 'kari@people.example';
+const save = (me: Provider, fields: Record<string, unknown> = {}) =>
+  me.post('/v2/admin-users', { email, role_ids: [1], ...fields });
+const namesAt = async (me: Provider) =>
+  (await me.get('/v2/admin-users'))
+    .json<{ firstname: string; lastname: string }[]>()
+    .map(({ firstname, lastname }) => [firstname, lastname]);
+
+test("a person's name at one school is not shown at another", async () => {
+  const testApp = await openMailTestApp();
+  const [first, second, third] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
+  expect((await save(first, { firstname: 'Rude', lastname: 'Word' })).status).toBe(201);
+  const attached = await save(second, { firstname: 'Kari', lastname: 'Nordmann' });
+  expect([attached.status, attached.json()]).toMatchObject([200, { firstname: 'Kari', lastname: 'Nordmann' }]);
+  expect((await save(third)).json()).toMatchObject({ firstname: '', lastname: '', email });
+  expect([await namesAt(first), await namesAt(second), await namesAt(third)]).toEqual([
+    [['Rude', 'Word']],
+    [['Kari', 'Nordmann']],
+    [['', '']],
+  ]);
+  expect((await second.get('/v2/app-users')).json()).toMatchObject([{ firstname: 'Kari', lastname: 'Nordmann' }]);
+  const [{ id }] = (await second.get('/v2/admin-users')).json<[{ id: number }]>();
+  const customer = await second.post('/v2/customers', { title: 'Fjord Energy', seller_id: id });
+  const customerId = customer.json<{ customer_id: number }>().customer_id;
+  expect((await second.get(`/v2/customers/${customerId}`)).text).toMatch(/"seller":\{[^}]*"firstname":"Kari"/);
+
+  // A name that is empty can be given later; one that is there stays.
+  await save(third, { lastname: 'Nordmann' });
+  await save(third, { firstname: 'Kari', lastname: 'Hansen' });
+  await save(second, { firstname: 'Ola', lastname: 'Hansen' });
+  expect([await namesAt(second), await namesAt(third)]).toEqual([[['Kari', 'Nordmann']], [['Kari', 'Nordmann']]]);
+});
+
+test('a new member without a password is invited under the name used at that school', async () => {
+  const testApp = await openMailTestApp();
+  const [first, second, third] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
+  await save(first, { firstname: 'Rude', lastname: 'Word' });
+  await save(second, { firstname: 'Kari', lastname: 'Nordmann' });
+  await save(second, { send_invite: true });
+  expect((await readOutbox(testApp)).map(({ purpose }) => purpose)).toEqual(['invitation', 'invitation']);
+  const server = await startMailServer();
+  startWorker(testApp, { to: server.url });
+  await allSent(testApp);
+  const greeted = server.received.map(({ from, text }) => [from?.name, /Hello (\w+),/.exec(text ?? '')?.[1]]);
+  expect(new Map(greeted as [string, string][])).toEqual(
+    new Map([
+      [first.title, 'Rude'],
+      [second.title, 'Kari'],
+    ]),
+  );
+
+  await testApp.database.pool.query(`update admin_users set password_hash = 'x' where email = $1`, [email]);
+  expect((await save(third, { send_invite: true })).status).toBe(200);
+  expect(await readOutbox(testApp)).toHaveLength(2);
+});
+
+test('an operator renames an admin user at one school', async () => {
+  const testApp = await openMailTestApp();
+  const [first, second] = [await testApp.createProvider(), await testApp.createProvider()];
+  await save(first, { firstname: 'Rude', lastname: 'Word' });
+  await save(second, { firstname: 'Rude', lastname: 'Word' });
+  const etag = String((await first.get('/v2/admin-users')).headers['etag']);
+  const [{ id }] = (await first.get('/v2/admin-users')).json<[{ id: number }]>();
+  const rename = (user: number, lastname: string) =>
+    runCli(
+      ['user', 'rename', '--provider', String(first.id), '--admin-user', String(user)].concat([
+        '--firstname',
+        'Kari',
+        '--lastname',
+        lastname,
+      ]),
+      { DATABASE_URL: databaseUrl(testApp.name) },
+    );
+  expect(await rename(id, 'Nordmann')).toMatchObject({
+    code: 0,
+    stdout: `Admin user ${id} is Kari Nordmann at provider ${first.id}\n`,
+  });
+  expect([await namesAt(first), await namesAt(second)]).toEqual([[['Kari', 'Nordmann']], [['Rude', 'Word']]]);
+  expect((await first.get('/v2/admin-users', { 'if-none-match': etag })).status).toBe(200);
+  expect(await rename(id + 1, 'Nordmann')).toMatchObject({ code: 1, stderr: expect.stringContaining('not') });
+  expect((await rename(id, '')).code).not.toBe(0);
+});
+
+test("the migration copies a person's name to each membership", async () => {
+  const name = `booking_names_${process.pid}`;
+  await asAdmin(`create database ${name}`);
+  onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
+  const migrationsFolder = mkdtempSync(join(tmpdir(), 'booking-migrations-'));
+  onTestFinished(() => rmSync(migrationsFolder, { recursive: true }));
+  cpSync('migrations', migrationsFolder, { recursive: true });
+  const file = join(migrationsFolder, 'meta/_journal.json');
+  const journal = JSON.parse(readFileSync(file, 'utf8')) as { entries: { tag: string }[] };
+  const before = journal.entries.findIndex(({ tag }) => tag.endsWith('admin-names-by-membership'));
+  expect(before).toBeGreaterThan(0);
+  writeFileSync(file, JSON.stringify({ ...journal, entries: journal.entries.slice(0, before) }));
+
+  const client = new Client(connectionTo(name));
+  await client.connect();
+  onTestFinished(() => client.end());
+  await migrate(drizzle({ client }), { migrationsFolder });
+  await client.query(`
+    insert into providers (title, slug, created_at, updated_at)
+      values ('One', 'one', now(), now()), ('Two', 'two', now(), now());
+    insert into admin_users (email, firstname, lastname, created_at) values ('a@x.example', 'Kari', 'Nordmann', now());
+    insert into admin_memberships (provider_id, admin_user_id, created_at, updated_at)
+      select p.id, u.id, now(), now() from providers p, admin_users u`);
+  await migrateDatabase(connectionTo(name));
+  const { rows } = await client.query('select firstname, lastname from admin_memberships order by provider_id');
+  expect(rows).toEqual([
+    { firstname: 'Kari', lastname: 'Nordmann' },
+    { firstname: 'Kari', lastname: 'Nordmann' },
+  ]);
+});

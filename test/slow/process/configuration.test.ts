@@ -1,0 +1,217 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { openEmbeddedDatabase } from '../../../src/embedded-postgres/index.ts';
+import { describeError } from '../../../src/runtime/describe-error.ts';
+import { waitForDatabase } from '../../../src/runtime/store.ts';
+import { bookingBody } from '../../support/booking.ts';
+import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+const url = 'postgres://booking@localhost/booking';
+
+test.each([
+  ['DATABASE_URLL', 'did you mean DATABASE_URL?'],
+  ['DATABSE_URL', 'did you mean DATABASE_URL?'],
+  ['TRUST_PROXYS', 'did you mean TRUST_PROXY?'],
+  ['SMTP_URL_FILES', 'did you mean SMTP_URL_FILE?'],
+  ['BOOTSTRAP_API_KEY_PATH', 'did you mean BOOTSTRAP_API_KEY?'],
+  ['data_dir', 'did you mean DATA_DIR?'],
+  ['DATABASE_HOST', 'is not known and has no effect'],
+])('an unknown variable %s is logged without its value', (name, text) => {
+  const { warnings } = readConfig({ DATABASE_URL: url, [name]: 'secret' });
+  expect(warnings).toEqual([expect.stringContaining(text)]);
+  expect(warnings.join()).toContain(name);
+  expect(warnings.join()).not.toContain('secret');
+});
+
+test('an error names the unknown variable that may be its cause, without its value', () => {
+  const env = { NODE_ENV: 'production', DATABASE_URLL: 'secret' };
+  expect(() => readConfig(env)).toThrow(
+    /^The environment is not valid: DATABASE_URL is missing; .*\. The variable DATABASE_URLL is not known .*did you mean DATABASE_URL\?$/,
+  );
+  expect(() => readConfig(env)).not.toThrow('secret');
+});
+
+test('variables of other programs are not logged', () => {
+  const others = ['HOME', 'PATH', 'HOSTNAME', 'PORTS', 'PWD', 'MALLOC_ARENA_MAX', 'DATABASE_PORT_5432_TCP_ADDR'];
+  const kubernetes = ['DATABASE_SERVICE_HOST', 'SMTP_SERVICE_PORT', 'DATABASE_PORT', 'npm_config_cache'];
+  const env = Object.fromEntries([...others, ...kubernetes].map((name) => [name, 'x']));
+  expect(readConfig({ DATABASE_URL: url, ...env }).warnings).toEqual([]);
+});
+
+test.each([
+  ['ANSWER_CACHE_MB', 'RESPONSE_CACHE_MB'],
+  ['POOL_WAIT_MS', 'POOL_ACQUIRE_TIMEOUT_MS'],
+  ['WRITE_WAIT_MS', 'WRITE_LOCK_TIMEOUT_MS'],
+  ['STARTUP_WAIT_MS', 'DATABASE_CONNECT_TIMEOUT_MS'],
+  ['KEEP_ALIVE_MS', 'KEEP_ALIVE_TIMEOUT_MS'],
+  ['DRAIN_MS', 'SHUTDOWN_DRAIN_MS'],
+  ['STOP_MS', 'SHUTDOWN_TIMEOUT_MS'],
+  ['WRONG_KEYS_PER_MINUTE', 'INVALID_KEYS_PER_MINUTE'],
+] as const)('%s is a deprecated name of %s', (oldName, newName) => {
+  const read = (env: NodeJS.ProcessEnv) => readConfig({ DATABASE_URL: url, ...env });
+  const old = read({ [oldName]: '77' });
+  expect(old[newName]).toBe(77);
+  expect(old.warnings).toEqual([`The variable ${oldName} is deprecated; use ${newName}`]);
+
+  const both = read({ [oldName]: '77', [newName]: '78' });
+  expect(both[newName]).toBe(78);
+  expect(both.warnings).toEqual([`The variable ${oldName} is ignored, because ${newName} is set`]);
+
+  expect(read({ [oldName]: '' })).toMatchObject({ [newName]: read({})[newName], warnings: [] });
+  expect(read({ [newName]: '77' })).toMatchObject({ [newName]: 77, warnings: [] });
+  for (const mistyped of [`${oldName}X`, `${newName}X`]) {
+    const hint = `The variable ${mistyped} is not known and has no effect; did you mean ${newName}?`;
+    expect(read({ [mistyped]: 'secret' }).warnings).toEqual([hint]);
+  }
+});
+
+test('an error about a value that was set by a deprecated name says both names', () => {
+  const broken = { DATABASE_URL: url, ANSWER_CACHE_MB: 'much' };
+  expect(() => readConfig(broken)).toThrow('RESPONSE_CACHE_MB (set as ANSWER_CACHE_MB) must be integer');
+});
+
+test('a server starts with a deprecated name and logs one warning', async () => {
+  const server = await startServer({ DATABASE_URL: databaseUrl(await ownDatabase()), ANSWER_CACHE_MB: '1' });
+  expect(server.errors()).toBe('');
+  expect(server.output().match(/The variable ANSWER_CACHE_MB is deprecated; use RESPONSE_CACHE_MB/g)).toHaveLength(1);
+});
+
+test('secrets are read from files', () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'secret');
+  writeFileSync(file, `${url}\n`);
+  expect(readConfig({ DATABASE_URL_FILE: file }).DATABASE_URL).toBe(url);
+  expect(() => readConfig({ DATABASE_URL_FILE: file, DATABASE_URL: url })).toThrow('exclude each other');
+  expect(() => readConfig({ DATABASE_URL_FILE: join(folder, 'none') })).toThrow(
+    'DATABASE_URL_FILE names a file that cannot be read (ENOENT)',
+  );
+  writeFileSync(file, '\n');
+  expect(() => readConfig({ DATABASE_URL_FILE: file })).toThrow('DATABASE_URL_FILE names an empty file');
+  writeFileSync(file, 'x'.repeat(32));
+  expect(readConfig({ BOOTSTRAP_API_KEY_FILE: file, BOOTSTRAP_PROVIDER: 'A' }).BOOTSTRAP_API_KEY).toHaveLength(32);
+  writeFileSync(file, 'ftp://x');
+  expect(() => readConfig({ SMTP_URL_FILE: file })).toThrow('SMTP_URL must be an smtp or smtps address');
+});
+
+test('production never uses the embedded database or demo data by default', () => {
+  const production = { NODE_ENV: 'production' };
+  expect(() => readConfig(production)).toThrow('DATABASE_URL is missing; for the embedded database');
+  expect(readConfig({ ...production, EMBEDDED_DATABASE: 'true' })).toMatchObject({ DEMO_DATA: false, HOST: '0.0.0.0' });
+  expect(readConfig({ ...production, EMBEDDED_DATABASE: 'true', DEMO_DATA: 'true' })).toMatchObject({
+    DEMO_DATA: true,
+    HOST: '127.0.0.1',
+  });
+  expect(readConfig({})).toMatchObject({ DEMO_DATA: true, HOST: '127.0.0.1' });
+  expect(readConfig({ HOST: '0.0.0.0' })).toMatchObject({ DEMO_DATA: true, HOST: '0.0.0.0' });
+  expect(readConfig({ DATABASE_URL: url })).toMatchObject({ DEMO_DATA: false, HOST: '0.0.0.0' });
+});
+
+test.each(['postgres://booking:a/b#c@host/booking', 'postgres://booking:100%@host/booking', 'postgres://host:port/x'])(
+  '%s is not valid, and the error names DATABASE_URL',
+  (wrong) => expect(() => readConfig({ DATABASE_URL: wrong })).toThrow('DATABASE_URL is not a valid URL'),
+);
+
+test('a Unix socket is a valid DATABASE_URL', () => {
+  for (const right of ['postgres:///booking?host=/run/postgresql', 'postgres://booking:x@/booking?host=/run'])
+    expect(readConfig({ DATABASE_URL: right }).DATABASE_URL).toBe(right);
+});
+
+test('an unknown database ends the start without waiting', async () => {
+  // A wait of this length would exceed the time of the test.
+  const env = { DATABASE_URL: databaseUrl('no_such_database'), STARTUP_WAIT_MS: '3000000' };
+  const server = await startServer(env);
+  expect(await server.ended).toBe(1);
+  expect(server.errors()).toContain('database "no_such_database" does not exist');
+  expect(await runCli(['provider', 'list'], env)).toMatchObject({ code: 1 });
+});
+
+test('a wrong password ends a start without waiting', async () => {
+  const folder = temporaryFolder();
+  const hba_file = join(folder, 'hba.conf');
+  writeFileSync(hba_file, 'local all booking trust\nlocal all all scram-sha-256\n');
+  const embedded = await openEmbeddedDatabase({ dataDir: join(folder, 'data'), fsync: false, settings: { hba_file } });
+  onTestFinished(() => embedded.stop());
+  const admin = new Client(embedded.connection);
+  await admin.connect();
+  await admin.query(`create role other login password 'right'`);
+  await admin.end();
+  const reach = async (password: string | undefined) => {
+    const database = openTestDatabase('postgres', { connection: { ...embedded.connection, user: 'other', password } });
+    onTestFinished(() => database.close());
+    // A wait of this length would exceed the time of the test.
+    return waitForDatabase(database, 3_000_000).then(() => 'reached', describeError);
+  };
+  expect(await reach('right')).toBe('reached');
+  expect(await reach('wrong')).toBe('the database says: password authentication failed for user "other"');
+  expect(await reach(undefined)).toBe('the database asks for a password; DATABASE_URL has none');
+});
+
+test('the server and commands print the warning of an unknown variable', async () => {
+  const env = { DATABASE_URL: databaseUrl(await ownDatabase()), DATABASE_URLL: 'secret' };
+  const words = 'The variable DATABASE_URLL is not known and has no effect; did you mean DATABASE_URL?';
+  const server = await startServer(env);
+  expect(server.output()).toContain(words);
+  expect(server.output() + server.errors()).not.toContain('secret');
+  expect(await runCli(['provider', 'list'], env)).toMatchObject({ code: 0, stderr: `warning: ${words}\n` });
+});
+
+test('an address of another machine is an error that names HOST', async () => {
+  const server = await startServer({ DATABASE_URL: databaseUrl(await ownDatabase()), HOST: '192.0.2.1' });
+  expect(await server.ended).toBe(1);
+  expect(server.errors()).toContain('cannot listen on HOST 192.0.2.1 (EADDRNOTAVAIL)');
+  expect(server.errors()).not.toContain('database');
+});
+
+test('a missing certificate file is reported at start', async () => {
+  const DATABASE_URL = `postgres://booking@localhost/x?sslmode=verify-full&sslrootcert=/no/such.pem`;
+  const server = await startServer({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS: '3000000' });
+  expect(await server.ended).toBe(1);
+  expect(server.errors()).toContain('the file /no/such.pem cannot be read (ENOENT)');
+});
+
+test('a role with the documented grants can book; without a grant requests get 503', async () => {
+  const name = await ownDatabase();
+  const role = `runtime_${name}`;
+  const owner = new Client(connectionTo(name));
+  await owner.connect();
+  await asAdmin(`create role ${role} login password 'x'`);
+  onTestFinished(async () => {
+    await owner.query(`drop owned by ${role}`);
+    await owner.end();
+    await asAdmin(`drop role ${role}`);
+  });
+  const { 1: grants } = /```sql\n(grant usage on schema[^`]+)```/.exec(readFileSync('docs/operating.md', 'utf8'))!;
+  await owner.query(grants!.replaceAll('booking_runtime', role));
+
+  const DATABASE_URL = databaseUrl(name).replace(/\/\/[^@]*@/, `//${role}:x@`);
+  const key = 'k'.repeat(40);
+  const server = await startServer({
+    DATABASE_URL,
+    MIGRATE_ON_START: 'false',
+    BOOTSTRAP_API_KEY: key,
+    BOOTSTRAP_PROVIDER: 'A',
+  });
+  expect(server.errors()).toBe('');
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, any> };
+  };
+  const course = await post('/v2/courses', { title: 'Role', price_value: 100 });
+  expect(course.status).toBe(201);
+  const days = { start_at: '2099-05-01', end_at: '2099-05-02' };
+  const date = await post(`/v2/courses/${course.body['course_id']}/coursedates`, days);
+  expect(date).toMatchObject({ status: 201 });
+  expect(await post('/v2/booking', bookingBody(Number(date.body['coursedate_id'])))).toMatchObject({ status: 201 });
+
+  await owner.query(`revoke insert on courses from ${role}`);
+  expect((await post('/v2/courses', { title: 'Refused' })).status).toBe(503);
+  await expect.poll(() => server.output()).toContain('permission denied for table courses');
+});

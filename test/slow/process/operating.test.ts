@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { describeError } from '../../../src/runtime/describe-error.ts';
+import { openEmbeddedDatabase } from '../../../src/embedded-postgres/index.ts';
+import { Client, DatabaseError } from 'pg';
+import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { asAdmin, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
+
+const folder = join(import.meta.dirname, '../../../migrations');
+
+test('a landed migration is never edited or reordered, and a new one is recorded', () => {
+  const recorded = readFileSync(join(import.meta.dirname, '../../snapshots/migrations.sha256'), 'utf8');
+  const journal = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
+    entries: { idx: number; tag: string; when: number }[];
+  };
+  const sums = journal.entries.map(({ tag }) => {
+    const file = `${tag}.sql`;
+    return `${createHash('sha256')
+      .update(readFileSync(join(folder, file)))
+      .digest('hex')}  ${file}\n`;
+  });
+  expect(sums.join('')).toBe(recorded);
+  expect(journal.entries.map(({ idx }) => idx)).toEqual(journal.entries.map((_, n) => n));
+  const times = journal.entries.map(({ when }) => when);
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test('a role without DDL rights starts on a migrated database', async () => {
+  const name = await ownDatabase();
+  const role = `rows_only_${name}`;
+  const admin = openTestDatabase(name, { poolSize: 1 });
+  await admin.pool.query(`create role ${role} login password 'rows'`);
+  await admin.pool.query(`grant usage on schema drizzle to ${role}`);
+  await admin.pool.query(`grant select on drizzle.__drizzle_migrations to ${role}`);
+  onTestFinished(async () => {
+    await admin.pool.query(`drop owned by ${role}`);
+    await admin.pool.query(`drop role ${role}`);
+    await admin.close();
+  });
+  const connection = { ...inject('server'), database: name, user: role, password: 'rows' };
+  expect(await migrateDatabase(connection)).toEqual({ applied: 0 });
+});
+
+test('/ready names a read-only database', async () => {
+  const name = await ownDatabase();
+  await asAdmin(`alter database ${name} set default_transaction_read_only = on`);
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  const response = await testApp.app.inject('/ready');
+  expect([response.statusCode, response.json()]).toEqual([
+    503,
+    { status: 'not ready', reason: 'the database is read-only' },
+  ]);
+});
+
+test('/ready names a standby', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const open = () => openEmbeddedDatabase({ dataDir, fsync: false, settings: { wal_level: 'replica' } });
+  const primary = await open();
+  const client = new Client(primary.connection);
+  await client.connect();
+  const { rows } = await client.query<{ data_directory: string }>('show data_directory');
+  await client.end();
+  await migrateDatabase(primary.connection);
+  await primary.stop();
+  const { data_directory: home } = rows[0]!;
+  const { uid, gid } = statSync(home);
+  writeFileSync(join(home, 'standby.signal'), '');
+  chownSync(join(home, 'standby.signal'), uid, gid);
+
+  const standby = await open();
+  onTestFinished(() => standby.stop());
+  const testApp = await openTestApp(openTestDatabase('postgres', { connection: standby.connection }));
+  onTestFinished(testApp.close);
+  const answer = await testApp.app.inject('/ready');
+  expect([answer.statusCode, answer.json()]).toEqual([
+    503,
+    { status: 'not ready', reason: 'the database is a read-only standby' },
+  ]);
+});
+
+test('an unavailable lock is explained', () => {
+  const error = new DatabaseError('canceling statement due to lock timeout', 0, 'error');
+  error.code = '55P03';
+  expect(describeError(error)).toBe('another transaction holds a lock that this needs; try again later');
+});
+
+test('SIGHUP does not stop the server', async () => {
+  const server = await startServer({ DATABASE_URL: databaseUrl(inject('shared')) });
+  server.child.kill('SIGHUP');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect((await fetch(`${server.url}/live`)).status).toBe(200);
+});

@@ -1,0 +1,223 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fieldErrors } from '../../support/request-bodies.ts';
+import { listEndpoints, includeNames, hasParameter, type Endpoint } from '../../support/isolation.ts';
+import { runs } from '../../support/property-runs.ts';
+import {
+  includeParameter,
+  parametersFor,
+  type QueryParameter,
+  type Parameter,
+} from '../../support/query-parameters.ts';
+import { createVariedData, timestampsFor } from '../../support/varied-data.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
+
+const testApp = await sharedTestApp();
+const school = await createVariedData(testApp);
+const { me } = school;
+const numRuns = runs(0.2);
+const known = parametersFor(school);
+
+const reads = listEndpoints(testApp).filter(({ method }) => method === 'GET');
+const lists = reads.filter((endpoint) => hasParameter(endpoint, 'limit'));
+/** What a list answers nothing without. */
+const always: Record<string, string> = { '/v2/search-users': 'username', '/v2/batch/coursedates': 'course_ids' };
+/** How many items a page has; 75 where nothing is said. */
+const pages: Record<string, number> = {
+  '/v2/search-users': 250,
+  '/v2/nextcoursedates': 250,
+  '/v2/batch/coursedates': 25,
+};
+
+const namesOf = ({ operation }: Endpoint) =>
+  (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
+const parametersOf = (endpoint: Endpoint) =>
+  namesOf(endpoint).map((name): [string, Parameter] => [
+    name.replace('[]', ''),
+    name === 'include[]' ? includeParameter(includeNames(endpoint)) : known[name]!,
+  ]);
+
+/** Some parameters of a list, as they may be asked. */
+function questionTo(endpoint: Endpoint) {
+  const parameters = parametersOf(endpoint);
+  // What is under an own course is no partner's.
+  const isAsked = (name: string) => name !== 'partner_id' || !endpoint.path.includes('{');
+  const someOf = (role: Parameter['role'], most: number) => {
+    const those = parameters.filter(([name, parameter]) => parameter.role === role && isAsked(name));
+    const needed = those.filter(([name]) => name === always[endpoint.path]);
+    return fc
+      .subarray(those, { maxLength: Math.min(most, those.length) })
+      .chain((chosen) => fc.tuple(...[...new Set([...needed, ...chosen])].map(([, { good }]) => good)));
+  };
+  const question = { filters: someOf('filter', 3), settings: someOf('setting', 3), paging: someOf('paging', 3) };
+  return fc.record({ ...question, include: someOf('include', 1) });
+}
+type Question = {
+  filters: QueryParameter[];
+  settings: QueryParameter[];
+  paging: QueryParameter[];
+  include: QueryParameter[];
+};
+
+type Item = Record<string, any>;
+const idOf = (item: Item): number => item['coursedate_id'] ?? item['id'];
+
+function expectSchemaOf({ operation }: Endpoint) {
+  type Responses = Record<string, { content: Record<string, { schema: object }> }>;
+  const { responses } = operation as unknown as { responses: Responses };
+  const ajv = formats.default(new Ajv2020({ strict: false }));
+  const validate = ajv.compile(responses['200']!.content['application/json']!.schema);
+  return (body: unknown, query: string) =>
+    expect(validate(body), `${query} ${JSON.stringify(validate.errors)}`).toBe(true);
+}
+
+const startsWith = (text: string | null, word: unknown) =>
+  text?.toLowerCase().startsWith(String(word).toLowerCase()) === true;
+
+/** Whether a filter keeps an item, the nth of its list; undefined where the item does not show it. */
+function keeps(
+  { name, value }: QueryParameter,
+  settings: QueryParameter[],
+  item: Item,
+  n: number,
+): boolean | undefined {
+  const [, stampName, end] = /^(created_at|updated_at|exported_at)_(min|max)$/.exec(name) ?? [];
+  if (stampName !== undefined) {
+    const shown =
+      stampName in item ? item[stampName] : new Date(timestampsFor(n)[stampName as 'created_at']).toISOString();
+    const at = Date.parse(String(shown));
+    return end === 'min' ? at >= Number(value) : at < Number(value);
+  }
+  const { course, coursedate, user, seats, tags } = item;
+  switch (name) {
+    case 'since_id':
+      return idOf(item) > Number(value);
+    case 'coursedate_id':
+      return (coursedate?.id ?? item['coursedate_id']) === value;
+    case 'course_id':
+      if (Array.isArray(value)) return value.includes(item['course_id']);
+      return user ? course.id === value : undefined;
+    case 'customer_id':
+      return user ? user.customer?.id === value : undefined;
+    case 'user_id':
+      return user.id === value;
+    case 'status_id':
+      return item['status_id'] === value;
+    case 'has_participants':
+      return Number(seats.booking_status.num) + Number(seats.booking_status.num_waiting) > 0 === value;
+    case 'tag_ids': {
+      if (!tags) return undefined;
+      const isOn = (id: number) => tags.some((tag: { id: number }) => tag.id === id);
+      const all = settings.some((one) => one.name === 'tag_match' && one.value === 'all');
+      return all ? (value as number[]).every(isOn) : (value as number[]).some(isOn);
+    }
+    case 'email':
+      return String(item['email']).toLowerCase() === String(value).trim().toLowerCase();
+    case 'firstname':
+    case 'lastname':
+      return startsWith(item[name], value);
+    default:
+      return undefined;
+  }
+}
+
+test('the test knows every list parameter', () => {
+  const names = lists.flatMap(namesOf).filter((name) => name !== 'include[]');
+  expect(names.filter((name) => !(name in known))).toEqual([]);
+});
+
+describe.each(lists)('$name', (endpoint) => {
+  const [owner] = endpoint.path.startsWith('/v2/customers/') ? school.ids.customers : school.ids.courses;
+  const url = endpoint.path.replaceAll(/\{\w+\}/g, String(owner));
+  const expectSchema = expectSchemaOf(endpoint);
+  const queryOf = (query: QueryParameter[]) => query.map(({ text }) => text).join('&');
+  async function request(...asked: QueryParameter[]) {
+    const query = queryOf(asked);
+    const response = await me.get(`${url}?${query}`);
+    expect(response.status, `${query} ${response.text}`).toBe(200);
+    expect(response.headers).not.toHaveProperty('x-ignored-parameters');
+    const body = response.json<Item[] | { items: Item[]; pagination: { total_items: number } }>();
+    expectSchema(body, query);
+    return { body, query, items: Array.isArray(body) ? body : body.items };
+  }
+  const whole: QueryParameter = { name: 'limit', text: 'limit=250', value: 250 };
+  const exported: QueryParameter = { name: 'exported', text: 'exported=1', value: true };
+
+  test('combined filters give the intersection, pages are slices, and responses match the schema', async () => {
+    let answered = 0;
+    const check = async ({ filters, paging, include, ...question }: Question) => {
+      const implied = filters.some(({ name }) => name.startsWith('exported_at')) ? [exported] : [];
+      const settings = question.settings
+        .filter(({ name }) => implied.length === 0 || name !== 'exported')
+        .concat(implied);
+
+      const unfiltered = (await request(...settings, whole)).items;
+      let remaining = unfiltered.map(idOf);
+      for (const filter of filters) {
+        const alone = (await request(...settings, filter, whole)).items.map(idOf);
+        const existing = unfiltered.filter(
+          (item, n) => keeps(filter, settings, item, n + 1) ?? alone.includes(idOf(item)),
+        );
+        expect(alone, filter.text).toEqual(existing.map(idOf));
+        remaining = remaining.filter((id) => alone.includes(id));
+      }
+
+      const { body, query, items } = await request(...settings, ...filters, ...paging, ...include);
+      const number = (name: string, unasked: number) =>
+        Number(paging.find((one) => one.name === name)?.value ?? unasked);
+      const [limit, page] = [Math.min(number('limit', pages[url] ?? 75), 250), number('page', 1)];
+      expect(items.map(idOf), query).toEqual(remaining.slice((page - 1) * limit, page * limit));
+      if (!Array.isArray(body)) expect(body.pagination.total_items).toBe(remaining.length);
+      const embedded = include.flatMap(({ value }) => value as string[]).map((path) => path.split('.')[0]!);
+      for (const item of items) expect(Object.keys(item), query).toEqual(expect.arrayContaining(embedded));
+      answered += items.length;
+    };
+    await fc.assert(fc.asyncProperty(questionTo(endpoint), check), { numRuns });
+    expect(answered).toBeGreaterThan(numRuns / 4);
+  });
+
+  test('invalid parameters are named', async () => {
+    const parameters = parametersOf(endpoint);
+    const bad = fc
+      .subarray(parameters, { minLength: 1, maxLength: Math.min(3, parameters.length) })
+      .chain((chosen) =>
+        fc.tuple(...chosen.map(([name, { bad }]) => fc.constantFrom(...bad).map((text) => ({ name, text })))),
+      );
+    const refused = async (wrong: { name: string; text: string }[], right: QueryParameter[] = []) => {
+      const query = [...right, ...wrong].map(({ text }) => text).join('&');
+      const response = await me.get(`${url}?${query}`);
+      expect(response.status, query).toBe(400);
+      const notValid = parameters.map(([name]) => name).filter((name) => wrong.some((one) => one.name === name));
+      expect(fieldErrors(response), query).toEqual({ missing: [], notValid });
+    };
+    const needed = parameters.filter(([name]) => name === always[endpoint.path]);
+    for (const [name, { bad }] of parameters) {
+      const right = needed.filter(([other]) => other !== name).flatMap(([, { good }]) => fc.sample(good, 1));
+      for (const text of bad) await refused([{ name, text }], right);
+    }
+
+    const check = async (wrong: { name: string; text: string }[], question: Question) => {
+      const isRight = ({ name }: QueryParameter) => wrong.every((one) => one.name !== name);
+      await refused(wrong, Object.values(question).flat().filter(isRight));
+    };
+    await fc.assert(fc.asyncProperty(bad, questionTo(endpoint), check), { numRuns: runs(0.4) });
+  });
+});
+
+const unasked = reads.filter((endpoint) => namesOf(endpoint).length === 0 && !endpoint.path.includes('{'));
+test.each(unasked)('$name ignores unknown parameters and names them', async (endpoint) => {
+  const plain = await me.get(endpoint.path);
+  expectSchemaOf(endpoint)(plain.json(), '');
+  const names = fc.uniqueArray(fc.constantFrom('limit', 'page', 'since_id', 'include[]', 'x-y', 'created_at_min'), {
+    minLength: 1,
+  });
+  const check = async (asked: string[], value: string) => {
+    const query = asked.map((name) => `${name}=${encodeURIComponent(value)}`).join('&');
+    const response = await me.get(`${endpoint.path}?${query}`);
+    expect([response.status, response.text]).toEqual([200, plain.text]);
+    expect(response.headers['x-ignored-parameters']).toBe(asked.map((name) => name.replace('[]', '')).join(', '));
+  };
+  await fc.assert(fc.asyncProperty(names, fc.constantFrom('0', '1', 'x', '\0', '2026-02-30'), check), { numRuns });
+});

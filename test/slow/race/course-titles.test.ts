@@ -1,0 +1,90 @@
+import type { InjectOptions } from 'fastify';
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { allGuards } from '../../../src/core/context.ts';
+import {
+  connectionTo,
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  send,
+  type Provider,
+} from '../../support/test-app.ts';
+
+type Attempt = Pick<InjectOptions, 'method' | 'url' | 'payload'>;
+
+const titleOf = (n: number) => (n % 3 === 0 ? 'Racing' : ' RACING');
+const callers = Array.from({ length: 40 }, (_, n) => n);
+
+/** The ways to one title, each by many callers: what each of them sends. */
+const races: Record<string, (me: Provider) => Promise<Attempt[]>> = {
+  created: async () =>
+    callers.map((n) => ({
+      method: 'POST',
+      url: n % 4 < 2 ? '/v2/courses' : '/courses',
+      payload: { title: titleOf(n) },
+    })),
+  renamed: async (me) => {
+    const ids = await Promise.all(callers.map(() => me.course()));
+    return ids.map((id, n) => ({ method: 'PUT', url: `/v2/courses/${id}`, payload: { title: titleOf(n) } }));
+  },
+  activated: async (me) => {
+    const ids = await Promise.all(callers.map((n) => me.course({ title: titleOf(n), active: 0 })));
+    return ids.map((id) => ({ method: 'PUT', url: `/v2/courses/${id}`, payload: { active: 1 } }));
+  },
+};
+
+/** Races to one title at two servers on one database; how many got it. */
+async function winners(database: string, race: string, guarded: boolean) {
+  const locking = { lock: guarded, queue: guarded };
+  const guards = guarded ? allGuards : { ...allGuards, equalTitle: false };
+  const testApps = await Promise.all(
+    [0, 1].map(() => openTestApp(openTestDatabase(database, { locking, poolSize: 8 }), { guards })),
+  );
+  try {
+    const me = await testApps[0]!.createProvider();
+    const attempts = await races[race]!(me);
+    const responses = await Promise.all(
+      attempts.map((attempt, n) => send(testApps[n % 2]!.app, { ...attempt, headers: { 'x-api-key': me.apiKey } })),
+    );
+    expect(responses.filter(({ status }) => status >= 500)).toEqual([]);
+    return responses.filter(({ text }) => text.includes('course_id')).length;
+  } finally {
+    await Promise.all(testApps.map((testApp) => testApp.close()));
+  }
+}
+
+const each = test.each(Object.keys(races));
+
+each('of many concurrent equal titles exactly one is %s', async (race) => {
+  expect(await winners(await ownDatabase(), race, true)).toBe(1);
+});
+
+each('the index alone allows only one to be %s', async (race) => {
+  const database = await ownDatabase();
+  await dropTriggers(database);
+  expect(await winners(database, race, false)).toBe(1);
+});
+
+each('the check under the lock alone allows only one to be %s', async (race) => {
+  const database = await ownDatabase();
+  await execute(database, 'drop index courses_active_title');
+  expect(await winners(database, race, true)).toBe(1);
+});
+
+// A race need not go wrong each time.
+each('negative control: without lock, queue, check and index several are %s', { retry: 10 }, async (race) => {
+  const database = await ownDatabase();
+  await dropTriggers(database);
+  await execute(database, 'drop index courses_active_title');
+  expect(await winners(database, race, false)).toBeGreaterThan(1);
+});
+
+/** The triggers that refuse an unlocked write would refuse the negative control. */
+const dropTriggers = (database: string) => execute(database, 'drop function refuse_unlocked cascade');
+
+async function execute(database: string, statement: string) {
+  const client = new Client(connectionTo(database));
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}

@@ -1,0 +1,88 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import type { App } from '../../../src/app.ts';
+import type { Database } from '../../../src/database/client.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
+import { limits, openTestDatabase, openTestApp, send } from '../../support/test-app.ts';
+
+const branches = 16;
+
+/** A school with many sub-schools and another school; one list is read and two writes run at once. */
+async function openSchools() {
+  const lists = { atOnce: 1, waitMs: 30_000 };
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), { limits: { ...limits, lists } });
+  onTestFinished(testApp.close);
+  const [root, other] = [await testApp.createProvider(), await testApp.createProvider()];
+  const holders = [await testApp.createProvider(), await testApp.createProvider()] as const;
+  const keys: string[] = [];
+  for (let n = 0; n < branches; n += 1) {
+    const made = await root.post('/schools', { ...minimalSchool, title: `Branch ${n}` });
+    keys.push(made.json<{ api_key: string }>().api_key);
+  }
+  return { app: testApp.app as unknown as App, database: testApp.database, holders, keys: [...keys, other.apiKey] };
+}
+
+/** Promises that are kept when `open` is called. */
+function newGate() {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((done) => (open = done));
+  return { gate, open: () => open() };
+}
+
+/** Sends a request with each key; returns the place of the last key's answer among all. */
+async function placeOfLast(keys: string[], request: (key: string) => ReturnType<typeof send>, release: () => unknown) {
+  const finished: number[] = [];
+  const asking = keys.map(async (key, n) => {
+    expect((await request(key)).status).toBeLessThan(300);
+    finished.push(n);
+  });
+  await release();
+  await Promise.all(asking);
+  return finished.indexOf(keys.length - 1);
+}
+
+test("the lists of a school's sub-schools share its turns", async () => {
+  const { app, keys, holders } = await openSchools();
+  const { gate, open } = newGate();
+  const limiter = app.listCache.limiter!;
+  const held = limiter([], () => gate, { fairnessKey: holders[0].id });
+  let arrived = 0;
+  app.listCache.limiter = (...args) => {
+    arrived += 1;
+    return limiter(...args);
+  };
+  const place = await placeOfLast(
+    keys,
+    (key) => send(app, { url: '/v2/locations', headers: { 'x-api-key': key } }),
+    async () => {
+      await expect.poll(() => arrived, { timeout: 30_000 }).toBe(keys.length);
+      open();
+    },
+  );
+  await held;
+  expect(place).toBeLessThan(4);
+});
+
+test("the writes of a school's sub-schools share its turns", async () => {
+  const { app, database, keys, holders } = await openSchools();
+  const { gate, open } = newGate();
+  const held = holders.map(({ id }) => database.write([id], () => gate));
+  let arrived = 0;
+  const { withAudit } = database;
+  database.withAudit = (auditContext): Database => {
+    arrived += 1;
+    return withAudit(auditContext);
+  };
+  const place = await placeOfLast(
+    keys,
+    (key) =>
+      send(app, { method: 'POST', url: '/v2/course-tags', headers: { 'x-api-key': key }, payload: { title: 'A' } }),
+    async () => {
+      await expect.poll(() => arrived, { timeout: 30_000 }).toBe(keys.length);
+      await nextTurn();
+      open();
+    },
+  );
+  await Promise.all(held);
+  expect(place).toBeLessThan(6);
+});

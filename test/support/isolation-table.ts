@@ -1,0 +1,346 @@
+import { marker, type Owner } from './isolation.ts';
+
+type Ids = Owner['ids'];
+
+const below = (name: string, members: string[]) => members.map((member) => `${name}.${member}`);
+const visit = ['visit_address', 'visit_address2', 'visit_city', 'visit_zipcode'];
+const linked = ['title', 'catalog_url', 'external_booking_url'];
+const embeddedCourse = [...linked, 'external_more_info_url', 'price.comment', ...visit];
+const provider = below('provider', ['title', 'web_address', 'catalog_url']);
+const texts = ['audience', 'credits', 'description', 'duration', 'hotelInfo', 'lead', 'place', 'prerequisites'];
+const product = below('products', ['item_number', 'title', 'title_label']);
+const instructor = ['name', 'fullname', 'title', 'company', 'position'];
+const address = ['address', 'address2', 'address3', 'zipcode', 'city', 'state', 'county', 'full_address'];
+const labels = ['title', 'custom_title', 'long_text', 'short_text', 'short_text_2'];
+const location = [...address, ...labels, ...below('instructor', instructor)];
+const gathering = ['description', 'theme', ...below('instructors', instructor), ...below('location', location)];
+/** The texts of a course date and of a course that an approved partner may see. */
+const date = [
+  ...[...linked, ...provider, 'place.title_additional_info', 'bundle.title'],
+  ...below('course', [...embeddedCourse, ...product]),
+  ...[...below('location', location), ...below('gatherings', gathering), ...below('instructors', instructor)],
+  ...[...below('subinstances', linked), ...below('bundle.items', linked)],
+];
+const course = [...[...embeddedCourse, ...provider, ...product], ...below('descriptions', [...texts, 'submissions'])];
+
+export type Read = {
+  route: string;
+  /** What a 200 to the owner contains: its own data, or only data that all providers share. */
+  owner: 'own data' | 'shared data';
+  /** The status for any provider but the owner without partner parameters; the response never contains the owner's data. */
+  stranger: number;
+  /** The paths of the owner's texts that an approved partner sees with partner parameters; none by default. */
+  partner?: string[];
+};
+
+export const readTable: Read[] = [
+  { route: 'GET /v2/courses', owner: 'own data', stranger: 200, partner: course },
+  { route: 'GET /v2/courses/{id}', owner: 'own data', stranger: 404, partner: course },
+  { route: 'GET /v2/coursedates', owner: 'own data', stranger: 200, partner: date },
+  { route: 'GET /v2/nextcoursedates', owner: 'own data', stranger: 200, partner: date },
+  { route: 'GET /v2/batch/coursedates', owner: 'own data', stranger: 200, partner: date },
+  { route: 'GET /v2/courses/{course_id}/coursedates', owner: 'own data', stranger: 404, partner: date },
+  { route: 'GET /v2/courses/{course_id}/coursedates/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/locations', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/instructors', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/instructors/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/course-tags', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/customers', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/customers/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/customers/{id}/employees', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/course-users/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/search-users', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/orders', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/orders/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/orders/products', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/participants', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/participants/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/campaigns', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/campaigns/validate', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/campaigns/validate/{code}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/vouchers/validate', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/vouchers/validate/{code}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/admin-users', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/admin-roles', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/app-users', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/schools', owner: 'own data', stranger: 200 },
+  { route: 'GET /schools', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/durations', owner: 'shared data', stranger: 200 },
+];
+
+/** Includes (or a route with an include) that contain no text of the owner's, and the reason. */
+export const includesWithoutText: Record<string, string> = {
+  teaching_language: 'the same for all',
+  status: 'the same for all',
+  attendance: 'ids and timestamps',
+  'GET /v2/courses/{course_id}/coursedates course.customer': 'a public course has none',
+  'GET /v2/courses/{course_id}/coursedates/{id} course.customer': 'a public course has none',
+};
+
+/** Includes or routes that show nothing of the owner's to strangers even with the scope off, and the reason. */
+export const hiddenWithoutScope: Record<string, string> = {
+  ...includesWithoutText,
+  'GET /v2/durations': 'the same for all',
+  'GET /v2/schools': "the row of the key's own school, not a list",
+  'GET /schools': "the row of the key's own school, not a list",
+  labels: 'unset for other providers',
+  'course.reference_internal': 'unset for other providers',
+  'course.customer': 'unset for other providers',
+  'lines.database_relations.course': 'unset for other providers',
+  'lines.database_relations.participants': 'unset for other providers',
+  campaign: 'unset for other providers',
+};
+
+const school = { title: 'S', org_nr: '1', phone: '1', email_admin: 'a@b.example' };
+const wholeSchool = { ...school, post_address: 'a', post_zip: '1', post_city: 'c', active: 1 };
+const named = { firstname: 'Changed', lastname: 'Changed' };
+export const days = { start_at: '2031-06-10', end_at: '2031-06-12' };
+const meeting = { date: '2031-06-10', time_start: '09:00', time_end: '10:00' };
+const payment_method = 'invoice';
+const participant = { ...named, email: 'changed@x.example' };
+const email = `${marker}@x.example`;
+
+const dateBodies = ({ location, instructor, date }: Ids) => [
+  { location_id: location },
+  { instructors: [instructor] },
+  { parent_id: date },
+  { gatherings: [{ ...meeting, idLocation: location }] },
+  { gatherings: [{ ...meeting, instructors: [instructor] }] },
+  { title: 'Changed' },
+];
+
+export type Write = {
+  route: string;
+  /** The status that a stranger gets for each body. */
+  stranger: number[];
+  /** The statuses that a sub-school of the owner gets, if they differ. */
+  subSchool?: number[];
+  /** Bodies that refer to the owner's rows by every id, title and address. */
+  bodies: (ids: Ids) => object[];
+};
+
+export const writeTable: Write[] = [
+  {
+    route: 'POST /v2/booking',
+    stranger: [400, 400],
+    bodies: ({ date, customer, product }) => [
+      { coursedate_id: date, payment_method, participants: [participant] },
+      {
+        ...{ coursedate_id: date, customer_id: customer, campaign_code: marker, voucher_code: marker },
+        participants: [{ products: [product] }],
+      },
+    ],
+  },
+  {
+    route: 'PUT /v2/booking/{id}/deregister',
+    stranger: [404, 404],
+    bodies: () => [{}, { config: { with_fee: 1, send_receipt_email_to_participant: 1 } }],
+  },
+  { route: 'PUT /v2/participants/{id}', stranger: [404, 404], bodies: () => [{ no_show: 1 }, { idStatus: 4 }] },
+  {
+    route: 'POST /v2/courses',
+    stranger: [400, 201],
+    bodies: ({ customer, tag, label }) => [
+      { title: 'By ids', type: 'corporate', customer_id: customer, tags: [tag], labels: [label] },
+      { title: marker, tags: [{ title: marker }], labels: [{ title: marker }] },
+    ],
+  },
+  {
+    route: 'PUT /v2/courses/{id}',
+    stranger: [404, 404, 404],
+    bodies: ({ customer, tag, label }) => [
+      { text_lead: 'Changed' },
+      { type: 'corporate', customer_id: customer, tags: [tag], labels: [label] },
+      { title: marker, tags: [{ title: marker }], labels: [{ title: marker }] },
+    ],
+  },
+  { route: 'DELETE /v2/courses/{id}', stranger: [404], bodies: () => [{}] },
+  { route: 'POST /courses', stranger: [400], bodies: () => [{ title: marker }] },
+  {
+    route: 'POST /v2/courses/{course_id}/coursedates',
+    stranger: [404, 404, 404, 404, 404, 404],
+    bodies: (ids) => dateBodies(ids).map((body) => ({ ...days, ...body })),
+  },
+  {
+    route: 'PUT /v2/courses/{course_id}/coursedates/{id}',
+    stranger: [404, 404, 404, 404, 404, 404],
+    bodies: dateBodies,
+  },
+  { route: 'DELETE /v2/courses/{course_id}/coursedates/{id}', stranger: [404], bodies: () => [{}] },
+  { route: 'POST /v2/course-tags', stranger: [201], bodies: () => [{ title: 'Changed' }] },
+  {
+    route: 'POST /v2/locations',
+    stranger: [400, 201],
+    bodies: ({ instructor }) => [{ title: 'L', idInstructor: instructor }, { title: 'Changed' }],
+  },
+  {
+    route: 'PUT /v2/locations/{id}',
+    stranger: [404, 400],
+    bodies: ({ instructor }) => [{ title: 'Changed' }, { idInstructor: instructor }],
+  },
+  {
+    route: 'POST /v2/instructors',
+    stranger: [400, 201],
+    bodies: ({ adminUser }) => [{ ...named, idUser: adminUser }, named],
+  },
+  {
+    route: 'PUT /v2/instructors/{id}',
+    stranger: [404, 404, 404],
+    bodies: ({ adminUser }) => [{ phone: '1' }, { ...named, idUser: adminUser }, { idUser: null }],
+  },
+  { route: 'DELETE /v2/instructors/{id}', stranger: [404], bodies: () => [{}] },
+  { route: 'POST /v2/orders/{id}/export', stranger: [404], bodies: () => [{}] },
+  {
+    route: 'POST /v2/customers',
+    stranger: [400, 201],
+    bodies: ({ adminUser }) => [{ title: 'C', seller_id: adminUser }, { title: 'Changed' }],
+  },
+  {
+    route: 'PUT /v2/customers/{id}',
+    stranger: [404, 404],
+    bodies: ({ adminUser }) => [{ title: 'Changed' }, { seller_id: adminUser }],
+  },
+  { route: 'PUT /v2/schools', stranger: [200], bodies: () => [wholeSchool] },
+  { route: 'POST /schools', stranger: [200], subSchool: [400], bodies: () => [wholeSchool] },
+  {
+    route: 'POST /v2/check-user-credentials',
+    stranger: [200],
+    bodies: () => [{ username: marker, password: marker, create_login_url: true }],
+  },
+  {
+    route: 'POST /v2/admin-users',
+    stranger: [400, 200],
+    bodies: ({ role }) => [
+      { email, role_ids: [role] },
+      { email, role_ids: [1], ...named, position: 'Changed', booking_email: 'c@x.example' },
+    ],
+  },
+];
+
+/** A person is shared by all providers and attached by an e-mail that the caller already knows. */
+export const shownAfterWrite: Record<string, string[]> = { 'POST /v2/admin-users': ['email'] };
+
+/** The owner's row that a parameter refers to and, for a body, the whole body; or the reason why it refers to none. */
+export type IdParameter = [keyof Ids, ((id: number) => object)?] | string;
+let created = 0;
+const newTitle = () => `Title ${(created += 1)}`;
+const dateParameters = (
+  method: string,
+  path: string,
+  more: Record<string, IdParameter>,
+): Record<string, IdParameter> => {
+  const names: Record<string, IdParameter> = {
+    'query since_id': ['date'],
+    'query course_id[]': ['course'],
+    'query coursedate_id': ['date'],
+    'query status_id': 'the same for all',
+    'query partner_id': ['provider'],
+    'query tag_ids[]': ['tag'],
+    ...more,
+  };
+  return Object.fromEntries(Object.entries(names).map(([name, value]) => [`${method} ${path} ${name}`, value]));
+};
+const dateBodyParameters = (name: string, required: object): Record<string, IdParameter> => ({
+  [`${name} path course_id`]: ['course', () => ({ ...required, title: marker })],
+  [`${name} body place_id`]: 'the same for all',
+  [`${name} body status_id`]: 'the same for all',
+  [`${name} body location_id`]: ['location', (id) => ({ ...required, location_id: id })],
+  [`${name} body instructors`]: ['instructor', (id) => ({ ...required, instructors: [id] })],
+  [`${name} body parent_id`]: ['date', (id) => ({ ...required, parent_id: id })],
+  [`${name} body gatherings`]: ['location', (id) => ({ ...required, gatherings: [{ ...meeting, idLocation: id }] })],
+});
+/** Every parameter with an id: for a stranger, the owner's id and an unknown id give the same response. */
+export const idTable: Record<string, IdParameter> = {
+  'GET /v2/courses query since_id': ['course'],
+  'GET /v2/courses query customer_id': ['customer'],
+  'GET /v2/courses query tag_ids[]': ['tag'],
+  'GET /v2/courses query partner_id': ['provider'],
+  'POST /v2/courses body tags': ['tag', (id) => ({ title: newTitle(), tags: [id] })],
+  'POST /v2/courses body labels': ['label', (id) => ({ title: newTitle(), labels: [{ id }] })],
+  'POST /v2/courses body customer_id': [
+    'customer',
+    (id) => ({ title: newTitle(), type: 'corporate', customer_id: id }),
+  ],
+  'GET /v2/courses/{id} path id': ['course'],
+  'GET /v2/courses/{id} query partner_id': ['provider'],
+  'PUT /v2/courses/{id} path id': ['course', () => ({ text_lead: 'x' })],
+  'PUT /v2/courses/{id} body tags': ['tag', (id) => ({ tags: [id] })],
+  'PUT /v2/courses/{id} body labels': ['label', (id) => ({ labels: [{ id }] })],
+  'PUT /v2/courses/{id} body customer_id': ['customer', (id) => ({ type: 'corporate', customer_id: id })],
+  // The owner cannot delete it either: it has future participants.
+  'DELETE /v2/courses/{id} path id': ['course'],
+  'GET /v2/coursedates query since_id': ['date'],
+  'GET /v2/coursedates query course_id[]': ['course'],
+  'GET /v2/coursedates query coursedate_id': ['date'],
+  'GET /v2/coursedates query status_id': 'the same for all',
+  'GET /v2/coursedates query partner_id': ['provider'],
+  'GET /v2/coursedates query tag_ids[]': ['tag'],
+  'GET /v2/nextcoursedates query partner_id': ['provider'],
+  'GET /v2/nextcoursedates query tag_ids[]': ['tag'],
+  'GET /v2/locations query since_id': ['location'],
+  'POST /v2/locations body place_id': 'the same for all',
+  'POST /v2/locations body idInstructor': ['instructor', (id) => ({ title: 'L', idInstructor: id })],
+  'PUT /v2/locations/{id} path id': ['location', () => ({ city: 'x' })],
+  'PUT /v2/locations/{id} body place_id': 'the same for all',
+  'PUT /v2/locations/{id} body idInstructor': ['instructor', (id) => ({ idInstructor: id })],
+  'GET /v2/instructors query since_id': ['instructor'],
+  'GET /v2/instructors/{id} path id': ['instructor'],
+  'DELETE /v2/instructors/{id} path id': ['instructor'],
+  'POST /v2/instructors body idUser': ['adminUser', (id) => ({ ...named, idUser: id })],
+  'PUT /v2/instructors/{id} path id': ['instructor', () => ({ phone: '1' })],
+  'GET /v2/orders query since_id': ['order'],
+  'GET /v2/orders query course_id': ['course'],
+  'GET /v2/orders/{id} path id': ['order'],
+  'POST /v2/orders/{id}/export path id': ['toExport', () => ({})],
+  'GET /v2/orders/products query since_id': ['product'],
+  'GET /v2/participants/{id} path id': ['participant'],
+  'GET /v2/campaigns/validate/{code} query coursedate_id': ['date'],
+  'GET /v2/campaigns/validate/{code} query course_id': ['course'],
+  'GET /v2/campaigns/validate query coursedate_id': ['date'],
+  'GET /v2/campaigns/validate query course_id': ['course'],
+  'POST /v2/booking body coursedate_id': [
+    'date',
+    (id) => ({ coursedate_id: id, payment_method, participants: [participant] }),
+  ],
+  'POST /v2/booking body customer_id': ['customer', (id) => ({ customer_id: id })],
+  'POST /v2/booking body participants': ['product', (id) => ({ participants: [{ ...participant, products: [id] }] })],
+  'PUT /v2/booking/{id}/deregister path id': ['booking', () => ({})],
+  'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
+  'PUT /v2/participants/{id} body idStatus': 'the same for all',
+  'PUT /v2/participants/{id} body idPaid': 'the same for all',
+  'GET /v2/participants query since_id': ['participant'],
+  'GET /v2/participants query course_id': ['course'],
+  'GET /v2/participants query coursedate_id': ['date'],
+  'GET /v2/participants query customer_id': ['customer'],
+  'GET /v2/participants query user_id': ['user'],
+  'GET /v2/customers query since_id': ['customer'],
+  'GET /v2/customers/{id} path id': ['customer'],
+  'GET /v2/customers/{id}/employees path id': ['customer'],
+  'GET /v2/customers/{id}/employees query since_id': ['user'],
+  'POST /v2/customers body customer_reference_id': 'free text',
+  'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
+  'PUT /v2/customers/{id} path id': ['customer', () => ({ note: 'x' })],
+  'PUT /v2/customers/{id} body customer_reference_id': 'free text',
+  'PUT /v2/customers/{id} body seller_id': ['adminUser', (id) => ({ seller_id: id })],
+  'GET /v2/course-users/{id} path id': ['user'],
+  'GET /v2/search-users query since_id': ['user'],
+  ...dateParameters('GET', '/v2/courses/{course_id}/coursedates', { 'path course_id': ['course'] }),
+  ...dateParameters('GET', '/v2/batch/coursedates', { 'query course_ids[]': ['course'] }),
+  'GET /v2/courses/{course_id}/coursedates/{id} path course_id': ['course'],
+  'GET /v2/courses/{course_id}/coursedates/{id} path id': ['date'],
+  'DELETE /v2/courses/{course_id}/coursedates/{id} path course_id': ['course'],
+  'DELETE /v2/courses/{course_id}/coursedates/{id} path id': ['date'],
+  'PUT /v2/courses/{course_id}/coursedates/{id} path id': ['date', () => ({ title: marker })],
+  ...dateBodyParameters('POST /v2/courses/{course_id}/coursedates', days),
+  ...dateBodyParameters('PUT /v2/courses/{course_id}/coursedates/{id}', {}),
+  'PUT /v2/courses/{course_id}/coursedates/{id} body parent_id': 'none for a date that is a parent itself',
+  'PUT /v2/instructors/{id} body idUser': ['adminUser', (id) => ({ idUser: id })],
+  'POST /v2/admin-users body role_ids': ['role', (id) => ({ email: 'x@x.example', role_ids: [id], ...named })],
+};
+
+/** Query parameters that a list requires. */
+export const requiredQuery = ({ course }: Ids): Record<string, string> => ({
+  'GET /v2/campaigns/validate': `code=${marker}`,
+  'GET /v2/search-users': `lastname=${marker}`,
+  'GET /v2/batch/coursedates': `course_ids=${course}`,
+});

@@ -1,0 +1,127 @@
+import type { App } from '../../src/app.ts';
+import type { Database } from '../../src/database/client.ts';
+
+// Every list with each parameter that is documented, over the rows that the bench builds.
+
+/** One question of one list. */
+export type ListUrl = { path: string; question: string; url: string };
+
+type Values = Record<string, (string | number)[]>;
+type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
+type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> };
+type Parameter = { name: string; schema: { items?: { enum?: string[] } } };
+type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
+
+/** Ids and moments of the large provider, and what the parameters of the lists are asked with, by their names. */
+export async function collectFilterValues({ pool }: Database, providerId: number) {
+  const one = async (text: string) =>
+    (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
+  const ids: Ids = {
+    course: Number(await one('select min(id) + 7 as value from courses where provider_id = $1')),
+    date: Number(await one('select min(id) + 7 as value from course_dates where provider_id = $1')),
+    customer: Number(await one('select min(id) + 7 as value from customers where provider_id = $1')),
+    tag: Number(await one('select min(id) as value from tags where provider_id = $1')),
+    // Every fourth course has both.
+    otherTag: Number(await one('select min(id) + 1 as value from tags where provider_id = $1')),
+    deep: Number(await one('select max(id) - 200 as value from course_dates where provider_id = $1')),
+  };
+  const last = (span: string) =>
+    one(
+      `select to_char(max(updated_at) - interval '1 ${span}', 'YYYY-MM-DD HH24:MI:SS') as value from orders where provider_id = $1`,
+    );
+  const first = (table: string) =>
+    one(
+      `select to_char(min(updated_at) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
+    );
+  const firstHours = await Promise.all(
+    Object.entries(tables).map(async ([path, table]) => [path, await first(table)] as const),
+  );
+  // The last day is what a planner thinks to be spread among all ids.
+  return { ids, values: valuesFor(ids, await last('hour'), await last('day')), firstHours: new Map(firstHours) };
+}
+
+/** Of the lists with ranges of when their rows came about; each table's first hour is another one. */
+const tables = {
+  '/v2/courses': 'courses',
+  '/v2/coursedates': 'course_dates',
+  '/v2/courses/{course_id}/coursedates': 'course_dates',
+  '/v2/batch/coursedates': 'course_dates',
+  '/v2/locations': 'locations',
+  '/v2/orders': 'orders',
+  '/v2/orders/products': 'products',
+  '/v2/participants': 'participants',
+  '/v2/customers': 'customers',
+  '/v2/customers/{id}/employees': 'course_users',
+};
+
+const stamps = ['created_at', 'updated_at', 'exported_at'];
+
+/** Those of which the data has nothing ask for nothing. */
+function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: string, day: string): Values {
+  return {
+    ...{ limit: [75], page: [2, 20], since_id: [deep] },
+    ...Object.fromEntries(stamps.map((name) => [`${name}_min`, [hour, day, '2000-01-01']])),
+    ...{ start_date_at_min: ['now'], start_date_at_max: ['2024-01-05'] },
+    ...{ end_date_at_min: ['2027-12-27'], end_date_at_max: ['2024-01-05'] },
+    ...{ course_id: [course], course_ids: [course], coursedate_id: [date] },
+    ...{ customer_id: [customer], user_id: [course], tag_ids: [tag] },
+    ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'], order_by: ['startdate'] },
+    ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
+    ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
+    // Part of the address.
+    id: [],
+    // The school has no partners.
+    ...{ include_partners: [], partner_id: [] },
+    ...{ email: ['user17@company.example'], firstname: ['Ola'], lastname: ['Nordmann 12'], username: ['user12'] },
+  };
+}
+
+/** What a list will not answer without. */
+const required: Record<string, (ids: Ids) => string[]> = {
+  '/v2/batch/coursedates': ({ course }) => [`course_ids=${course}`],
+  '/v2/search-users': () => ['lastname=Nordmann 1'],
+};
+
+/** All questions, from the document: each parameter alone, beside an order, and beside a range. */
+export function buildListUrls(app: App, { ids, values, firstHours }: FilterValues): ListUrl[] {
+  const document = (app as unknown as { swagger(): Document }).swagger();
+  return Object.entries(document.paths).flatMap(([path, { get }]) => {
+    if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];
+    const firstHour = firstHours.get(path);
+    const valuesOf = (name: string) => {
+      const found = stamps.some((stamp) => name === `${stamp}_max`) ? firstHour && [firstHour] : values[name];
+      if (!found) throw new Error(`${name} is documented, and has no value here`);
+      return found;
+    };
+    const address = path.replace('{course_id}', String(ids.course)).replace('{id}', String(ids.customer));
+    const each = get.parameters.flatMap(({ name, schema }) =>
+      (name === 'include[]' ? schema.items!.enum! : valuesOf(name.replace('[]', ''))).map(
+        (value) => `${name}=${value}`,
+      ),
+    );
+    const always = required[path]?.(ids) ?? [];
+    const all = ['', ...each, ...both(each), ...besideRange(each, values)];
+    // Where a page ended is known afterwards, and who asks for a later one goes on from there: so the last ones first.
+    return all
+      .sort((a, b) => pageOf(b) - pageOf(a))
+      .map((question) => {
+        const besides = always.filter((one) => !question.startsWith(one.split('=')[0]!));
+        return { path, question, url: `${address}?${[...besides, question].filter(Boolean).join('&')}` };
+      });
+  });
+}
+
+const pageOf = (question: string) => Number(/^page=(\d+)/.exec(question)?.[1] ?? 0);
+
+/** An order beside a filter is where plans go wrong. */
+const both = (each: string[]) =>
+  each.includes('order_by=startdate')
+    ? each.filter((one) => !one.startsWith('order_')).map((one) => `${one}&order_by=startdate&order_direction=desc`)
+    : [];
+
+/** So is a range of nearly all, or of the last day, beside another filter or a place to go on from. */
+const besideRange = (each: string[], values: Values) => {
+  const ranges = values['updated_at_min']!.slice(1).map((value) => `updated_at_min=${value}`);
+  const others = each.filter((one) => !/^(updated_at|limit|include|order_)/.test(one));
+  return each.includes(ranges[0]!) ? ranges.flatMap((range) => others.map((one) => `${one}&${range}`)) : [];
+};

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { timestampsFor, type VariedData } from './varied-data.ts';
+
+/** A parameter as it stands in an address, and what it means. */
+export type QueryParameter = { name: string; text: string; value: unknown };
+
+/** What a query parameter may hold and what it may not, as the interface document has it. */
+export type Parameter = {
+  /** A filter keeps some of the items; a setting changes what the others mean. */
+  role: 'filter' | 'setting' | 'paging' | 'include';
+  good: fc.Arbitrary<QueryParameter>;
+  /** As it stands in an address. */
+  bad: string[];
+};
+type Kind = (name: string) => Omit<Parameter, 'role'>;
+
+const unstorable = ['%00', 'a%00', '%EF%BF%BD', '%ff', 'K%E6re', '100%', '%ed%a0%80'];
+const noWords = ['x', '__proto__', 'constructor', '2026-02-30', '1e400', ...unstorable];
+const noNumbers = ['-1', '1.5', '1e3', '0x1', '%2B5', '1%3B2', '9007199254740993', '9223372036854775808'];
+
+const query = (name: string, value: unknown): QueryParameter => ({
+  name,
+  text: `${name}=${encodeURIComponent(String(value))}`,
+  value,
+});
+/** One value: two of them, or a list, are refused. */
+const single =
+  (good: readonly unknown[], bad: string[]): Kind =>
+  (name) => ({
+    good: fc.constantFrom(...good).map((value) => query(name, value)),
+    bad: [
+      ...bad.map((value) => `${name}=${value}`),
+      ...good
+        .slice(0, 1)
+        .map((value) => encodeURIComponent(String(value)))
+        .flatMap((value) => [`${name}[]=${value}`, `${name}[0]=${value}`, `${name}=${value}&${name}=${value}`]),
+    ],
+  });
+const number = (good: readonly number[], bad: string[] = []) =>
+  single(good, [...noNumbers, '%205', ...noWords, ...bad]);
+const id = (good: readonly number[]) => number(good, ['0', '1,2']);
+const choice = (words: readonly string[]) => single(words, [...noWords, '1', words.join(',')]);
+
+const flags = { '1': true, TRUE: true, yes: true, '0': false, Off: false };
+const flag: Kind = (name) => ({
+  good: fc.constantFrom(...Object.entries(flags)).map(([word, value]) => ({ name, text: `${name}=${word}`, value })),
+  bad: single(['1'], ['2', '-1', 't', 'maybe', '%201', '01', 'null', ...noWords])(name).bad,
+});
+
+const spellings: ((name: string, values: readonly unknown[]) => string)[] = [
+  (name, values) => `${name}=${values.join(',')}`,
+  (name, values) => `${name}=${values.join('%2C%20')},`,
+  (name, values) => values.map((value) => `${name}[]=${String(value)}`).join('&'),
+  (name, values) => values.map((value, n) => `${name}%5B${n}%5D=${String(value)}`).join('&'),
+];
+const list =
+  (values: readonly unknown[], bad: string[]): Kind =>
+  (name) => ({
+    good: fc
+      .tuple(fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 4 }), fc.constantFrom(...spellings))
+      .map(([value, spell]) => ({ name, text: spell(name, value), value })),
+    bad: bad.flatMap((one, n) => [`${name}=${one}`, spellings[n % 4]!(name, [values[0], one])]),
+  });
+const ids = (good: readonly number[]) => list(good, ['0', ...noNumbers, ...noWords]);
+
+const zones = { Z: 0, '+01:00': 60, '+05:30': 330, '-01:30': -90 };
+const noMoments = ['2026-13-01', '0000-01-01', '10000-01-01', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00%2B15:00']
+  .concat(['infinity', 'yesterday', '20260101', '2026-1-1', '1767225600'])
+  .concat(noWords);
+/** An instant when one of the school's rows was made, exactly or a second beside. */
+const moment: Kind = (name) => ({
+  good: fc
+    .tuple(
+      fc.oneof(fc.nat(20), fc.nat(40)),
+      fc.constantFrom(0, 0, -1, 1),
+      fc.constantFrom(...Object.entries(zones)),
+      fc.constantFrom('T', ' '),
+    )
+    .map(([row, seconds, [zone, minutes], separator]) => {
+      const value = timestampsFor(row).created_at + seconds * 1_000;
+      const local = new Date(value + minutes * 60_000).toISOString();
+      return { ...query(name, `${local.slice(0, 10)}${separator}${local.slice(11, 19)}${zone}`), value };
+    }),
+  bad: single(['2026-01-01'], ['now', ...noMoments])(name).bad,
+});
+const starts = ['now', '2031-03-01', '2020-04-12 09:00:00', '2031-02-11T09:00:00+09:00', '2031-01-10T09:00Z'];
+const momentOrNow = single([...starts, '2020-01-10'], noMoments);
+
+const tooLong = 'x'.repeat(256);
+const keyword = (good: string[]) => single(good, [...unstorable, tooLong]);
+
+const ranges = (kind: Kind, ...names: string[]) =>
+  Object.fromEntries(names.flatMap((name) => [`${name}_min`, `${name}_max`]).map((name) => [name, kind]));
+const unknown = 999_999_999;
+
+/** The parameters of the lists by the names that the OpenAPI document gives them, for a school's own ids. */
+export function parametersFor({ ids: own }: VariedData): Record<string, Parameter> {
+  const filters: Record<string, Kind> = {
+    since_id: number([0, ...own.courses, ...own.dates, ...own.users, 2 ** 53 - 1]),
+    ...ranges(moment, 'created_at', 'updated_at', 'exported_at'),
+    ...ranges(momentOrNow, 'start_date_at', 'end_date_at'),
+    course_id: id([...own.courses, unknown]),
+    'course_id[]': ids([...own.courses, unknown]),
+    coursedate_id: id([...own.dates, unknown]),
+    customer_id: id([...own.customers, unknown]),
+    user_id: id([...own.users, unknown]),
+    'tag_ids[]': ids(own.tags),
+    status_id: number([1, 2, 3, 4], ['0', '5', '1,2']),
+    has_participants: flag,
+    email: keyword(['person1@PEOPLE.example', ' Person3@people.example ', 'person', 'nobody@x.example']),
+    firstname: keyword(['ÅS', 'åse', 'K', '%', 'x']),
+    lastname: keyword(['n', 'NORD', 'nilsen 50%', 'nilsen 5_', '_']),
+  };
+  const settings: Record<string, Kind> = {
+    ...{ include_deleted: flag, include_partners: flag, exported: flag, user_data: flag },
+    partner_id: id([own.provider, own.partner]),
+    description_language: choice(['en', 'no', 'sv-SE']),
+    tag_match: choice(['any', 'all']),
+    order_by: choice(['id', 'startdate']),
+    order_direction: choice(['asc', 'desc']),
+    username: keyword(['user', 'USER-', 'user-3']),
+    'course_ids[]': ids(own.courses),
+  };
+  const paging: Record<string, Kind> = {
+    limit: number([1, 2, 3, 5, 8, 250, 251, 10_000], ['0']),
+    page: number([1, 1, 2, 3, 4, 2_147_483_647], ['0', '2147483648']),
+    paginate: flag,
+  };
+  const named = (role: Parameter['role'], kinds: Record<string, Kind>) =>
+    Object.entries(kinds).map(([name, kind]) => [name, { role, ...kind(name.replace('[]', '')) }] as const);
+  return Object.fromEntries([...named('filter', filters), ...named('setting', settings), ...named('paging', paging)]);
+}
+
+/** `include[]` of a list that embeds these. */
+export const includeParameter = (paths: string[]): Parameter => ({
+  role: 'include',
+  ...list(paths, ['x', `${paths[0]!}.x`, paths[0]!.toUpperCase(), ...noWords])('include'),
+});

