@@ -2,7 +2,7 @@ import rateLimit from '@fastify/rate-limit';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
-import { compileCheck } from './schema/validator.ts';
+import { compileValidator } from './schema/validator.ts';
 import { Problem } from './core/errors.ts';
 import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
@@ -17,8 +17,8 @@ import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/list-limiter.ts';
 import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
-import { readable } from './pages/address.ts';
-import { my } from './pages/my.tsx';
+import { escapeInvalidPath } from './pages/address.ts';
+import { personalPagesPlugin } from './pages/my.tsx';
 import { serializeLargeItems, compileSerializer } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
 
@@ -77,7 +77,7 @@ export async function buildApp(options: AppOptions) {
   await app.register(bodies);
   await app.register(v2, { prefix: '/v2', ...services });
   await app.register(legacy, services);
-  await app.register(my, { prefix: '/my', ...services });
+  await app.register(personalPagesPlugin, { prefix: '/my', ...services });
   return app;
 }
 
@@ -95,7 +95,7 @@ function createServer({ limits, trustProxy = [], logger }: AppOptions) {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId,
-    rewriteUrl: ({ url = '/' }) => readable(url),
+    rewriteUrl: ({ url = '/' }) => escapeInvalidPath(url),
     frameworkErrors: handleFrameworkError,
     clientErrorHandler: handleClientError,
     // Long ids reach their route, which authenticates the request before it responds 404.
@@ -116,7 +116,7 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState) {
     if (raw.rawHeaders.length > 2 * maxHeaders)
       throw new Problem('headers_too_large', `There are more than ${maxHeaders} headers`);
   });
-  app.setValidatorCompiler(({ schema }) => compileCheck(schema as object));
+  app.setValidatorCompiler(({ schema }) => compileValidator(schema as object));
   app.setSerializerCompiler(({ schema, method }) =>
     compileSerializer(schema as object, { isRead: method === 'GET' || method === 'HEAD' }),
   );

@@ -58,7 +58,7 @@ command(program, 'demo', 'Load the demo data into an empty database').action((op
         throw new Problem('invalid', 'The demo data needs an empty database; this one has providers');
       return { json: { api_key: apiKey }, text: `Loaded the demo data. API key of the demo school: ${apiKey}` };
     },
-    { mayCreate: true },
+    { createEmbedded: true },
   ),
 );
 
@@ -80,7 +80,7 @@ command(provider, 'create', 'Create a provider with its first API key, which is 
         ].join('\n');
         return { json: { provider_id: created.providerId, api_key: created.apiKey }, text };
       },
-      { mayCreate: true },
+      { createEmbedded: true },
     ),
   );
 

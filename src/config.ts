@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import envSchema from 'env-schema';
 import { BlockList, isIP } from 'node:net';
 import { mayBeApiKey } from './lib/api-key.ts';
-import { asTitle, isAddress, isTitle } from './lib/text.ts';
+import { normalizeTitle, isEmailAddress, isTitle } from './lib/text.ts';
 import { readSecretFile, resolveDeprecated, unknownVariableWarnings } from './lib/environment.ts';
 import { languages } from './reference/language.ts';
 
@@ -126,7 +126,7 @@ export function readConfig(processEnv: NodeJS.ProcessEnv) {
   const variables = validate(readSecretFiles(env), sources);
   const trustProxy = toRanges(variables.TRUST_PROXY);
   const { PUBLIC_URL, CATALOG_URL, BOOTSTRAP_PROVIDER: title } = variables;
-  const providerTitle = title === undefined ? undefined : asTitle(title);
+  const providerTitle = title === undefined ? undefined : normalizeTitle(title);
   const problems = [
     ...urlProblems({ PUBLIC_URL, CATALOG_URL }),
     ...(trustProxy.every(isRange) ? [] : ['TRUST_PROXY must list addresses or CIDR ranges']),
@@ -196,7 +196,7 @@ const urlProblems = (urls: Record<string, string | undefined>) =>
 
 const mailProblems = ({ SMTP_URL, MAIL_FROM }: Variables) => [
   ...(SMTP_URL === undefined || isSmtpUrl(SMTP_URL) ? [] : ['SMTP_URL must be an smtp or smtps address']),
-  ...(MAIL_FROM === undefined || isAddress(MAIL_FROM) ? [] : ['MAIL_FROM must be an e-mail address alone']),
+  ...(MAIL_FROM === undefined || isEmailAddress(MAIL_FROM) ? [] : ['MAIL_FROM must be an e-mail address alone']),
 ];
 
 const bootstrapProblems = ({ BOOTSTRAP_API_KEY: key }: Variables, title: string | undefined) => [

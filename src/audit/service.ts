@@ -21,7 +21,7 @@ export type AuditSelection = { providerId: number | null; since: string | null; 
 const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
 /** Newest first; a `since` without offset is in the service's time zone. */
-export async function auditEntries(database: Database, { providerId, since, limit }: AuditSelection) {
+export async function listAuditEntries(database: Database, { providerId, since, limit }: AuditSelection) {
   const rows = await execute<AuditEntry>(toQueryable(database), listEntries, [providerId, since, limit]);
   return rows.map((row) => ({ ...row, at: dateTimeOrNull(row.at)! }));
 }

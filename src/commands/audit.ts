@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { auditEntries } from '../audit/service.ts';
+import { listAuditEntries } from '../audit/service.ts';
 import { command, count, id, run, table, timestamp, type Options } from './connect.ts';
 
 type ListOptions = Options & { provider?: number; since?: string; limit: number };
@@ -14,7 +14,7 @@ export function auditCommands(program: Command) {
       run(options, async ({ database, getCtx }) => {
         const { provider = null, since = null, limit } = options;
         if (provider !== null) await getCtx(provider);
-        const entries = await auditEntries(database, { providerId: provider, since, limit });
+        const entries = await listAuditEntries(database, { providerId: provider, since, limit });
         const rows = entries.map((entry) => ({ ...entry, item_ids: entry.item_ids.join(',') || null }));
         return { json: entries, text: table(rows, 'No entries') };
       }),

@@ -3,8 +3,8 @@ import { Client } from 'pg';
 import { readConfig, type Config } from '../config.ts';
 import type { Ctx } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
-import { readMoment } from '../lib/timestamps.ts';
-import { asTitle, isTitle } from '../lib/text.ts';
+import { parseTimestamp } from '../lib/timestamps.ts';
+import { normalizeTitle, isTitle } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
 import { raiseOomScore } from '../runtime/oom-score.ts';
@@ -38,7 +38,7 @@ export async function run(
   raiseOomScore(config);
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   const acquireMs = Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS);
-  const store = await openStore(config, () => undefined, { mayCreate: false, acquireMs, ...storeOptions });
+  const store = await openStore(config, () => undefined, { createEmbedded: false, acquireMs, ...storeOptions });
   const interruption: { signal?: string } = {};
   try {
     const database = store.database.withAudit({ actor: 'operator', actorId: null, action });
@@ -127,7 +127,7 @@ export const count = (text: string) => {
   return Number(text);
 };
 export const title = (text: string) => {
-  const value = asTitle(text);
+  const value = normalizeTitle(text);
   if (!isTitle(value)) throw new InvalidArgumentError('It must have 1 to 255 characters.');
   return value;
 };
@@ -136,7 +136,7 @@ export const slug = (text: string) => {
   return text;
 };
 export const timestamp = (text: string) => {
-  const value = readMoment(text);
+  const value = parseTimestamp(text);
   if (value === undefined)
     throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
   return value;

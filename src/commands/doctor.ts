@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { clocksAhead, clockWarning, type ClockAhead } from '../database/clock.ts';
-import { examine, type Report } from '../doctor/examine.ts';
+import { findClocksAhead, clockWarning, type ClockAhead } from '../database/clock.ts';
+import { checkCounters, type Report } from '../doctor/examine.ts';
 import { describeError } from '../runtime/describe-error.ts';
 import { command, id, run, table, type Options } from './connect.ts';
 
@@ -11,8 +11,11 @@ export function doctorCommand(program: Command) {
     .action((options: Options & { provider?: number; fix?: boolean }) =>
       run(options, async ({ database, getCtx }) => {
         if (options.provider !== undefined) await getCtx(options.provider);
-        const { failure, ...report } = await examine(database, { providerId: options.provider, fix: options.fix });
-        const ahead = await clocksAhead(database.pool, options.provider);
+        const { failure, ...report } = await checkCounters(database, {
+          providerId: options.provider,
+          fix: options.fix,
+        });
+        const ahead = await findClocksAhead(database.pool, options.provider);
         const text = [toText(report), ...clockLines(ahead)].join('\n');
         const result = { json: { ...report, clocks_ahead: ahead }, text };
         if (report.differences.length === 0 || report.fixed) return result;

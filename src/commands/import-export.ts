@@ -6,8 +6,8 @@ import { stringify } from 'csv-stringify';
 import { Problem } from '../core/errors.ts';
 import type { Database } from '../database/client.ts';
 import { exportLines } from '../import-export/export.ts';
-import { importLines, type Allowed, type ImportSummary } from '../import-export/import.ts';
-import { csvColumns, flatKinds } from '../import-export/record-types/index.ts';
+import { importLines, type AllowedScope, type ImportSummary } from '../import-export/import.ts';
+import { csvColumns, csvRecordTypes } from '../import-export/record-types/index.ts';
 import { csvLines, jsonLines } from '../import-export/lines.ts';
 import { toSettings } from '../runtime/store.ts';
 import { command, id, run, type CommandResult, type Options } from './connect.ts';
@@ -16,7 +16,7 @@ import { command, id, run, type CommandResult, type Options } from './connect.ts
 const importSession = { poolSize: 1, idleMs: 0, statementMs: 600_000, writeMs: 60_000 };
 
 const flatKind = (text: string) => {
-  if (!flatKinds.includes(text)) throw new InvalidArgumentError(`It must be one of ${flatKinds.join(', ')}.`);
+  if (!csvRecordTypes.includes(text)) throw new InvalidArgumentError(`It must be one of ${csvRecordTypes.join(', ')}.`);
   return text;
 };
 /** Further invalid lines are only counted. */
@@ -26,10 +26,10 @@ const allowed = (text: string) => {
   const names = text.split(',');
   if (!names.every((name) => ['partners', 'categories'].includes(name)))
     throw new InvalidArgumentError('It must be partners, categories or both with a comma between.');
-  return names as Allowed[];
+  return names as AllowedScope[];
 };
 
-const kindHelp = `record type of a .csv file: ${flatKinds.join(', ')}`;
+const kindHelp = `record type of a .csv file: ${csvRecordTypes.join(', ')}`;
 type FileOptions = Options & { provider: number; kind?: string };
 
 export function exchangeCommands(program: Command) {
@@ -43,7 +43,7 @@ export function exchangeCommands(program: Command) {
       allowed,
     )
     .option('--dry-run', 'validate the whole file without writing')
-    .action((file: string, options: FileOptions & { dryRun?: boolean; allow?: Allowed[] }) => {
+    .action((file: string, options: FileOptions & { dryRun?: boolean; allow?: AllowedScope[] }) => {
       const kind = csvKind(file, options);
       if (!existsSync(file)) throw new Problem('invalid', `File not found: ${file}`);
       return run(

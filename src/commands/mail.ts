@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describeError } from '../runtime/describe-error.ts';
-import { mails, retry, retryFailed } from '../mail/service.ts';
+import { listMails, retryMail, retryFailedMails } from '../mail/service.ts';
 import { command, count, id, run, table, type Options } from './connect.ts';
 
 type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
@@ -17,7 +17,7 @@ export function mailCommands(program: Command) {
       run(options, async ({ database, getCtx }) => {
         const { provider = null, failed = false, limit } = options;
         if (provider !== null) await getCtx(provider);
-        const rows = await mails(database, { providerId: provider, onlyFailed: failed, limit });
+        const rows = await listMails(database, { providerId: provider, onlyFailed: failed, limit });
         const emptyText = failed
           ? 'No mail failed permanently; `mail list` also shows mails waiting for a retry'
           : 'No mails';
@@ -33,9 +33,9 @@ export function mailCommands(program: Command) {
       retryCommand.error('error: specify either a mail id or --all-failed', { code: 'commander.conflictingOption' });
     }
     return run(options, async ({ database }) => {
-      if (mailId !== undefined) await retry(database, mailId);
+      if (mailId !== undefined) await retryMail(database, mailId);
       const { retried, failure } =
-        mailId === undefined ? await retryFailed(database) : { retried: 1, failure: undefined };
+        mailId === undefined ? await retryFailedMails(database) : { retried: 1, failure: undefined };
       return {
         ...{ json: { retried }, text: `Mails queued for retry: ${retried}` },
         ...(failure === undefined ? {} : { failure: `some mails could not be queued: ${describeError(failure)}` }),

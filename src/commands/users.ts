@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Problem } from '../core/errors.ts';
 import { invite } from '../mail/service.ts';
-import { isChoosable } from '../resources/auth/password-schema.ts';
+import { isValidLength } from '../resources/auth/password-schema.ts';
 import { setPassword } from '../resources/auth/password-service.ts';
 import { renameAdminUser } from '../resources/admin-users/service.ts';
 import { command, id, run, title, type Options } from './connect.ts';
@@ -23,7 +23,7 @@ export function userCommands(program: Command) {
     .requiredOption('--user <id>', 'id of the course user', id)
     .action(async (options: Options & { provider: number; user: number }) => {
       const password = await readPassword();
-      if (!isChoosable(password)) throw new Problem('invalid', 'A password must have 8 to 200 characters');
+      if (!isValidLength(password)) throw new Problem('invalid', 'A password must have 8 to 200 characters');
       await run(options, async ({ getCtx }) => {
         await setPassword(await getCtx(options.provider), options.user, password);
         const text = `Changed the password of course user ${options.user} and ended their sessions`;

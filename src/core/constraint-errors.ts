@@ -1,4 +1,4 @@
-import { getFailure } from '../database/errors.ts';
+import { classifyError } from '../database/errors.ts';
 import type { Problem } from './errors.ts';
 
 /** Replaces a constraint violation by the problem registered under the constraint's name. */
@@ -6,7 +6,7 @@ export async function mapConstraintErrors<T>(problems: Record<string, () => Prob
   try {
     return await work;
   } catch (error) {
-    const failure = getFailure(error);
+    const failure = classifyError(error);
     const toProblem = failure?.kind === 'rule' ? problems[failure.constraint] : undefined;
     throw toProblem ? toProblem() : error;
   }

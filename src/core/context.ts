@@ -43,8 +43,8 @@ export type PageHintStore = {
 /** Rows and bytes that a request may still read; `take` throws `ResultTooLarge` when they are exceeded. */
 export type Budget = {
   take(rows: number, bytes: number): void;
-  isSpent(): boolean;
-  bytesTaken(): number;
+  isExhausted(): boolean;
+  usedBytes(): number;
   /** Set while the response to a committed write is read; it is not limited. */
   isAfterWrite?: true;
 };

@@ -16,13 +16,13 @@ export type ProblemKind = keyof typeof statuses;
 export type ProblemStatus = (typeof statuses)[ProblemKind];
 
 /** One error with its code, for interfaces that respond with error codes. */
-export type Fault = { code: string; message: string };
+export type CodedError = { code: string; message: string };
 
 type Details = {
   /** Invalid fields in schema order, for interfaces that list them. */
   missing?: string[];
   notValid?: string[];
-  faults?: Fault[];
+  faults?: CodedError[];
   /** Seconds until a retry may succeed. */
   retryAfter?: number;
   cause?: unknown;
@@ -33,7 +33,7 @@ export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly missing: string[];
   readonly notValid: string[];
-  readonly faults: Fault[];
+  readonly faults: CodedError[];
   readonly retryAfter: number | undefined;
 
   constructor(kind: ProblemKind, message: string, details: Details = {}) {

@@ -5,7 +5,7 @@ import { queryBuilder } from './query-builder/index.ts';
 import { runTransaction } from './transaction.ts';
 import { createUnitOfWork, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
 
-export type { AuditContext as Doing } from './audit-log.ts';
+export type { AuditContext } from './audit-log.ts';
 export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
 // int8: ids stay below 2^53, and a string would fit no comparison.

@@ -6,7 +6,7 @@ export type ClockAhead = { provider_id: number | null; seconds: number };
 export type ClocksAhead = { count: number; seconds: number };
 
 /** Clocks that are more than a minute ahead, the furthest first. */
-export async function clocksAhead(pool: Pick<Pool, 'query'>, providerId?: number): Promise<ClockAhead[]> {
+export async function findClocksAhead(pool: Pick<Pool, 'query'>, providerId?: number): Promise<ClockAhead[]> {
   const { rows } = await pool.query<ClockAhead>(
     `select provider_id, floor(extract(epoch from changed_at - now()))::float8 as seconds
       from (select provider_id, changed_at from provider_state where $1::bigint is null or provider_id = $1

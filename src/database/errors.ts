@@ -41,7 +41,7 @@ const socketCodes = new Set([
 ]);
 
 /** The server rejected a prepared statement's name; nothing was executed. */
-export function isPreparingFault(error: unknown) {
+export function isPreparedStatementError(error: unknown) {
   const cause = getRootCause(error);
   return cause instanceof DatabaseError && preparingCodes.has(cause.code ?? '');
 }
@@ -50,11 +50,11 @@ const certificateCodes =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_|ERR_SSL_|ERR_OSSL_)/;
 
 /** Node rejects the database's certificate, or cannot use the client's. */
-export const isCertificateFault = (error: unknown): error is NodeJS.ErrnoException =>
+export const isCertificateError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && certificateCodes.test(getErrorCode(error));
 
 /** Classifies an error; undefined if it does not come from the database. */
-export function getFailure(error: unknown): Failure | undefined {
+export function classifyError(error: unknown): Failure | undefined {
   const cause = getRootCause(error);
   if (cause instanceof QueueTimeoutError) return { kind: 'unavailable' };
   if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', cause.constraint ?? '');
@@ -62,7 +62,7 @@ export function getFailure(error: unknown): Failure | undefined {
   // ENOENT of `open` is a missing certificate file, not a missing socket.
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
   if (socketCodes.has(code) && syscall !== 'open') return { kind: 'unavailable' };
-  if (isCertificateFault(cause)) return { kind: 'unavailable' };
+  if (isCertificateError(cause)) return { kind: 'unavailable' };
   // The driver's own errors have no code: lost connections and timeouts.
   if (
     /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Client was closed|Query read timeout|Cannot use a pool after|The server does not support SSL|There was an error establishing an SSL)/.test(
@@ -89,7 +89,7 @@ function fromSqlState(code: string, constraint: string): Failure {
 }
 
 /** The loggable part of an error: without `detail` and parameters, which hold row values. */
-export function describe(error: unknown) {
+export function toLoggableError(error: unknown) {
   const cause = getRootCause(error);
   if (!(cause instanceof DatabaseError)) return cause;
   const { code, constraint, table, column, routine } = cause;

@@ -2,7 +2,14 @@ import { getTableColumns, getTableName, is, SQL, sql, type Column } from 'drizzl
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { casing } from './query-builder/row-decoder.ts';
-import { namedBy, execute, type BoundStatement, type Queryable, type Statement, type Value } from './statements.ts';
+import {
+  hashedName,
+  execute,
+  type BoundStatement,
+  type Queryable,
+  type Statement,
+  type ParameterValue,
+} from './statements.ts';
 
 type Made = PgTable & { id: PgColumn };
 
@@ -34,7 +41,7 @@ export function prepareInsert<T extends Made>(table: T) {
     const places = Object.fromEntries(columns.map(([name]) => [name, sql.placeholder(name)]));
     const row = places as T['$inferInsert'];
     const { sql: text } = wording.insert(table).values(row).returning({ id: table.id }).toSQL();
-    return { name: namedBy('i_', text), text };
+    return { name: hashedName('i_', text), text };
   }
 }
 
@@ -46,4 +53,4 @@ export const insert = async (tx: Queryable, { values, ...statement }: BoundState
   (await execute<{ id: number }>(tx, statement, values))[0]!.id;
 
 const encoded = (column: Column, value: unknown) =>
-  value === undefined || value === null ? null : (column.mapToDriverValue(value) as Value);
+  value === undefined || value === null ? null : (column.mapToDriverValue(value) as ParameterValue);

@@ -5,12 +5,13 @@ import type { Pool, QueryResultRow } from 'pg';
 export type Statement = { name: string; text: string };
 
 /** A statement name derived from the text: `prefix` and 27 characters of its SHA-256. */
-export const namedBy = (prefix: string, text: string) => `${prefix}${hash('sha256', text, 'base64url').slice(0, 27)}`;
+export const hashedName = (prefix: string, text: string) =>
+  `${prefix}${hash('sha256', text, 'base64url').slice(0, 27)}`;
 
 /** Parameter types that the driver serializes without failing, so a pipelined statement is never skipped. */
-export type Value = string | number | boolean | null | undefined;
+export type ParameterValue = string | number | boolean | null | undefined;
 /** A statement with its parameters. */
-export type BoundStatement = Statement & { values: Value[] };
+export type BoundStatement = Statement & { values: ParameterValue[] };
 
 /** A transaction, or a pool. */
 export type Queryable = { $client: Pick<Pool, 'query'> };

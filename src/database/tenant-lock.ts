@@ -6,7 +6,7 @@ export type Lock = (client: PoolClient) => Promise<string>;
 type Timestamp = { at: string };
 
 /** SQL condition: the `api_keys` row with this alias is neither revoked nor expired. */
-export const opensSql = (key: string) =>
+export const activeKeySql = (key: string) =>
   `${key}.revoked_at is null and (${key}.expires_at is null or ${key}.expires_at > now())`;
 
 /** The clock never repeats or goes back, even if the system's does. */

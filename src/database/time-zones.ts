@@ -17,7 +17,7 @@ export async function loadTimeZones({ db }: { db: Reader }): Promise<Set<string>
 const isTimeZone = async (database: { db: Reader }, name: string) => (await loadTimeZones(database)).has(name);
 
 /** `['timezone']` if the zone is unknown, else empty; other types than text are reported by the schema. */
-export const zoneFaults = async (database: { db: Reader }, zone: unknown) =>
+export const findInvalidTimezone = async (database: { db: Reader }, zone: unknown) =>
   typeof zone === 'string' && zone !== '' && !(await isTimeZone(database, zone)) ? ['timezone'] : [];
 
 async function queryTimeZones(db: Reader) {

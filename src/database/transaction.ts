@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
-import { getFailure, isPreparingFault } from './errors.ts';
+import { classifyError, isPreparedStatementError } from './errors.ts';
 import { QueueTimeoutError } from './keyed-queue.ts';
 
 /**
@@ -36,9 +36,9 @@ export async function runTransaction<T>(
     return result;
   } catch (thrown) {
     const error = timeoutError ?? thrown;
-    if (isPreparingFault(error)) discardReason = error as Error;
+    if (isPreparedStatementError(error)) discardReason = error as Error;
     // No rollback on a lost or silent connection: it would only wait for the next timeout.
-    if (getFailure(error)?.kind === 'unavailable') discardReason = error as Error;
+    if (classifyError(error)?.kind === 'unavailable') discardReason = error as Error;
     else await rollback(client).catch((rollbackError: unknown) => (discardReason = rollbackError as Error));
     throw error;
   } finally {

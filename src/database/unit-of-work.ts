@@ -1,7 +1,7 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import type { AffectedItems, AuditLog } from './audit-log.ts';
-import { getFailure } from './errors.ts';
+import { classifyError } from './errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import { queryBuilder } from './query-builder/index.ts';
 import { settleInOrder } from './statements.ts';
@@ -114,7 +114,7 @@ async function withRetry<T>(until: number, attempt: () => Promise<T>): Promise<T
     try {
       return await attempt();
     } catch (error) {
-      if (getFailure(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
+      if (classifyError(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
     }
   }

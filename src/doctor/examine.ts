@@ -32,7 +32,7 @@ export type Report = {
 export type CheckResult = Report & { failure?: unknown };
 
 /** Compares stored counters with a recount, for one provider or all; `fix` stores the recounted values. */
-export async function examine(
+export async function checkCounters(
   database: Database,
   { providerId, fix = false }: { providerId?: number; fix?: boolean },
 ): Promise<CheckResult> {

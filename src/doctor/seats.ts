@@ -2,7 +2,7 @@ import { and, asc, eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { courseDates } from '../database/tables/coursedates.ts';
 import { participants } from '../database/tables/participants.ts';
-import { seat } from '../reference/statuses.ts';
+import { participantStatus } from '../reference/statuses.ts';
 import { matchesPage, type Check } from './check.ts';
 
 const withStatus = (status: number) => sql<string>`count(*) filter (where ${participants.statusId} = ${status})::text`;
@@ -15,10 +15,10 @@ const stored = {
   num_waiting: toText(courseDates.numWaiting),
 };
 const counted = {
-  num_confirmed: withStatus(seat.confirmed),
-  num_overbooked: withStatus(seat.overbooked),
-  num_unconfirmed: withStatus(seat.unconfirmed),
-  num_waiting: withStatus(seat.waiting),
+  num_confirmed: withStatus(participantStatus.confirmed),
+  num_overbooked: withStatus(participantStatus.overbooked),
+  num_unconfirmed: withStatus(participantStatus.unconfirmed),
+  num_waiting: withStatus(participantStatus.waiting),
 };
 
 /** Seat counters of course dates, recounted from participants. */

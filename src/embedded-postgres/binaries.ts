@@ -9,7 +9,7 @@ import { run } from './processes.ts';
 export type Binaries = { postgres: string; initdb: string; major: string };
 
 /** Finds the programs of the npm package; copies them if the database's user cannot access the package. */
-export async function findProgram(place: DataFolder): Promise<Binaries> {
+export async function findBinaries(place: DataFolder): Promise<Binaries> {
   const native = await findPackage();
   let result: Binaries | { failure: string } = { failure: 'its folder is read-only, or has a sign such as "' };
   if (isShellSafe(native) && createSymlinks(native)) result = await tryProgram(native, place);

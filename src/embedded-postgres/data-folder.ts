@@ -12,7 +12,7 @@ export type DataFolder = { home: string; data: string; socket: string; log: stri
  * Locates or creates the files in DATA_DIR/postgres. PostgreSQL does not run as root: started by root, it runs as another
  * user, and if that one cannot enter DATA_DIR, the files go to another folder, whose path is in DATA_DIR/database-location.
  */
-export async function findPlace(dataDir: string): Promise<DataFolder> {
+export async function locateDataFolder(dataDir: string): Promise<DataFolder> {
   const folder = createFolder(dataDir);
   const note = path.join(folder, 'database-location');
   const otherHome = readIfExists(note);

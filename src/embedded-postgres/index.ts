@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { toConnection, describeStartFailure, waitUntilReady } from './health-check.ts';
 import { withLock } from './lock.ts';
-import { checkSocketFolder, findPlace, isInitialized, type DataFolder } from './data-folder.ts';
+import { checkSocketFolder, locateDataFolder, isInitialized, type DataFolder } from './data-folder.ts';
 import { isAlive, waitUntil } from './processes.ts';
 import { ping, hasUsers, registerUser } from './client-pipes.ts';
 import { startWatchdog, findWatchdogPid, type ServerOptions } from './watchdog.ts';
@@ -28,7 +28,7 @@ export async function openEmbeddedDatabase({
   if (!['linux', 'darwin'].includes(process.platform)) {
     throw new Error(`The built-in database runs on Linux and macOS, not on ${process.platform}: set DATABASE_URL.`);
   }
-  const place = await findPlace(path.resolve(dataDir));
+  const place = await locateDataFolder(path.resolve(dataDir));
   let pipe = await connectOrStart(place, tuning);
 
   // The watchdog restarts the server; this timer restarts a killed watchdog.

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readIfExists } from './files.ts';
 import { prepareFolder, type DataFolder } from './data-folder.ts';
 import { childEnvironment, isAlive, isServerOf, waitUntil } from './processes.ts';
-import { findProgram } from './binaries.ts';
+import { findBinaries } from './binaries.ts';
 import { openPipeForWatchdog } from './client-pipes.ts';
 
 /**
@@ -92,7 +92,7 @@ export type ServerOptions = { fsync?: boolean; settings?: Record<string, string>
 /** Starts the watchdog, after stopping a server without one. Call under the lock. Returns the pipe's open write end. */
 export async function startWatchdog(place: DataFolder, { fsync = true, settings: extra = {} }: ServerOptions) {
   await prepareFolder(place);
-  const program = await findProgram(place);
+  const program = await findBinaries(place);
   const dataVersion = readIfExists(path.join(place.data, 'PG_VERSION'));
   if (dataVersion !== undefined && dataVersion !== program.major) {
     throw new Error(

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
 import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
-import { describe } from '../database/errors.ts';
+import { toLoggableError } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
 import { limitByAddress, type CountRequest } from './auth/address-limit.ts';
 import { methodNotAllowed } from './errors/method-not-allowed.ts';
@@ -44,7 +44,7 @@ export function healthRoutes(
     const reason = isShuttingDown.now
       ? 'draining'
       : await findUnreadyReason(database, timezone).catch((error: unknown) => {
-          request.log.warn({ err: describe(error) }, 'not ready');
+          request.log.warn({ err: toLoggableError(error) }, 'not ready');
           return 'the database cannot be reached';
         });
     if (reason === undefined) return { status: 'ready', ...(await getWarnings(database)) };

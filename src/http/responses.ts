@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../schema/types.ts';
 import type { Page } from '../lists/list-types.ts';
-import { exactDateTime } from '../lib/timestamps.ts';
+import { formatExactTimestamp } from '../lib/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
 import { getListSerializer } from './list-serializer.ts';
 
@@ -112,7 +112,7 @@ export function splitEnvelope({ page, limit }: Pick<Page<unknown>, 'page' | 'lim
 
 function setSyncHeader(request: FastifyRequest, reply: FastifyReply, { syncedThrough }: Page<unknown>) {
   const { updated_at_min } = request.query as { updated_at_min?: string };
-  if (updated_at_min !== undefined) reply.header('x-updated-through', exactDateTime(syncedThrough));
+  if (updated_at_min !== undefined) reply.header('x-updated-through', formatExactTimestamp(syncedThrough));
 }
 
 /** Past the end `previous_page` is the last page that has items. A truncated page has the page size of its next link. */

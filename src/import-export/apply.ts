@@ -5,7 +5,7 @@ import { Problem } from '../core/errors.ts';
 import type { Database, Tx } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
 import {
-  getName,
+  columnName,
   type BulkRecordType,
   type Fields,
   type Item,
@@ -129,8 +129,8 @@ function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof s
   const { name, columns } = getTableConfig(target.table);
   const standard = new Set(['provider_id', 'id', 'created_at', 'updated_at']);
   const written = new Set([
-    ...columns.map(getName).filter((column) => standard.has(column)),
-    ...target.columns.map(getName),
+    ...columns.map(columnName).filter((column) => standard.has(column)),
+    ...target.columns.map(columnName),
   ]);
   const names = sql.raw([...written].join(', '));
   const values = sql.raw([...written].map((column) => target.computed[column] ?? `v.${column}`).join(', '));

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import { Read, type Reading } from '../schema/types.ts';
+import { coercionKind, type CoercionKind } from '../schema/types.ts';
 import { addressPattern } from '../lib/text.ts';
 import { Amount, LocalTime, Percentage, TimeOfDay } from './record-types/value-formats.ts';
 
@@ -23,7 +23,7 @@ const rules: Record<string, string> = {
   username: 'a username, or an email in its place',
 };
 
-const coercedFormats: Partial<Record<Reading, string>> = {
+const coercedFormats: Partial<Record<CoercionKind, string>> = {
   day: 'a day such as 2026-12-31',
   'time-of-day': 'a time of day such as 09:00',
   'local-time': 'a day and time such as 2026-12-31 09:00',
@@ -69,7 +69,7 @@ function describeFormat(schema: TSchema | undefined): string | undefined {
   const { enum: values, items, pattern, format, maxLength, minLength = 0, minimum, maximum } = schema;
   const type = [schema['type']].flat().find((one) => one !== 'null') as string | undefined;
   if (Array.isArray(values)) return describeEnum(values.filter((value) => value !== null));
-  const coerced = coercedFormats[(schema as { [Read]?: Reading })[Read] ?? 'line'];
+  const coerced = coercedFormats[(schema as { [coercionKind]?: CoercionKind })[coercionKind] ?? 'line'];
   if (coerced) return coerced;
   if (format === 'date') return coercedFormats.day;
   if (typeof pattern === 'string')

@@ -1,13 +1,21 @@
 import type { Database } from '../database/client.ts';
-import { isBulk, getName, tableOf, type BulkRecordType, type Fields, type Item, type Part } from './record-type.ts';
-import { kinds } from './record-types/index.ts';
+import {
+  isBulk,
+  columnName,
+  tableName,
+  type BulkRecordType,
+  type Fields,
+  type Item,
+  type Part,
+} from './record-type.ts';
+import { recordTypes } from './record-types/index.ts';
 
 /** Items per query. */
 const pageSize = 500;
 
 /** Exports a provider as lines for `importLines`, with ids as refs and with password hashes. Not a snapshot. */
 export async function* exportLines(database: Database, providerId: number, only?: string): AsyncGenerator<Fields> {
-  for (const kind of kinds) {
+  for (const kind of recordTypes) {
     if (only !== undefined && kind.kind !== only) continue;
     const lines = isBulk(kind) ? exportBulk(database, providerId, kind) : await kind.export(database, providerId);
     for await (const line of lines) yield { kind: kind.kind, ...line };
@@ -32,14 +40,14 @@ async function* exportBulk(database: Database, providerId: number, kind: BulkRec
 function exportConditions(kind: BulkRecordType) {
   const parent = Object.values(kind.fields).find(({ to }) => to === kind.kind);
   if (parent === undefined) return ['true'];
-  const column = getName(parent.column);
+  const column = columnName(parent.column);
   return [`(t.${column} is null or t.${column} < t.id)`, `t.${column} > t.id`];
 }
 
 async function loadRows({ pool }: Database, item: Item, condition: string, values: unknown[]) {
   const overrides = Object.entries(item.exported ?? {}).map(([column, text]) => `'${column}', ${text}`);
   const { rows } = await pool.query<{ row: Fields }>(
-    `select to_jsonb(t) || jsonb_build_object(${overrides.join(', ')}) as row from ${tableOf(item)} t
+    `select to_jsonb(t) || jsonb_build_object(${overrides.join(', ')}) as row from ${tableName(item)} t
      where t.provider_id = $1 and ${condition}`,
     values,
   );
@@ -52,7 +60,7 @@ async function toLines(database: Database, providerId: number, item: Item, rows:
     ...('id' in row ? { ref: String(row['id']) } : {}),
     ...Object.fromEntries(
       Object.entries(item.fields).flatMap(([name, { column, to }]) => {
-        const value = row[getName(column)];
+        const value = row[columnName(column)];
         if (value === null || value === undefined) return [];
         return [[name, to === undefined ? value : toRef(value)]];
       }),
@@ -71,9 +79,9 @@ async function toLines(database: Database, providerId: number, item: Item, rows:
 
 /** Parts as they appear in a line, by owner id. */
 async function loadParts(database: Database, providerId: number, part: Part, ids: number[]) {
-  const owner = getName(part.owner);
+  const owner = columnName(part.owner);
   const item: Item = part.form === 'links' ? { table: part.other.table, fields: {} } : part.item;
-  const order = part.form === 'links' ? getName(part.other) : hasIds(part) ? 'id' : '1';
+  const order = part.form === 'links' ? columnName(part.other) : hasIds(part) ? 'id' : '1';
   const rows = await loadRows(database, item, `t.${owner} = any($2::bigint[]) order by ${order}`, [providerId, ids]);
   const lines = part.form === 'links' ? [] : await toLines(database, providerId, item, rows);
   const partsByOwner = new Map<number, unknown>();
@@ -81,9 +89,9 @@ async function loadParts(database: Database, providerId: number, part: Part, ids
     const id = row[owner] as number;
     const previous = partsByOwner.get(id);
     if (part.form === 'links')
-      partsByOwner.set(id, [...((previous as string[] | undefined) ?? []), toRef(row[getName(part.other)])]);
+      partsByOwner.set(id, [...((previous as string[] | undefined) ?? []), toRef(row[columnName(part.other)])]);
     else if (part.form === 'by-key')
-      partsByOwner.set(id, { ...(previous as Fields), [row[getName(part.key)] as string]: lines[n] });
+      partsByOwner.set(id, { ...(previous as Fields), [row[columnName(part.key)] as string]: lines[n] });
     else if (part.form === 'one') partsByOwner.set(id, lines[n]);
     else partsByOwner.set(id, [...((previous as Fields[] | undefined) ?? []), lines[n]]);
   });

@@ -1,11 +1,11 @@
 import type { Ctx, Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import type { Database } from '../database/client.ts';
-import { getFailure } from '../database/errors.ts';
+import { classifyError } from '../database/errors.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
 import { tableNames, writeLines, writeSingleLine } from './apply.ts';
 import { isBulk, type BulkRecordType } from './record-type.ts';
-import { kinds } from './record-types/index.ts';
+import { recordTypes } from './record-types/index.ts';
 import { createLineReader } from './line-reader.ts';
 import type { Line } from './lines.ts';
 import {
@@ -19,12 +19,12 @@ import {
   type BadLine,
 } from './staging.ts';
 
-export type Allowed = 'partners' | 'categories';
+export type AllowedScope = 'partners' | 'categories';
 export type ImportOptions = {
   /** Checks all lines but writes nothing. */
   dryRun?: boolean;
   /** Shared data that lines may change. Default: all. */
-  allow?: Allowed[];
+  allow?: AllowedScope[];
   onBadLine?: (bad: BadLine) => void;
   onProgress?: (summary: ImportSummary) => void;
 };
@@ -97,12 +97,12 @@ async function checkLines(
   }
   await indexStaging(database);
   summary.known = await deleteImported(database, ctx.providerId);
-  for (const bad of await findBadLines(database, ctx.providerId, kinds)) reportBadLine(bad);
+  for (const bad of await findBadLines(database, ctx.providerId, recordTypes)) reportBadLine(bad);
 }
 
 /** Stops at the first refused line, since later ones may refer to it. */
 async function writeAll({ database, ctx, summary, reportBadLine, onProgress }: ImportRun) {
-  for (const kind of kinds) {
+  for (const kind of recordTypes) {
     let [batchCount, nextAnalyze] = [0, 1];
     for (const { first, last } of await loadRanges(database, kind.kind, isBulk(kind) ? batchSize : 1)) {
       const { lines, refused } = isBulk(kind)
@@ -131,7 +131,7 @@ async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, first: number, last
   try {
     return { lines: await writeLines(ctx, kind, first, last) };
   } catch (error) {
-    const failure = getFailure(error);
+    const failure = classifyError(error);
     if (failure?.kind !== 'rule' && failure?.kind !== 'input') throw error;
     if (first === last) {
       const reason = failure.kind === 'rule' ? `Refused by the rule ${failure.constraint}` : 'A value is out of range';
@@ -159,7 +159,10 @@ async function withImportLock<T>({ pool }: Database, providerId: number, work: (
 }
 
 /** Replaces lines that change shared data without permission by a problem. */
-async function* withAllowedOnly(lines: AsyncIterable<Line> | Iterable<Line>, allow: Allowed[]): AsyncGenerator<Line> {
+async function* withAllowedOnly(
+  lines: AsyncIterable<Line> | Iterable<Line>,
+  allow: AllowedScope[],
+): AsyncGenerator<Line> {
   for await (const line of lines) {
     const fields = 'fields' in line ? line.fields : {};
     const needed =

@@ -1,19 +1,19 @@
 import type { TSchema } from '@sinclair/typebox';
-import { fieldsChecker } from '../schema/validator.ts';
+import { createFieldsParser } from '../schema/validator.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import { loadTimeZones } from '../database/time-zones.ts';
 import type { Database } from '../database/client.ts';
 import { describeExpected } from './expected-formats.ts';
 import { isBulk, lineSchema, toStagedRows, type ImportContext, type Fields, type RecordType } from './record-type.ts';
-import { kinds } from './record-types/index.ts';
+import { recordTypes } from './record-types/index.ts';
 import type { Line } from './lines.ts';
 import type { BadLine, StagedLine } from './staging.ts';
 
 /** A staged line, an error, or both: a bad line is staged as a placeholder. */
 type ReadLine = { staged?: StagedLine; bad?: BadLine };
 
-const recordTypesByKind = new Map(kinds.map((kind) => [kind.kind, kind]));
+const recordTypesByKind = new Map(recordTypes.map((kind) => [kind.kind, kind]));
 type Checker = { checker: (line: Fields) => Fields; schema: TSchema };
 const checkers = new Map<string, Checker>();
 
@@ -23,7 +23,7 @@ function getChecker(kind: RecordType): Checker {
   if (cached) return cached;
   const schema = lineSchema(kind);
   const names = new Set(['kind', ...Object.keys(schema.properties)]);
-  const check = fieldsChecker(schema);
+  const check = createFieldsParser(schema);
   const checker = (line: Fields) => {
     // A mistyped name would silently lose its value.
     const unknown = Object.keys(line).filter((name) => !names.has(name) && line[name] !== undefined);

@@ -87,13 +87,13 @@ export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Op
 });
 
 /** The column's name in the database. */
-export function getName(column: PgColumn): string {
+export function columnName(column: PgColumn): string {
   const name = columnNames.get(column) ?? (column.keyAsName ? toSnakeCase(column.name) : column.name);
   columnNames.set(column, name);
   return name;
 }
 const columnNames = new Map<PgColumn, string>();
-export const tableOf = (item: { table: PgTable }) => getTableName(item.table);
+export const tableName = (item: { table: PgTable }) => getTableName(item.table);
 
 /** A row to write: its values, and its unresolved references by column. */
 export type StagedRow = {
@@ -151,14 +151,14 @@ async function toItemRows(
   owner: Fields,
 ): Promise<StagedRow[]> {
   const derived = (await item.complete?.(fields, importContext, owner)) ?? {};
-  const row: StagedRow = { table: tableOf(item), data: {}, refs: { ...baseRefs }, ...own };
-  for (const [name, column] of Object.entries(item.derived ?? {})) row.data[getName(column)] = derived[name];
+  const row: StagedRow = { table: tableName(item), data: {}, refs: { ...baseRefs }, ...own };
+  for (const [name, column] of Object.entries(item.derived ?? {})) row.data[columnName(column)] = derived[name];
   for (const [name, { column, to }] of Object.entries(item.fields)) {
     const value = fields[name];
-    const valueOrDefault = value ?? (item.computed?.[getName(column)] === undefined ? columnDefault(column) : null);
-    if (to === undefined) row.data[getName(column)] = valueOrDefault;
-    else if (value !== undefined && value !== null) row.refs[getName(column)] = [to, value as string];
-    else row.data[getName(column)] = null;
+    const valueOrDefault = value ?? (item.computed?.[columnName(column)] === undefined ? columnDefault(column) : null);
+    if (to === undefined) row.data[columnName(column)] = valueOrDefault;
+    else if (value !== undefined && value !== null) row.refs[columnName(column)] = [to, value as string];
+    else row.data[columnName(column)] = null;
   }
   const parts = Object.entries(item.parts ?? {}).map(([name, part]) =>
     fields[name] === undefined ? Promise.resolve([]) : toPartRows(name, part, fields, importContext, own!),
@@ -173,10 +173,10 @@ async function toPartRows(
   importContext: ImportContext,
   own: OwnRef,
 ): Promise<StagedRow[]> {
-  const ownerRef = { [getName(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
+  const ownerRef = { [columnName(part.owner)]: [own.ref_kind, own.ref] as [string, string] };
   if (part.form === 'links') {
-    const other = getName(part.other);
-    const table = tableOf({ table: part.other.table });
+    const other = columnName(part.other);
+    const table = tableName({ table: part.other.table });
     const linkedRefs = [...new Set(owner[name] as string[])];
     return linkedRefs.map((ref) => ({ table, data: {}, refs: { ...ownerRef, [other]: [part.to, ref] } }));
   }
@@ -185,7 +185,7 @@ async function toPartRows(
     const ref = hasRef ? ((fields['ref'] as string | undefined) ?? `${own.ref}/${name}/${n + 1}`) : '';
     const partRef = hasRef ? { ref_kind: part.kind!, ref } : undefined;
     const itemRows = await toItemRows(part.item, fields, importContext, partRef, ownerRef, owner);
-    if (part.form === 'by-key') itemRows[0]!.data[getName(part.key)] = key;
+    if (part.form === 'by-key') itemRows[0]!.data[columnName(part.key)] = key;
     return itemRows;
   });
   return (await Promise.all(rows)).flat();

@@ -1,7 +1,7 @@
 import type { Database } from '../database/client.ts';
 import { caseFoldedSql } from '../database/tables/columns.ts';
 import { describeRule } from './expected-formats.ts';
-import { isBulk, getName, tableOf, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
+import { isBulk, columnName, tableName, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
 
 /** A line's rows, and its text that must be unique. */
 export type StagedLine = { line: number; kind: string; unique?: string; rows: StagedRow[]; bad?: boolean };
@@ -103,10 +103,10 @@ const repeatedTexts = `
 
 const existingTexts = (kind: BulkRecordType) => {
   const { field, among } = kind.unique!;
-  const column = `t.${getName(kind.fields[field]!.column)}`;
+  const column = `t.${columnName(kind.fields[field]!.column)}`;
   return `select r.line, null::int as first from import_rows r
     where r.kind = $2 and r.unique_text is not null and exists (
-      select from ${tableOf(kind)} t
+      select from ${tableName(kind)} t
       where t.provider_id = $1 and ${caseFoldedSql(column)} = ${caseFoldedSql('r.unique_text')}
         and ${among}
     ) order by 1`;

@@ -7,14 +7,14 @@ export type Location = {
 };
 
 /** Venue of a course date. */
-export type Whereabouts = {
+export type Venue = {
   isVirtual: boolean | null;
   location: Location | null;
   placeTitle: string | null;
   placeAdditionalInfo: string | null;
 };
 
-export const isOnline = ({ isVirtual, location }: Whereabouts) => isVirtual === true || location?.isVirtual === true;
+export const isOnline = ({ isVirtual, location }: Venue) => isVirtual === true || location?.isVirtual === true;
 
 /** Address lines; blank parts are omitted. */
 export function locationLines(location: Location | null): string[] {
@@ -24,7 +24,7 @@ export function locationLines(location: Location | null): string[] {
 }
 
 /** Lines of a venue: the location's address or else the place's title, then additional info. */
-export function placeLines({ location, placeTitle, placeAdditionalInfo }: Whereabouts): string[] {
+export function venueLines({ location, placeTitle, placeAdditionalInfo }: Venue): string[] {
   const lines = locationLines(location);
   return withoutBlank([...(lines.length > 0 ? lines : [placeTitle]), placeAdditionalInfo]);
 }

@@ -13,16 +13,16 @@ export function toMinorUnits(text: string): Minor {
 }
 
 /** Formats 123450 as `1234.50`, the stored form. */
-export function amountText(minor: Minor): string {
+export function toDecimal(minor: Minor): string {
   const digits = String(minor < 0n ? -minor : minor).padStart(3, '0');
   return `${minor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 /** The number in responses; exact below 2^53 hundredths. */
-export const amount = (minor: Minor) => Number(minor) / 100;
+export const toNumber = (minor: Minor) => Number(minor) / 100;
 
 /** The percentage (at most two decimals) of an amount, rounded half away from zero. */
-export function toPercent(minor: Minor, percentage: string): Minor {
+export function percentageOf(minor: Minor, percentage: string): Minor {
   const [numerator, denominator] = [minor * toMinorUnits(percentage), 10_000n];
   const half = numerator < 0n ? -denominator / 2n : denominator / 2n;
   return (numerator + half) / denominator;

@@ -1,7 +1,7 @@
 const controls = /[\p{Cc}\u2028\u2029]/u;
 
 /** Replaces each whitespace run that contains control characters or line breaks by a space; removes it at both ends. */
-export function asLine(text: string): string {
+export function toSingleLine(text: string): string {
   if (!controls.test(text)) return text;
   return text.replace(/[\s\p{Cc}]+/gu, (run: string, index: number) => {
     if (!controls.test(run)) return run;
@@ -10,11 +10,11 @@ export function asLine(text: string): string {
 }
 
 /** Normalizes line breaks to `\n` and removes control characters except tabs. */
-export const asLines = (text: string) =>
+export const normalizeLineBreaks = (text: string) =>
   text.replace(/\r\n|[\r\v\f\u0085\u2028\u2029]/g, '\n').replace(/[^\P{Cc}\t\n]/gu, '');
 
 /** The stored form of a title: one line, trimmed, in Unicode NFC. */
-export const asTitle = (text: string) => asLine(text).trim().normalize('NFC');
+export const normalizeTitle = (text: string) => toSingleLine(text).trim().normalize('NFC');
 
 /** 1 to 255 code points. */
 export const isTitle = (text: string) => text !== '' && Array.from(text).length <= 255;
@@ -23,4 +23,4 @@ export const isTitle = (text: string) => text !== '' && Array.from(text).length 
 export const addressPattern =
   '^[^\\s@<>()[\\]\\\\,;:"\\u0000-\\u001f\\u007f-\\u009f]+@[^\\s@<>()\\\\,;"\\u0000-\\u001f\\u007f-\\u009f]+$';
 const address = new RegExp(addressPattern, 'u');
-export const isAddress = (text: string) => address.test(text);
+export const isEmailAddress = (text: string) => address.test(text);

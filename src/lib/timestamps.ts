@@ -6,7 +6,7 @@ const pattern =
  * `timestamptz` literal. Without an offset it is in the service's time zone. Truncates to microseconds. A space before
  * the offset is allowed; a space instead of its sign is an unescaped `+`. Undefined if it is not a valid date and time.
  */
-export function readMoment(text: string): string | undefined {
+export function parseTimestamp(text: string): string | undefined {
   const match = pattern.exec(text);
   if (!match) return undefined;
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction, offset = ''] = match;
@@ -19,8 +19,8 @@ export function readMoment(text: string): string | undefined {
 }
 
 /** As `readMoment`, limited so that the year is within 1 to 9999 in every time zone. */
-export function readStoredMoment(text: string): string | undefined {
-  const moment = readMoment(text);
+export function parseStoredTimestamp(text: string): string | undefined {
+  const moment = parseTimestamp(text);
   return moment !== undefined && moment >= '0001-01-03' && moment < '9999-12-30' ? moment : undefined;
 }
 
@@ -32,21 +32,21 @@ export function isDate(year: number, month: number, day: number) {
 }
 
 /** Parses `yyyy-mm-dd`; undefined if invalid. */
-export function readDay(text: string): string | undefined {
+export function parseDay(text: string): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   return isDate(Number(year), Number(month), Number(day)) ? text : undefined;
 }
 
 /** Parses `hh:mm` or `hh:mm:ss` into `hh:mm:ss`; undefined if invalid. */
-export function readTimeOfDay(text: string): string | undefined {
+export function parseTimeOfDay(text: string): string | undefined {
   const [, time, second = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];
   return time && `${time}${second}`;
 }
 
 /** Parses `yyyy-mm-dd` or `yyyy-mm-dd hh:mm[:ss]`, also with `T`; undefined if invalid. */
-export function readLocalTime(text: string): string | undefined {
+export function parseLocalTime(text: string): string | undefined {
   const [date = '', time, ...rest] = text.split(/[T ]/);
-  const [day, timeOfDay] = [readDay(date), readTimeOfDay(time ?? '')];
+  const [day, timeOfDay] = [parseDay(date), parseTimeOfDay(time ?? '')];
   if (time === undefined) return day;
   return day !== undefined && timeOfDay !== undefined && rest.length === 0 ? `${day} ${timeOfDay}` : undefined;
 }
@@ -65,11 +65,11 @@ function readOffset(input: string): string | undefined {
  * Formats PostgreSQL's `2026-07-01 09:00:00.123456+02` as `2026-07-01T09:00:00+02:00`. The session's time zone has
  * already been applied.
  */
-export function dateTime(stored: string): string {
+export function formatTimestamp(stored: string): string {
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${getOffset(stored)}`;
 }
 
-export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : dateTime(stored));
+export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : formatTimestamp(stored));
 
 /** `yyyy-mm-dd hh:mm:ss`, the format of admin users, instructors and vouchers. */
 export const plainDateTime = (stored: string) => stored.slice(0, 19);
@@ -77,7 +77,7 @@ export const plainDateTime = (stored: string) => stored.slice(0, 19);
 export const plainDateTimeOrNull = (stored: string | null) => (stored === null ? null : plainDateTime(stored));
 
 /** As `dateTime`, with the fraction, for clients that sync from this time. */
-export function exactDateTime(stored: string): string {
+export function formatExactTimestamp(stored: string): string {
   const fraction = /\.\d+/.exec(stored)?.[0] ?? '';
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${getOffset(stored)}`;
 }

@@ -2,7 +2,7 @@ import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-o
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { bytesRead, ResultTooLarge, statementPrefix } from '../database/result-bounds.ts';
-import { namedBy } from '../database/statements.ts';
+import { hashedName } from '../database/statements.ts';
 import { equalsAnyTenant } from './tenant-predicate.ts';
 
 /** Identifies one row among all providers' rows. */
@@ -78,7 +78,7 @@ export function batchLoader<Found>(
     try {
       return await pageQuery(context, '', () => byPlaceholders, values);
     } catch (error) {
-      if (!(error instanceof ResultTooLarge) || context.budget?.isSpent()) throw error;
+      if (!(error instanceof ResultTooLarge) || context.budget?.isExhausted()) throw error;
       if (ids.length === 1) {
         const query = context.budget?.isAfterWrite ? queryAfterWrite : itemQuery;
         return query(context, '', () => byPlaceholders, values);
@@ -124,7 +124,7 @@ function prepareOnce<Found>(
     let query = ofDatabase.get(statementKey);
     if (!query) {
       const built = build({ db }, predicate());
-      query = built.prepare(namedBy(prefix, built.toSQL().sql));
+      query = built.prepare(hashedName(prefix, built.toSQL().sql));
       ofDatabase.set(statementKey, query);
     }
     const rows = await query.execute(values);

@@ -10,8 +10,8 @@ export function newBudget(): Budget {
   let { embedded, bytes } = answerBudget;
   const isSpent = () => embedded < 0 || bytes < 0;
   return {
-    isSpent,
-    bytesTaken: () => answerBudget.bytes - bytes,
+    isExhausted: isSpent,
+    usedBytes: () => answerBudget.bytes - bytes,
     take(rows, size) {
       embedded -= rows;
       bytes -= size;
@@ -22,8 +22,8 @@ export function newBudget(): Budget {
 
 const budgetAfterWrite: Budget = {
   take: () => undefined,
-  isSpent: () => false,
-  bytesTaken: () => 0,
+  isExhausted: () => false,
+  usedBytes: () => 0,
   isAfterWrite: true,
 };
 
@@ -75,7 +75,7 @@ export async function loadFitting<K extends { id: number }, T>(
     try {
       const budget = newBudget();
       const loaded = await load(budget, keys.slice(0, count));
-      return { loaded, count, bytes: budget.bytesTaken() };
+      return { loaded, count, bytes: budget.usedBytes() };
     } catch (error) {
       if (!(error instanceof ResultTooLarge)) throw error;
       if (count <= 1) throw itemTooLarge(keys[0]?.id);

@@ -1,9 +1,9 @@
 import type { Settings } from '../core/context.ts';
-import { spanEnds, toDateSpan, type Span } from '../lib/date-format.ts';
-import { isOnline, placeLines, type Location } from '../lib/address-format.ts';
-import { isAddress } from '../lib/text.ts';
+import { spanEnds, toDateSpan, type DateSpan } from '../lib/date-format.ts';
+import { isOnline, venueLines, type Location } from '../lib/address-format.ts';
+import { isEmailAddress } from '../lib/text.ts';
 import type { Language } from '../reference/language.ts';
-import { hasLeft, hasPlace, seat, getEnrolmentStatus } from '../reference/statuses.ts';
+import { hasLeft, hasConfirmedPlace, participantStatus, getEnrolmentStatus } from '../reference/statuses.ts';
 import type { Letter } from './letter.tsx';
 import { letterTexts, type ActiveStatus, type LetterTexts } from './messages.ts';
 
@@ -74,7 +74,7 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
       // `outdatedReason` has excluded the other statuses.
       return texts.receipt(getEnrolmentStatus(toEnrolment(mail)) as ActiveStatus, school, title ?? '');
     case 'deregistration':
-      return texts.deregistration(mail.statusId === seat.deregisteredWithFee, school, title ?? '');
+      return texts.deregistration(mail.statusId === participantStatus.deregisteredWithFee, school, title ?? '');
   }
 }
 
@@ -91,12 +91,12 @@ function composeFacts(mail: MailData, language: Language, timezone: string) {
   const texts = letterTexts[language];
   const zone = mail.zone === timezone ? '' : ` (${mail.zone})`;
   const days = formatDays(mail, language).map((day) => `${day}${zone}`);
-  const mayJoin = mail.purpose === 'receipt' && hasPlace(toEnrolment(mail));
+  const mayJoin = mail.purpose === 'receipt' && hasConfirmedPlace(toEnrolment(mail));
   const facts = [
     { name: texts.facts.participant, lines: [`${mail.firstname} ${mail.lastname}`.trim()] },
     { name: texts.facts.course, lines: [mail.title] },
     { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days },
-    { name: texts.facts.place, lines: [isOnline(mail) ? texts.online : null, ...placeLines(mail)] },
+    { name: texts.facts.place, lines: [isOnline(mail) ? texts.online : null, ...venueLines(mail)] },
     { name: texts.facts.link, lines: [mayJoin ? mail.eventUrl : null] },
     { name: texts.facts.order, lines: [mail.purpose === 'receipt' ? String(mail.orderId) : null] },
   ];
@@ -108,13 +108,13 @@ function composeFacts(mail: MailData, language: Language, timezone: string) {
 /** One line per session, or one for the whole course date. */
 function formatDays(mail: MailData, language: Language) {
   const { gatherings } = mail;
-  if (gatherings === null) return [formatSpan(mail as Span, language)];
+  if (gatherings === null) return [formatSpan(mail as DateSpan, language)];
   return gatherings.map((gathering) =>
     [formatSpan(toDateSpan(gathering), language), gathering.theme].filter(isNotEmpty).join(': '),
   );
 }
 
-const formatSpan = (span: Span, language: Language) =>
+const formatSpan = (span: DateSpan, language: Language) =>
   spanEnds(span, language)
     .map(({ day, time }) => [day, time].filter(isNotEmpty).join(', '))
     .join(' – ');
@@ -122,7 +122,7 @@ const formatSpan = (span: Span, language: Language) =>
 /** Removes line breaks, which could inject headers, and an invalid reply address. */
 export function sanitizeMail(data: MailData): MailData {
   const mail = joinLines(data) as MailData;
-  return { ...mail, contact: isAddress(mail.contact) ? mail.contact : '' };
+  return { ...mail, contact: isEmailAddress(mail.contact) ? mail.contact : '' };
 }
 
 /** Replaces line breaks and control characters in all strings of a value. */

@@ -2,11 +2,11 @@ import { eq } from 'drizzle-orm';
 import type { Ctx } from '../core/context.ts';
 import { dateTimeOrNull } from '../lib/timestamps.ts';
 import { notFound, Problem } from '../core/errors.ts';
-import { isAddress } from '../lib/text.ts';
+import { isEmailAddress } from '../lib/text.ts';
 import { recordAffected, rollbackNoChange } from '../database/audit-log.ts';
 import type { Database } from '../database/client.ts';
 import { execute, type Queryable } from '../database/statements.ts';
-import { realTime } from '../database/tables/columns.ts';
+import { currentTime } from '../database/tables/columns.ts';
 import { outbox } from '../database/tables/outbox.ts';
 import { adminMemberships, adminUsers } from '../database/tables/people.ts';
 import { courseUsers } from '../database/tables/users.ts';
@@ -33,7 +33,7 @@ export type MailSelection = { providerId: number | null; onlyFailed: boolean; li
 const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
 /** Newest first. */
-export async function mails(database: Database, { providerId, onlyFailed, limit }: MailSelection) {
+export async function listMails(database: Database, { providerId, onlyFailed, limit }: MailSelection) {
   const rows = await execute<ListedMail>(toQueryable(database), selectMails, [providerId, onlyFailed, limit]);
   return rows.map((row) => ({
     ...row,
@@ -47,7 +47,7 @@ export async function mails(database: Database, { providerId, onlyFailed, limit 
 type MailState = { providerId: number; isSent: boolean; attempts: number };
 
 /** Makes a failed or waiting mail due now and resets its attempts. Throws `invalid` if it is sent or in progress. */
-export async function retry(database: Database, mailId: number) {
+export async function retryMail(database: Database, mailId: number) {
   const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
   if (!mail) throw notFound(`Mail ${mailId}`);
   await database.write([mail.providerId], async (tx) => {
@@ -65,7 +65,7 @@ async function describeRefusal(on: Queryable, mailId: number) {
 }
 
 /** Retries all failed mails. Returns their number, and the first error of a provider that could not be written. */
-export async function retryFailed(database: Database) {
+export async function retryFailedMails(database: Database) {
   let [retried, failure]: [number, unknown] = [0, undefined];
   const retryOfProvider = (providerId: number) =>
     database.write([providerId], async (tx) => {
@@ -95,9 +95,9 @@ export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; ema
       : selectAdminUserEmail(txCtx, person.adminUserId));
     if (!found) throw notFound(invitee);
     const email = found.email ?? '';
-    if (!isAddress(email)) throw new Problem('invalid', `${invitee} has no e-mail address to write to`);
+    if (!isEmailAddress(email)) throw new Problem('invalid', `${invitee} has no e-mail address to write to`);
     const purpose = 'userId' in person ? 'account_created' : 'invitation';
-    const values = { providerId, ...person, purpose, createdAt: now, dueAt: realTime } as const;
+    const values = { providerId, ...person, purpose, createdAt: now, dueAt: currentTime } as const;
     const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
     recordAffected(tx, 'userId' in person ? person.userId : person.adminUserId);
     return { mailId: mail!.id, email };

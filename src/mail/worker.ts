@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../core/context.ts';
-import { isAddress } from '../lib/text.ts';
+import { isEmailAddress } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
-import { getFailure } from '../database/errors.ts';
+import { classifyError } from '../database/errors.ts';
 import { execute, type Queryable } from '../database/statements.ts';
-import { linkTo } from '../resources/auth/token-schema.ts';
+import { tokenUrl } from '../resources/auth/token-schema.ts';
 import { createToken } from '../resources/auth/token-service.ts';
 import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
 import { mailName, toMessage } from './message.ts';
@@ -39,7 +39,7 @@ const clearBatchSize = 1_000;
 /** Covers three days. */
 const maxAttempts = 21;
 /** Minutes until the next attempt (exponential, at most 6 h); null after the last one. */
-export const minutesAfter = (attempts: number) =>
+export const retryDelayMinutes = (attempts: number) =>
   attempts < maxAttempts ? Math.min(2 ** (attempts - 1), 6 * 60) : null;
 
 /**
@@ -117,7 +117,7 @@ function createClear(on: Queryable, log: MailOptions['log']) {
     try {
       while ((await execute(on, clearMails, [clearBatchSize])).length === clearBatchSize);
     } catch (error) {
-      if (getFailure(error)?.kind !== 'unavailable')
+      if (classifyError(error)?.kind !== 'unavailable')
         log.warn(`Old mails could not be cleared: ${toErrorLine(error, [])}`);
     }
   };
@@ -139,7 +139,7 @@ async function deliver(options: MailOptions, on: Queryable, { id, attempts, leas
     log.warn(`Mail ${id} is put off for ${putOffSeconds} s: ${problem}`);
     return withRetry(() => execute(on, postponeMail, [id, lease, problem, `${putOffSeconds} seconds`]));
   }
-  const minutes = next === 'fail' ? null : minutesAfter(attempts);
+  const minutes = next === 'fail' ? null : retryDelayMinutes(attempts);
   if (minutes === null) log.error(`Mail ${id} has failed: ${problem}`);
   else log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
   return withRetry(() => execute(on, markAttemptFailed, [id, lease, problem, minutes && `${minutes} minutes`]));
@@ -151,7 +151,7 @@ async function attempt(options: MailOptions, on: Queryable, id: number): Promise
   try {
     prepared = await prepare(options, on, id);
   } catch (error) {
-    const isMomentary = ['unavailable', 'retry'].includes(getFailure(error)?.kind ?? '');
+    const isMomentary = ['unavailable', 'retry'].includes(classifyError(error)?.kind ?? '');
     return { problem: toErrorLine(error, []), next: isMomentary ? 'put off' : 'retry' };
   }
   if (!('message' in prepared)) return prepared;
@@ -173,9 +173,9 @@ async function prepare(
   const mail = sanitizeMail(found!);
   const reason = outdatedReason(mail);
   if (reason !== null) return { dropped: reason };
-  if (!isAddress(mail.email)) return { problem: 'There is no e-mail address to send it to', next: 'fail' };
+  if (!isEmailAddress(mail.email)) return { problem: 'There is no e-mail address to send it to', next: 'fail' };
   const token = hasPasswordLink(mail) ? await createToken(on, 'password', mail, mail.id) : null;
-  const link = token === null ? null : linkTo(settings, 'password', token);
+  const link = token === null ? null : tokenUrl(settings, 'password', token);
   return {
     message: toMessage(mail, compose(mail, settings, link), from),
     name: mailName(mail),

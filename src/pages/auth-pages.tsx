@@ -5,7 +5,7 @@ import type { Tx } from '../database/client.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../resources/auth/password-service.ts';
 import { endSession, openSession, openSessionByToken } from '../resources/auth/session-service.ts';
 import type { Purpose, TokenOwner } from '../resources/auth/token-schema.ts';
-import { getOwner, useToken } from '../resources/auth/token-service.ts';
+import { findTokenOwner, consumeToken } from '../resources/auth/token-service.ts';
 import { sendPage } from './send-page.tsx';
 import { readNewPassword } from './forms.ts';
 import { loadSchool, loadUsername } from './people.ts';
@@ -22,7 +22,7 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
 ) => {
   // HEAD, as sent by link checkers, does not use the token.
   app.head<TokenRoute>('/sign-in/:token', async ({ params }, reply) =>
-    reply.code((await getOwner(queryable, 'sign_in', params.token)) ? 200 : 410).send(),
+    reply.code((await findTokenOwner(queryable, 'sign_in', params.token)) ? 200 : 410).send(),
   );
   app.get<TokenRoute>('/sign-in/:token', { exposeHeadRoute: false }, async (request, reply) => {
     const secret = await openSessionByToken(queryable, request.params.token, cookie.read(request));
@@ -32,12 +32,12 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
   });
 
   app.get<TokenRoute>('/password/:token', async (request, reply) => {
-    const owner = await getOwner(queryable, 'password', request.params.token);
+    const owner = await findTokenOwner(queryable, 'password', request.params.token);
     return owner ? sendPasswordForm(request, reply, owner, {}) : sendLinkGone('password', request, reply);
   });
   app.post<TokenRoute>('/password/:token', async (request, reply) => {
     const { token } = request.params;
-    const owner = await getOwner(queryable, 'password', token);
+    const owner = await findTokenOwner(queryable, 'password', token);
     if (!owner) return sendLinkGone('password', request, reply);
     const { password, faults } = readNewPassword(request, request.view.texts);
     if (Object.keys(faults).length > 0) return sendPasswordForm(request, reply, owner, faults);
@@ -45,7 +45,7 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     const ctx = await createVisitorContext(request, owner);
     const passwordHash = await hashPassword(password, ctx.fairnessKey);
     const outcome = await ctx.write(async (tx) => {
-      const tokenOwner = await useToken(tx, 'password', token);
+      const tokenOwner = await consumeToken(tx, 'password', token);
       if (!tokenOwner) {
         rollbackNoChange(tx);
         return;

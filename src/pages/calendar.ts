@@ -1,14 +1,14 @@
 import ical, { ICalEventStatus, type ICalEventData } from 'ical-generator';
 import type { Ctx } from '../core/context.ts';
-import { dateTime } from '../lib/timestamps.ts';
-import { locationLines, placeLines } from '../lib/address-format.ts';
-import { hasPlace } from '../reference/statuses.ts';
-import { asLine, asLines } from '../lib/text.ts';
+import { formatTimestamp } from '../lib/timestamps.ts';
+import { locationLines, venueLines } from '../lib/address-format.ts';
+import { hasConfirmedPlace } from '../reference/statuses.ts';
+import { toSingleLine, normalizeLineBreaks } from '../lib/text.ts';
 import type { Enrolment, Gathering } from './courses.ts';
 import { safeLink } from './html.ts';
 
 const dayMs = 86_400_000;
-const toDate = (timestamp: string) => new Date(dateTime(timestamp));
+const toDate = (timestamp: string) => new Date(formatTimestamp(timestamp));
 /** Years in iCalendar have four digits. */
 const lastDay = Date.UTC(9999, 11, 31);
 
@@ -16,7 +16,7 @@ const lastDay = Date.UTC(9999, 11, 31);
 export function createCalendar({ providerId, settings }: Ctx, enrolment: Enrolment): string {
   const { courseDateId, gatherings, updatedAt } = enrolment;
   const calendar = ical({
-    name: asLine(enrolment.title),
+    name: toSingleLine(enrolment.title),
     prodId: { company: 'Course Booking Service', product: 'Personal page' },
   });
   const { hostname } = new URL(settings.publicUrl);
@@ -29,7 +29,7 @@ export function createCalendar({ providerId, settings }: Ctx, enrolment: Enrolme
       // By position, so that calendars update an event that has moved.
       id: `coursedate-${providerId}-${courseDateId}-${n + 1}@${hostname}`,
       stamp: toDate(updatedAt),
-      status: hasPlace(enrolment) ? ICalEventStatus.CONFIRMED : ICalEventStatus.TENTATIVE,
+      status: hasConfirmedPlace(enrolment) ? ICalEventStatus.CONFIRMED : ICalEventStatus.TENTATIVE,
       ...event,
     }),
   );
@@ -42,11 +42,11 @@ function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventDa
   const { theme, description, startsAt, endsAt, eventUrl } = gathering;
   const lines = locationLines(gathering.location);
   return {
-    summary: asLine(theme ? `${title}: ${theme}` : title),
-    description: description === null ? null : asLines(description),
+    summary: toSingleLine(theme ? `${title}: ${theme}` : title),
+    description: description === null ? null : normalizeLineBreaks(description),
     start: toDate(startsAt),
     end: toDate(endsAt),
-    ...toPlace(enrolment, lines.length > 0 ? lines : placeLines(enrolment), eventUrl ?? enrolment.eventUrl),
+    ...toPlace(enrolment, lines.length > 0 ? lines : venueLines(enrolment), eventUrl ?? enrolment.eventUrl),
   };
 }
 
@@ -58,7 +58,7 @@ function dateEvent(enrolment: Enrolment): ICalEventData {
     startTimeAt === null
       ? { allDay: true, start: new Date(startAt), ...toAllDayEnd(startAt, endAt) }
       : { start: toDate(startsAt), ...(hasEnd ? { end: toDate(endsAt) } : {}) };
-  return { summary: asLine(title), ...when, ...toPlace(enrolment, placeLines(enrolment), eventUrl) };
+  return { summary: toSingleLine(title), ...when, ...toPlace(enrolment, venueLines(enrolment), eventUrl) };
 }
 
 /** The exclusive end date, or none if it cannot be represented: an event without end lasts one day. */
@@ -69,6 +69,6 @@ function toAllDayEnd(startAt: string, endAt: string) {
 
 /** Location and, for participants with a seat, the meeting's link. */
 function toPlace(enrolment: Enrolment, lines: string[], eventUrl: string | null) {
-  const link = hasPlace(enrolment) ? safeLink(eventUrl) : undefined;
-  return { location: lines.length > 0 ? asLines(lines.join(', ')) : (link ?? null), url: link ?? null };
+  const link = hasConfirmedPlace(enrolment) ? safeLink(eventUrl) : undefined;
+  return { location: lines.length > 0 ? normalizeLineBreaks(lines.join(', ')) : (link ?? null), url: link ?? null };
 }

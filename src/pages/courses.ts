@@ -10,11 +10,11 @@ import { courses } from '../database/tables/courses.ts';
 import { participants } from '../database/tables/participants.ts';
 import { instructors, locations, places } from '../database/tables/places.ts';
 import { grouped } from '../lists/relations.ts';
-import { tenantWhere } from '../lists/tenant-scope.ts';
-import { canceled, hasLeft, postponed, seat } from '../reference/statuses.ts';
+import { sameTenant, tenantWhere } from '../lists/tenant-scope.ts';
+import { canceled, hasLeft, postponed, participantStatus } from '../reference/statuses.ts';
 
 const now = sql`now()`;
-const left = [seat.deregistered, seat.deregisteredWithFee];
+const left = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
 
 /** Milliseconds, for comparison: timestamps as text may have different offsets. */
 const epochMs = (moment: SQL) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
@@ -67,15 +67,9 @@ const selectEnrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
   ctx.db
     .select(columns)
     .from(participants)
-    .innerJoin(
-      courseDates,
-      and(eq(courseDates.providerId, participants.providerId), eq(courseDates.id, participants.courseDateId)),
-    )
-    .innerJoin(courses, and(eq(courses.providerId, participants.providerId), eq(courses.id, participants.courseId)))
-    .leftJoin(
-      locations,
-      and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
-    )
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .innerJoin(courses, sameTenant(courses, participants, eq(courses.id, participants.courseId)))
+    .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
     .leftJoin(places, eq(places.id, courseDates.placeId))
     .where(tenantWhere(ctx, participants, eq(participants.userId, userId), isShown, ...conditions))
     .orderBy(desc(courseDates.startsAt), desc(participants.id));
@@ -134,7 +128,7 @@ const loadGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
       location: locationColumns,
     })
     .from(gatherings)
-    .leftJoin(locations, and(eq(locations.providerId, gatherings.providerId), eq(locations.id, gatherings.locationId)))
+    .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))
     .where(
       tenantWhere(
         ctx,

@@ -1,12 +1,12 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Ctx } from '../core/context.ts';
 import { courses, courseTranslations } from '../database/tables/courses.ts';
-import { tenantWhere } from '../lists/tenant-scope.ts';
-import { safeHtml } from './html.ts';
+import { sameTenant, tenantWhere } from '../lists/tenant-scope.ts';
+import { sanitizeHtml } from './html.ts';
 
 /** The translation to the reader's language, or else the original. */
 const translatedOrOriginal = (translated: AnyPgColumn, original: AnyPgColumn) =>
@@ -30,8 +30,9 @@ export async function loadDescriptions(ctx: Ctx, courseId: number): Promise<Desc
     .from(courses)
     .leftJoin(
       courseTranslations,
-      and(
-        eq(courseTranslations.providerId, courses.providerId),
+      sameTenant(
+        courseTranslations,
+        courses,
         eq(courseTranslations.courseId, courses.id),
         eq(courseTranslations.languageId, ctx.language),
       ),
@@ -51,7 +52,7 @@ async function sanitizeCached(html: string): Promise<string> {
   const key = createHash('sha256').update(html).digest('base64');
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
-  const safe = safeHtml(html);
+  const safe = sanitizeHtml(html);
   cache.set(key, safe);
   await pause();
   return safe;

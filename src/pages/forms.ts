@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
-import { isChoosable } from '../resources/auth/password-schema.ts';
+import { isValidLength } from '../resources/auth/password-schema.ts';
 import type { Texts } from './texts.ts';
 import type { FieldErrors } from './views/passwords.tsx';
 
@@ -27,6 +27,6 @@ export function readField({ body }: FastifyRequest, name: string): string | unde
 export function readNewPassword(request: FastifyRequest, texts: Texts): { password: string; faults: FieldErrors } {
   const password = readField(request, 'password') ?? '';
   const repeated = readField(request, 'repeated') ?? password;
-  if (!isChoosable(password)) return { password, faults: { password: texts.wrongLength } };
+  if (!isValidLength(password)) return { password, faults: { password: texts.wrongLength } };
   return { password, faults: repeated === password ? {} : { repeated: texts.notRepeated } };
 }

@@ -11,7 +11,7 @@ const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
 const maxTags = 2_000;
 
 /** Sanitizes a school's HTML: text markup and links only. */
-export const safeHtml = (html: string) => (html.split('<').length > maxTags ? stripTags(html) : sanitizeTags(html));
+export const sanitizeHtml = (html: string) => (html.split('<').length > maxTags ? stripTags(html) : sanitizeTags(html));
 
 const stripTags = (html: string) =>
   html

@@ -23,7 +23,7 @@ declare module 'fastify' {
 }
 
 /** The personal pages of course users: rendered on the server, without scripts, never cached. */
-export const my: FastifyPluginAsync<Services> = async (app, options) => {
+export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, options) => {
   const { settings } = options;
   const services = createPageServices(options);
   await app.register(cookie);

@@ -3,7 +3,7 @@ import type { Ctx } from '../core/context.ts';
 import { notFound, Problem } from '../core/errors.ts';
 import { rollbackNoChange } from '../database/audit-log.ts';
 import { hashPassword, replacePassword } from '../resources/auth/password-service.ts';
-import { endSession, openSession, signedInBy } from '../resources/auth/session-service.ts';
+import { endSession, openSession, findSessionUser } from '../resources/auth/session-service.ts';
 import { verifyCredentials } from '../resources/auth/sign-on-service.ts';
 import { sendPage } from './send-page.tsx';
 import { createCalendar } from './calendar.ts';
@@ -46,7 +46,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
 
   async function loadVisitor(request: FastifyRequest): Promise<Visitor | undefined> {
     const secret = cookie.read(request);
-    const signedIn = secret === undefined ? undefined : await signedInBy(queryable, secret);
+    const signedIn = secret === undefined ? undefined : await findSessionUser(queryable, secret);
     if (!signedIn) return undefined;
     const { userId } = signedIn;
     const ctx = await createVisitorContext(request, signedIn);

@@ -11,7 +11,7 @@ export const canceled = 3;
 export const postponed = 4;
 
 /** Participant statuses (`idStatus`). */
-export const seat = {
+export const participantStatus = {
   confirmed: 1,
   overbooked: 2,
   waiting: 3,
@@ -20,18 +20,24 @@ export const seat = {
   deregisteredWithFee: 8,
 } as const;
 /** Payment statuses of participants (`idPaid`). */
-export const paid = { yes: 1, no: 3 } as const;
+export const paymentStatus = { yes: 1, no: 3 } as const;
 
-const seatStatuses: number[] = [seat.confirmed, seat.overbooked, seat.unconfirmed];
-const leftStatuses: number[] = [seat.deregistered, seat.deregisteredWithFee];
+const seatStatuses: number[] = [
+  participantStatus.confirmed,
+  participantStatus.overbooked,
+  participantStatus.unconfirmed,
+];
+const leftStatuses: number[] = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
 
 export const holdsSeat = (statusId: number) => seatStatuses.includes(statusId);
 export const hasLeft = (statusId: number) => leftStatuses.includes(statusId);
 
 type Statuses = { statusId: number; dateStatusId: number };
 
-const seatNames = new Map(Object.entries(seat).map(([name, id]) => [id as number, name as keyof typeof seat]));
-export type EnrolmentStatus = keyof typeof seat | 'canceled';
+const seatNames = new Map(
+  Object.entries(participantStatus).map(([name, id]) => [id as number, name as keyof typeof participantStatus]),
+);
+export type EnrolmentStatus = keyof typeof participantStatus | 'canceled';
 
 /** The status to show to a participant: `canceled` if the course date is, else the participant's own. */
 export function getEnrolmentStatus({ statusId, dateStatusId }: Statuses): EnrolmentStatus {
@@ -40,7 +46,7 @@ export function getEnrolmentStatus({ statusId, dateStatusId }: Statuses): Enrolm
 }
 
 /** True if the participant's place is confirmed, and access details may be shown. */
-export function hasPlace(statuses: Statuses) {
+export function hasConfirmedPlace(statuses: Statuses) {
   const enrolmentStatus = getEnrolmentStatus(statuses);
   return enrolmentStatus === 'confirmed' || enrolmentStatus === 'overbooked';
 }

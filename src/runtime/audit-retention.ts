@@ -1,5 +1,5 @@
 import type { Database } from '../database/client.ts';
-import { getFailure } from '../database/errors.ts';
+import { classifyError } from '../database/errors.ts';
 import { clearAuditLog } from '../audit/service.ts';
 import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
@@ -10,7 +10,7 @@ const intervalMs = 60 * 60_000;
 export function startAuditRetention(database: Database, log: Pick<Log, 'warn'>) {
   const clear = () =>
     void clearAuditLog(database).catch((error: unknown) => {
-      if (getFailure(error)?.kind !== 'unavailable')
+      if (classifyError(error)?.kind !== 'unavailable')
         log.warn(`Old entries of the audit log could not be deleted: ${describeError(error)}`);
     });
   clear();

@@ -1,6 +1,6 @@
 import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import type { Database } from '../database/client.ts';
-import { getFailure } from '../database/errors.ts';
+import { classifyError } from '../database/errors.ts';
 import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
 
@@ -17,7 +17,7 @@ export function startClockCheck({ pool }: Pick<Database, 'pool'>, log: Pick<Log,
   };
   const run = () =>
     void check().catch((error: unknown) => {
-      if (getFailure(error)?.kind !== 'unavailable')
+      if (classifyError(error)?.kind !== 'unavailable')
         log.warn(`The clocks could not be compared: ${describeError(error)}`);
     });
   run();

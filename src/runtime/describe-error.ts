@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import type { Config } from '../config.ts';
 import { Problem } from '../core/errors.ts';
-import { getFailure, isCertificateFault, getRootCause } from '../database/errors.ts';
+import { classifyError, isCertificateError, getRootCause } from '../database/errors.ts';
 
 /** The server cannot listen on HOST and PORT. Distinguishes this from socket errors of the database. */
 export class ListenError extends Error {
@@ -35,7 +35,7 @@ export function describeError(error: unknown): string {
   const cause = getRootCause(error);
   const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
   if (error instanceof ListenError) return message;
-  if (isCertificateFault(cause)) return describeCertificateError(cause);
+  if (isCertificateError(cause)) return describeCertificateError(cause);
   if (/does not support SSL connections/.test(message))
     return 'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE requires';
   if (code === '28000' && message.endsWith('no encryption'))
@@ -46,7 +46,7 @@ export function describeError(error: unknown): string {
   // SQLSTATE classes of authentication, unknown database and missing privileges.
   if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database reports: ${message}`;
   if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';
-  if (getFailure(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
-  if (getFailure(error)) return `the database rejected the statement (SQLSTATE ${code})`;
+  if (classifyError(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
+  if (classifyError(error)) return `the database rejected the statement (SQLSTATE ${code})`;
   return message.split('\n')[0]!;
 }

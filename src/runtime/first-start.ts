@@ -2,14 +2,14 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { newApiKey } from '../lib/api-key.ts';
-import type { Database, Doing } from '../database/client.ts';
+import type { Database, AuditContext } from '../database/client.ts';
 import { loadDemo } from '../demo/load.ts';
 import { isForPeople, type Log } from './log.ts';
 import { isKnownKey } from '../resources/auth/key-service.ts';
 import { createTitledProvider, hasNoProviders } from '../resources/schools/provider-service.ts';
 import { toSettings } from './store.ts';
 
-const serverAudit = (action: string): Doing => ({ actor: 'server', actorId: null, action });
+const serverAudit = (action: string): AuditContext => ({ actor: 'server', actorId: null, action });
 
 /** Creates the configured first provider in a database without providers. */
 export async function bootstrap(config: Config, database: Database, log: Log) {

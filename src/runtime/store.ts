@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../database/client.ts';
-import { getErrorCode, getFailure, isCertificateFault } from '../database/errors.ts';
+import { getErrorCode, classifyError, isCertificateError } from '../database/errors.ts';
 
 /** The configured database, or the embedded one under DATA_DIR. */
 export type Store = {
@@ -21,15 +21,15 @@ export type StoreOptions = Partial<
   Pick<DatabaseOptions, 'poolSize' | 'idleMs' | 'acquireMs' | 'statementMs' | 'writeMs'>
 > & {
   /** Create the embedded database if it does not exist; default true. */
-  mayCreate?: boolean;
+  createEmbedded?: boolean;
 };
 
 export async function openStore(
   config: Config,
   onError: (error: Error) => void,
-  { mayCreate = true, ...overrides }: StoreOptions = {},
+  { createEmbedded = true, ...overrides }: StoreOptions = {},
 ): Promise<Store> {
-  const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config, mayCreate) : undefined;
+  const embedded = config.DATABASE_URL === undefined ? await openEmbedded(config, createEmbedded) : undefined;
   const connection: PoolConfig = embedded?.connection ?? { connectionString: config.DATABASE_URL };
   const database = openDatabase({
     connection,
@@ -60,9 +60,9 @@ export async function openStore(
 }
 
 /** Imported dynamically, because the embedded database is an optional dependency. */
-async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
+async function openEmbedded({ DATA_DIR }: Config, createEmbedded: boolean) {
   const { isMade, openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
-  if (!mayCreate && !isMade(DATA_DIR)) {
+  if (!createEmbedded && !isMade(DATA_DIR)) {
     const folder = resolve(DATA_DIR);
     const advice = 'start the server once, or set DATA_DIR or DATABASE_URL';
     throw new Problem('invalid', `there is no database under ${folder}: ${advice}`);
@@ -73,7 +73,7 @@ async function openEmbedded({ DATA_DIR }: Config, mayCreate: boolean) {
 /** True for errors that a retry cannot fix: wrong password, user, database name or certificate. */
 const isPermanent = (error: unknown) =>
   ['28P01', '28000', '3D000'].includes(getErrorCode(error)) ||
-  isCertificateFault(error) ||
+  isCertificateError(error) ||
   (error instanceof Error && /does not support SSL/.test(error.message));
 
 /** Retries every second until the database accepts a connection. Throws the last error after `waitMs`. */
@@ -84,7 +84,8 @@ export async function waitForDatabase({ pool }: Database, waitMs: number, onWait
       await pool.query('select 1');
       return;
     } catch (error) {
-      if (performance.now() > deadline || isPermanent(error) || getFailure(error)?.kind !== 'unavailable') throw error;
+      if (performance.now() > deadline || isPermanent(error) || classifyError(error)?.kind !== 'unavailable')
+        throw error;
       if (attempt === 0) onWait();
       await sleep(1_000);
     }

@@ -1,9 +1,9 @@
 import type { TSchema } from '@sinclair/typebox';
 import { parseJson } from '../core/json.ts';
 import { Problem } from '../core/errors.ts';
-import { Read, emptyValue, type Reading } from './types.ts';
-import { asLine, asTitle } from '../lib/text.ts';
-import { readDay, readLocalTime, readMoment, readStoredMoment, readTimeOfDay } from '../lib/timestamps.ts';
+import { coercionKind, emptyValue, type CoercionKind } from './types.ts';
+import { toSingleLine, normalizeTitle } from '../lib/text.ts';
+import { parseDay, parseLocalTime, parseTimestamp, parseStoredTimestamp, parseTimeOfDay } from '../lib/timestamps.ts';
 
 /** Marks a value that cannot be coerced; no schema accepts it. */
 const invalid = Symbol('invalid');
@@ -41,7 +41,7 @@ const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw
 const isEmptyList = (raw: unknown) => Array.isArray(raw) && raw.length === 0;
 
 function compileValue(schema: TSchema, type: string): Coerce {
-  const kind = (schema as { [Read]?: Reading })[Read];
+  const kind = (schema as { [coercionKind]?: CoercionKind })[coercionKind];
   if (Array.isArray(schema['anyOf'])) return coerceUnion(schema['anyOf'] as TSchema[]);
   if (type === 'array') return coerceList(schema['items'] as TSchema, kind);
   if (type === 'object') return kind === 'json' ? decodeJson(coerceObject(schema)) : coerceObject(schema);
@@ -97,7 +97,7 @@ export function getItems(raw: unknown): unknown[] {
 }
 
 /** Omits empty items, except in lists of objects, where errors name the index. */
-function coerceList(items: TSchema, kind: Reading | undefined): Coerce {
+function coerceList(items: TSchema, kind: CoercionKind | undefined): Coerce {
   const item = compile(items);
   const keepsIndexes = items['type'] === 'object';
   const split = (raw: unknown) =>
@@ -130,7 +130,7 @@ const decodeJson =
 
 /** Parses a value that a client may send as JSON text; undefined if it is malformed. */
 export function parsed(schema: TSchema, raw: unknown): unknown {
-  if ((schema as { [Read]?: Reading })[Read] !== 'json') return raw;
+  if ((schema as { [coercionKind]?: CoercionKind })[coercionKind] !== 'json') return raw;
   try {
     return decodeJson((value) => value)(raw);
   } catch {
@@ -171,24 +171,24 @@ const toStorableText: Coerce = (raw) => {
 };
 
 /** True for a valid name of a custom property. */
-const isKey = (name: string) => toStorableText(name) === name && asLine(name) === name;
+const isKey = (name: string) => toStorableText(name) === name && toSingleLine(name) === name;
 
-function coerceText(kind: Reading | undefined, maxLength = Number.MAX_SAFE_INTEGER): Coerce {
+function coerceText(kind: CoercionKind | undefined, maxLength = Number.MAX_SAFE_INTEGER): Coerce {
   return (raw) => {
     const text = toStorableText(raw);
     if (typeof text !== 'string') return text;
     // A character has at most two UTF-16 units. Normalizing a very long text could take minutes.
     if (text.length > 2 * maxLength) return invalid;
-    if (kind === 'title') return asTitle(text) || unset;
-    if (kind === 'line') return asLine(text) || unset;
+    if (kind === 'title') return normalizeTitle(text) || unset;
+    if (kind === 'line') return toSingleLine(text) || unset;
     // ASCII only: `ß` would become `SS`.
     if (kind === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
     if (kind === 'now-or-date-time' && text === 'now') return text;
-    if (kind === 'date-time' || kind === 'now-or-date-time') return readMoment(text) ?? invalid;
-    if (kind === 'stored-date-time') return readStoredMoment(text) ?? invalid;
-    if (kind === 'day') return readDay(text) ?? invalid;
-    if (kind === 'time-of-day') return readTimeOfDay(text) ?? invalid;
-    if (kind === 'local-time') return readLocalTime(text) ?? invalid;
+    if (kind === 'date-time' || kind === 'now-or-date-time') return parseTimestamp(text) ?? invalid;
+    if (kind === 'stored-date-time') return parseStoredTimestamp(text) ?? invalid;
+    if (kind === 'day') return parseDay(text) ?? invalid;
+    if (kind === 'time-of-day') return parseTimeOfDay(text) ?? invalid;
+    if (kind === 'local-time') return parseLocalTime(text) ?? invalid;
     return text;
   };
 }

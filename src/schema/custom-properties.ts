@@ -7,7 +7,10 @@ const maxProperties = 200;
  * Merges an update into stored properties; null values remove their keys. An undefined input changes nothing, a null
  * input removes all. Returns null if none is left; throws if there are more than 200.
  */
-export function mergedProperties(stored: Properties | null, input: Properties | null | undefined): Properties | null {
+export function mergeCustomProperties(
+  stored: Properties | null,
+  input: Properties | null | undefined,
+): Properties | null {
   if (input === null) return null;
   const merged = Object.entries({ ...stored, ...input }).filter(([, value]) => value !== null);
   if (merged.length > maxProperties) throw invalidFields({ notValid: ['custom_properties'] });

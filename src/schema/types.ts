@@ -2,8 +2,8 @@ import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/t
 import { addressPattern } from '../lib/text.ts';
 
 /** Schema key of the coercion applied before validation. A symbol, so that Ajv and the OpenAPI document ignore it. */
-export const Read = Symbol('Read');
-export type Reading =
+export const coercionKind = Symbol('Read');
+export type CoercionKind =
   | 'title'
   | 'line'
   | 'upper'
@@ -19,7 +19,7 @@ export type Reading =
 /** Schema key of the value that replaces an empty one; see `partialUpdate`. */
 export const emptyValue = Symbol('emptyValue');
 
-const coerced = <S extends TSchema>(kind: Reading, schema: S): S => ({ ...schema, [Read]: kind });
+const coerced = <S extends TSchema>(kind: CoercionKind, schema: S): S => ({ ...schema, [coercionKind]: kind });
 
 /** Uses a list of types instead of a union, which would be slower to serialize. */
 export const Nullable = <S extends TSchema>(schema: S) =>

@@ -12,7 +12,7 @@ const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, ad
 formats.default(ajv);
 
 /** Compiles on first use: compiling all schemas at start takes half a second and memory. */
-export function compileCheck(schema: object) {
+export function compileValidator(schema: object) {
   let compiled: ValidateFunction | undefined;
   const check = (data: unknown): boolean => {
     compiled ??= ajv.compile(schema);
@@ -25,13 +25,13 @@ export function compileCheck(schema: object) {
 }
 
 /** Coerces and validates fields outside a request. Throws the same problems as a request. */
-export function fieldsChecker(schema: TSchema) {
+export function createFieldsParser(schema: TSchema) {
   const coerce = createCoercion(schema);
-  const validate = compileCheck(schema);
+  const validate = compileValidator(schema);
   const names = Object.keys((schema['properties'] ?? {}) as Fields);
   return (raw: Fields): Fields => {
     const fields = coerce(raw);
-    if (!validate(fields)) throw faultyFields(validate.errors ?? [], names, fields);
+    if (!validate(fields)) throw toFieldsProblem(validate.errors ?? [], names, fields);
     return fields;
   };
 }
@@ -40,7 +40,7 @@ export function fieldsChecker(schema: TSchema) {
  * Converts schema errors to one problem that lists fields in `order`. A null in a required field counts as missing; a
  * field missing in a list item is reported with its index: `gatherings[2].gathering_at`.
  */
-export function faultyFields(errors: SchemaError[], order: string[], fields: Fields): Problem {
+export function toFieldsProblem(errors: SchemaError[], order: string[], fields: Fields): Problem {
   const missing = new Set<string>();
   const notValid = new Set<string>();
   const incomplete = new Set(errors.filter(isMissing).map(({ instancePath }) => instancePath));
@@ -52,11 +52,11 @@ export function faultyFields(errors: SchemaError[], order: string[], fields: Fie
     // A union reports an incomplete item a second time.
     else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(field);
   }
-  return inOrder(order, { missing: [...missing], notValid: [...notValid] });
+  return sortedFieldsProblem(order, { missing: [...missing], notValid: [...notValid] });
 }
 
 /** A problem that lists the fields, and members of lists in them, in `order`. */
-export function inOrder(order: string[], names: { missing: string[]; notValid: string[] }): Problem {
+export function sortedFieldsProblem(order: string[], names: { missing: string[]; notValid: string[] }): Problem {
   const sort = (paths: string[]) =>
     order.flatMap((field) => [...new Set(paths)].filter((name) => name.split(/[.[]/)[0] === field));
   return invalidFields({ missing: sort(names.missing), notValid: sort(names.notValid) });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { asLine } from '../../src/lib/text.ts';
+import { toSingleLine } from '../../src/lib/text.ts';
 
 /** What a field may hold and what it may not, as the interface document has it. */
 export type FieldKind = {
@@ -44,7 +44,7 @@ export const line = (maxLength: number): FieldKind => ({
   ...text(maxLength),
   valid: text(maxLength).valid.filter(isLine),
 });
-const isLine = (value: unknown) => asLine(value as string) === value;
+const isLine = (value: unknown) => toSingleLine(value as string) === value;
 
 /** Trimmed, and in the form NFC. */
 export const title: FieldKind = {

@@ -1,5 +1,5 @@
 import { isBulk, type Item } from '../../src/import-export/record-type.ts';
-import { kinds } from '../../src/import-export/record-types/index.ts';
+import { recordTypes } from '../../src/import-export/record-types/index.ts';
 
 const optional = Symbol.for('TypeBox.Optional');
 const named = (name: string, schema: object, to?: string) =>
@@ -22,7 +22,7 @@ function partsOf(name: string, { parts = {} }: Item): [string, string][] {
 }
 
 /** Every kind of line and member of one, with what it may hold, as the documentation lists them. */
-export const importFields: [string, string][] = kinds.flatMap((kind): [string, string][] =>
+export const importFields: [string, string][] = recordTypes.flatMap((kind): [string, string][] =>
   isBulk(kind)
     ? [[kind.kind, fieldsOf(kind).join(', ')], ...partsOf(kind.kind, kind)]
     : [

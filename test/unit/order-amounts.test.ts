@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amount, amountText, toMinorUnits, toPercent } from '../../src/lib/money.ts';
+import { toNumber, toDecimal, toMinorUnits, percentageOf } from '../../src/lib/money.ts';
 import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
 import { agreedTotals } from '../../src/resources/booking/price-service.ts';
 import { runs } from '../support/property-runs.ts';
@@ -12,7 +12,7 @@ test.each([
   ['-0.05', -5n, '-0.05'],
   ['9999999999.99', 999_999_999_999n, '9999999999.99'],
 ])('%s is %s hundredths', (text, minor, stored) => {
-  expect([toMinorUnits(text), amountText(minor), amount(minor)]).toEqual([minor, stored, Number(text)]);
+  expect([toMinorUnits(text), toDecimal(minor), toNumber(minor)]).toEqual([minor, stored, Number(text)]);
 });
 
 test.each(['', '1.', '.5', '1.234', '1e3', ' 1', '1,5', 'NaN', '--1'])('%j is not an amount', (text) => {
@@ -22,11 +22,11 @@ test.each(['', '1.', '.5', '1.234', '1e3', ' 1', '1,5', 'NaN', '--1'])('%j is no
 test('every amount survives formatting and parsing', () => {
   const most = 10n ** 14n;
   fc.assert(
-    fc.property(fc.bigInt(-most, most), (minor) => toMinorUnits(amountText(minor)) === minor),
+    fc.property(fc.bigInt(-most, most), (minor) => toMinorUnits(toDecimal(minor)) === minor),
     { numRuns: runs() },
   );
   fc.assert(
-    fc.property(fc.bigInt(-most, most), (minor) => amount(minor) === Number(amountText(minor))),
+    fc.property(fc.bigInt(-most, most), (minor) => toNumber(minor) === Number(toDecimal(minor))),
     {
       numRuns: runs(),
     },
@@ -42,7 +42,7 @@ test.each([
   [999_999_999_999n, '99.99', 999_899_999_999n],
   [0n, '25', 0n],
 ])('%s hundredths at %s percent are %s, rounded half up', (minor, percentage, expected) => {
-  expect(toPercent(minor, percentage)).toBe(expected);
+  expect(percentageOf(minor, percentage)).toBe(expected);
 });
 
 test('the totals of an order: discounts first, then VAT, rounded for each line', () => {

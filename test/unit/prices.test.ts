@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountText, toMinorUnits } from '../../src/lib/money.ts';
+import { toDecimal, toMinorUnits } from '../../src/lib/money.ts';
 import {
   isStorable,
   priceLine,
   priceOrder,
-  voucherPays,
+  voucherAmount,
   type Discount,
-  type Sold,
+  type OrderedProduct,
 } from '../../src/resources/booking/price-service.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
 const { database } = await sharedTestApp();
 
-const sold = (price: string, quantity = 1, vatPercentage = '0', productId = 1): Sold => ({
+const sold = (price: string, quantity = 1, vatPercentage = '0', productId = 1): OrderedProduct => ({
   productId,
   price,
   vatPercentage,
@@ -57,12 +57,12 @@ test('a total must fit the database', () => {
 });
 
 test('a voucher pays the total or its remaining balance', () => {
-  expect(voucherPays('100.00', 3_000n)).toBe(3_000n);
-  expect(voucherPays('100.00', 30_000n)).toBe(10_000n);
-  expect(voucherPays('0.00', 30_000n)).toBe(0n);
+  expect(voucherAmount('100.00', 3_000n)).toBe(3_000n);
+  expect(voucherAmount('100.00', 30_000n)).toBe(10_000n);
+  expect(voucherAmount('0.00', 30_000n)).toBe(0n);
 });
 
-const amount = (most: number) => fc.integer({ min: 0, max: most }).map((minor) => amountText(BigInt(minor)));
+const amount = (most: number) => fc.integer({ min: 0, max: most }).map((minor) => toDecimal(BigInt(minor)));
 const anyLine = fc.record({
   price: fc.oneof(amount(1_000_000_00), amount(999)),
   vatPercentage: fc.oneof(fc.constantFrom('0.00', '12.00', '15.00', '25.00', '100.00'), amount(100_00)),
@@ -114,7 +114,7 @@ test("the totals of 10,000 orders equal PostgreSQL's, to the minor unit", async 
       exclVat + toMinorUnits(vat),
     ]);
     expect(exclVat).toBeGreaterThanOrEqual(0n);
-    expect(voucherPays(balance, totals.inclVat)).toBe(toMinorUnits(paid));
+    expect(voucherAmount(balance, totals.inclVat)).toBe(toMinorUnits(paid));
   });
   // Some vouchers pay for all, some for a part.
   const parts = orders.filter(({ balance }, n) => rows[n]!.paid === balance).length;

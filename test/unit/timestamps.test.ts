@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { dateTime, exactDateTime, readMoment, readStoredMoment } from '../../src/lib/timestamps.ts';
+import {
+  formatTimestamp,
+  formatExactTimestamp,
+  parseTimestamp,
+  parseStoredTimestamp,
+} from '../../src/lib/timestamps.ts';
 import { Nullable, OneOf } from '../../src/schema/types.ts';
 import { toSlug } from '../../src/core/catalog-urls.ts';
 import { parseQuery } from '../../src/http/parsing/query-string.ts';
@@ -18,7 +23,7 @@ test.each([
   ['2026-03-29 10:00:00  02:00', '2026-03-29 10:00:00+02:00'],
   ['2026-03-29 10:00:00-0330', '2026-03-29 10:00:00-03:30'],
   ['2028-02-29', '2028-02-29 00:00:00'],
-])('%s is parsed as %s', (text, read) => expect(readMoment(text)).toBe(read));
+])('%s is parsed as %s', (text, read) => expect(parseTimestamp(text)).toBe(read));
 
 test.each([
   '',
@@ -39,13 +44,13 @@ test.each([
   '2026-01-01 10:00:00 + 02:00',
   ' 2026-01-01',
   '2026-01-01\n',
-])('%j is not a timestamp', (text) => expect(readMoment(text)).toBeUndefined());
+])('%j is not a timestamp', (text) => expect(parseTimestamp(text)).toBeUndefined());
 
 test('stored timestamps have a four-digit year in every time zone', () => {
   for (const text of ['0001-01-02T23:59:59Z', '0001-01-01T00:00:00+14:00', '9999-12-30', '9999-12-31T23:59:59Z', 'now'])
-    expect(readStoredMoment(text), text).toBeUndefined();
+    expect(parseStoredTimestamp(text), text).toBeUndefined();
   for (const text of ['0001-01-03', '9999-12-29 23:59:59', '2026-03-29T10:00:00+02:00'])
-    expect(readStoredMoment(text)).toBe(readMoment(text));
+    expect(parseStoredTimestamp(text)).toBe(parseTimestamp(text));
 });
 
 test.each([
@@ -57,7 +62,7 @@ test.each([
   ['2026-01-01 09:00:00.25-03:30', '2026-01-01T09:00:00-03:30', '2026-01-01T09:00:00.25-03:30'],
   ['1860-01-01 09:00:00-03:30:52', '1860-01-01T09:00:00-03:30', '1860-01-01T09:00:00-03:30'],
 ])('%s is shown as %s', (stored, shown, exact) =>
-  expect([dateTime(stored), exactDateTime(stored)]).toEqual([shown, exact]),
+  expect([formatTimestamp(stored), formatExactTimestamp(stored)]).toEqual([shown, exact]),
 );
 
 test.each([

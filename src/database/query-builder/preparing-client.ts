@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { Client } from 'pg';
-import { isPreparingFault } from '../errors.ts';
-import { namedBy } from '../statements.ts';
+import { isPreparedStatementError } from '../errors.ts';
+import { hashedName } from '../statements.ts';
 
 type Statement = string | { text: string; name?: string | undefined; rowMode?: string };
 type Query = (this: Client, statement: Statement, ...rest: unknown[]) => unknown;
@@ -32,7 +32,7 @@ function faultCounter(stop: () => void) {
   return (client: Client, error: unknown) => {
     if (failed.has(client)) return;
     failed.add(client);
-    if (!isPreparingFault(error)) return;
+    if (!isPreparedStatementError(error)) return;
     const now = performance.now();
     faults = [...faults.filter((time) => now - time < 60_000), now];
     if (faults.length === maxFaults) stop();
@@ -52,7 +52,7 @@ function statementNamer() {
       return undefined;
     }
     seen.delete(text);
-    const name = namedBy('q_', text);
+    const name = hashedName('q_', text);
     names.set(text, name);
     return name;
   };

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
-import { isPreparingFault } from '../errors.ts';
+import { isPreparedStatementError } from '../errors.ts';
 
 type Query = [query: QueryConfig | string, values?: unknown[]];
 type Pending = { query: Query; resolve(result: QueryResult): void; reject(error: unknown): void; tries: number };
@@ -30,7 +30,7 @@ export function batchQueries(pool: Pool): Pick<Pool, 'query'> {
     try {
       one.resolve(await client.query(...(one.query as [QueryConfig])));
     } catch (error) {
-      if (one.tries < maxTries && isPreparingFault(error)) enqueue({ ...one, tries: one.tries + 1 });
+      if (one.tries < maxTries && isPreparedStatementError(error)) enqueue({ ...one, tries: one.tries + 1 });
       else one.reject(error);
       throw error;
     }

@@ -25,8 +25,8 @@ export const omitColumns = <T extends PgTable, Name extends string & keyof Colum
   ) as Omit<Columns<T>, Name>;
 
 /** SQL for the current time, for deadlines and pauses. `now()` is the transaction's start, before it waited for the lock. */
-export const realClock = 'clock_timestamp()';
-export const realTime = sql.raw(realClock);
+export const currentTimeSql = 'clock_timestamp()';
+export const currentTime = sql.raw(currentTimeSql);
 
 /** Set by `ctx.write` from the lock's timestamp, which follows commit order; `now()` does not. */
 export const timestamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });

@@ -1,4 +1,4 @@
-import { amountText, toMinorUnits } from '../../lib/money.ts';
+import { toDecimal, toMinorUnits } from '../../lib/money.ts';
 import type { Fields } from '../../import-export/record-type.ts';
 import { detailedOrderTitle } from '../../resources/booking/schema.ts';
 import type { Booking } from './bookings.ts';
@@ -82,7 +82,7 @@ function priced(
   const quantity = participants.length;
   const full = toMinorUnits(String(course.price_value ?? 0));
   // Corporate courses have a fixed price.
-  const price = amountText(course.type === 'corporate' ? full / BigInt(quantity) : full);
+  const price = toDecimal(course.type === 'corporate' ? full / BigInt(quantity) : full);
   const { percent, amount, calculated } = getDiscount(campaign, price, quantity);
   const at = (step: string) => ({
     [`price_at_${step}_per_item_vat_excluded`]: price,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Ctx, Guards, Settings } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Database, Doing } from '../../database/client.ts';
+import type { Database, AuditContext } from '../../database/client.ts';
 import { preferredLanguage } from '../../reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
 import type { CountRequest } from './address-limit.ts';
@@ -78,7 +78,7 @@ async function unauthorizedError(countInvalidKey: CountRequest, request: Fastify
     : new Problem('unauthenticated', 'Wrong API Key');
 }
 
-const auditContextOf = (request: FastifyRequest, keyId: number): Doing => ({
+const auditContextOf = (request: FastifyRequest, keyId: number): AuditContext => ({
   actor: 'key',
   actorId: keyId,
   action: getRoute(request),

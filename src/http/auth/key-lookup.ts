@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
 import type { Database } from '../../database/client.ts';
-import { opensSql } from '../../database/tenant-lock.ts';
+import { activeKeySql } from '../../database/tenant-lock.ts';
 
 export type FoundKey = {
   provider_id: number;
@@ -51,4 +51,4 @@ const text = `select k.provider_id, coalesce(r.root_id, r.id) as fairness_key, k
     k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
   from api_keys k join providers r on r.id = k.provider_id join provider_state p on p.provider_id = k.provider_id
     cross join service_state s
-  where k.hash = $1 and r.closed_at is null and ${opensSql('k')}`;
+  where k.hash = $1 and r.closed_at is null and ${activeKeySql('k')}`;

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { faultyFields } from '../../schema/validator.ts';
+import { toFieldsProblem } from '../../schema/validator.ts';
 import { Problem, unavailable, type ProblemKind } from '../../core/errors.ts';
-import { describe, getFailure } from '../../database/errors.ts';
+import { toLoggableError, classifyError } from '../../database/errors.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 
 /** Formats an error as the JSON body of an interface. */
@@ -31,10 +31,10 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
 /** Logs server errors, and values that only the database rejected. */
 function logProblem(problem: Problem, request: FastifyRequest) {
   const { kind, cause } = problem;
-  if (kind === 'internal') request.log.error({ err: describe(cause ?? problem) }, `${getRoute(request)} failed`);
-  if (kind === 'unavailable') request.log.warn({ err: describe(cause) }, `${getRoute(request)} is unavailable`);
-  if (getFailure(cause)?.kind === 'input')
-    request.log.warn({ err: describe(cause) }, `${getRoute(request)} was rejected by the database`);
+  if (kind === 'internal') request.log.error({ err: toLoggableError(cause ?? problem) }, `${getRoute(request)} failed`);
+  if (kind === 'unavailable') request.log.warn({ err: toLoggableError(cause) }, `${getRoute(request)} is unavailable`);
+  if (classifyError(cause)?.kind === 'input')
+    request.log.warn({ err: toLoggableError(cause) }, `${getRoute(request)} was rejected by the database`);
 }
 
 /** The route for logs. The URL is never logged, because it may contain a token. */
@@ -70,7 +70,7 @@ export function toProblem(error: FastifyError | Problem, request: FastifyRequest
   if (error instanceof Problem) return error;
   if (error.validation) return toFieldErrors(error, request);
 
-  const failure = getFailure(error);
+  const failure = classifyError(error);
   if (failure?.kind === 'input') return new Problem('invalid', 'A value is out of range', { cause: error });
   if (failure?.kind === 'retry') return unavailable('Too many changes at once, please try again', error);
   if (failure?.kind === 'unavailable') return unavailable('The service is busy or its database out of reach', error);
@@ -112,7 +112,7 @@ function toFieldErrors({ validation = [], validationContext }: FastifyError, req
   const { body, querystring } = (request.routeOptions.schema ?? {}) as Record<string, FieldsSchema | undefined>;
   const schema = isBody ? body : querystring;
   const fields = (isBody ? request.body : request.query) as Record<string, unknown>;
-  const problem = faultyFields(validation, Object.keys(schema?.properties ?? {}), fields);
+  const problem = toFieldsProblem(validation, Object.keys(schema?.properties ?? {}), fields);
   if (!problem.notValid.includes('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');

@@ -1,12 +1,12 @@
 import type { TSchema } from '@sinclair/typebox';
-import { Read, type Reading } from '../../schema/types.ts';
+import { coercionKind, type CoercionKind } from '../../schema/types.ts';
 
 const timePattern = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$';
 const momentPattern =
   '^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]| ?[+\\- ]\\d{2}(:?\\d{2})?)?)?$';
 
 /** Formats that coercion enforces, for the document only. */
-const coercedFormats: Partial<Record<Reading, object>> = {
+const coercedFormats: Partial<Record<CoercionKind, object>> = {
   day: { format: 'date' },
   'time-of-day': { pattern: timePattern },
   'local-time': { pattern: `^\\d{4}-\\d{2}-\\d{2}([T ]${timePattern.slice(1, -1)})?$` },
@@ -29,7 +29,7 @@ export function documentInput(schema: TSchema): TSchema {
 }
 
 function beforeCoercion(field: TSchema): TSchema {
-  const kind = (field as { [Read]?: Reading })[Read];
+  const kind = (field as { [coercionKind]?: CoercionKind })[coercionKind];
   if (kind === 'list') return listOrOne(field, 'A text separates items by commas');
   if (kind === 'json' && field['items']) return listOrOne(field, 'A text holds the list as JSON');
   if (kind === 'upper') return inAnyCase(field);

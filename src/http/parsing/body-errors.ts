@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
 import type { TObject } from '@sinclair/typebox';
-import { inOrder } from '../../schema/validator.ts';
+import { sortedFieldsProblem } from '../../schema/validator.ts';
 import type { Ctx } from '../../core/context.ts';
 import { toProblem } from '../errors/error-handler.ts';
 
@@ -18,7 +18,7 @@ export const withBodyErrors = (findErrors: FindErrors) => ({
     if (validationError.validationContext !== 'body') throw problem;
     const ruleErrors = await findErrors(ctx, request.body as Record<string, unknown>);
     const order = Object.keys((routeOptions.schema?.body as TObject).properties);
-    throw inOrder(order, {
+    throw sortedFieldsProblem(order, {
       missing: [...problem.missing, ...ruleErrors.missing],
       notValid: [...problem.notValid, ...ruleErrors.notValid],
     });

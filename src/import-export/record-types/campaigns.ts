@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { amountText, toMinorUnits } from '../../lib/money.ts';
+import { toDecimal, toMinorUnits } from '../../lib/money.ts';
 import { invalidFields } from '../../core/errors.ts';
-import { Flag, Line, OneOf, Read, StoredMoment, UpperCode } from '../../schema/types.ts';
+import { Flag, Line, OneOf, coercionKind, StoredMoment, UpperCode } from '../../schema/types.ts';
 import {
   campaignCourses,
   campaignCustomers,
@@ -14,7 +14,7 @@ import { field, type BulkRecordType } from '../record-type.ts';
 import { Amount } from './value-formats.ts';
 
 const { Optional } = Type;
-const Code = { ...Line(), [Read]: 'title' as const };
+const Code = { ...Line(), [coercionKind]: 'title' as const };
 const Currency = Optional(UpperCode(currencyCodes, { default: 'NOK' }));
 
 const endsBeforeStart = `
@@ -81,6 +81,6 @@ export const voucher: BulkRecordType = {
     fields['balance'] ??= fields['amount'];
     const spent = toMinorUnits(String(fields['amount'])) - toMinorUnits(String(fields['balance']));
     if (spent < 0n) throw invalidFields({ notValid: ['balance'] });
-    return { spent_before: amountText(spent) };
+    return { spent_before: toDecimal(spent) };
   },
 };

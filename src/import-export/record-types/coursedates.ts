@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
-import { readMoment } from '../../lib/timestamps.ts';
+import { parseTimestamp } from '../../lib/timestamps.ts';
 import { invalidFields } from '../../core/errors.ts';
 import { Flag, Note, StoredMoment, Title } from '../../schema/types.ts';
 import {
@@ -49,7 +49,7 @@ const gathering: Item = {
   },
   complete(fields, { timezone }, date) {
     assertRealValues(fields, ['gathering_at', 'gathering_end_at']);
-    const [from, to] = ['gathering_at', 'gathering_end_at'].map((name) => readMoment(fields[name] as string)!);
+    const [from, to] = ['gathering_at', 'gathering_end_at'].map((name) => parseTimestamp(fields[name] as string)!);
     if (to! <= from!) throw invalidFields({ notValid: ['gathering_end_at'] });
     return { zone: date['timezone'] ?? timezone };
   },

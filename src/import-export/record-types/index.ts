@@ -8,7 +8,7 @@ import { adminUser, label, partner, role, school, tag } from './provider.ts';
 import { category, place } from './shared.ts';
 
 /** All record types in write order: each refers only to itself and to earlier ones. */
-export const kinds: RecordType[] = [
+export const recordTypes: RecordType[] = [
   school,
   place,
   category,
@@ -31,7 +31,7 @@ export const kinds: RecordType[] = [
 ];
 
 /** Record types without nested lists, which CSV supports too. */
-export const flatKinds = [location, customer, user].map(({ kind }) => kind);
+export const csvRecordTypes = [location, customer, user].map(({ kind }) => kind);
 
 /** CSV columns of a flat record type, in order. */
 export const csvColumns = (kind: string) =>

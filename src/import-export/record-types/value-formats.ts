@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { invalidFields } from '../../core/errors.ts';
-import { readMoment } from '../../lib/timestamps.ts';
+import { parseTimestamp } from '../../lib/timestamps.ts';
 import type { Fields } from '../record-type.ts';
 
 export const Day = Type.String({ format: 'date' });
@@ -14,7 +14,7 @@ export const Percentage = Type.String({ pattern: '^(100(\\.0{1,2})?|\\d{1,2}(\\.
 /** Throws for dates that do not exist, such as 30 February. */
 export function assertRealValues(fields: Fields, names: string[]) {
   const notValid = names.filter(
-    (name) => fields[name] !== undefined && readMoment(fields[name] as string) === undefined,
+    (name) => fields[name] !== undefined && parseTimestamp(fields[name] as string) === undefined,
   );
   if (notValid.length > 0) throw invalidFields({ notValid });
 }

@@ -1,6 +1,6 @@
 import { toDateSpan } from '../../lib/date-format.ts';
 import { locationLines } from '../../lib/address-format.ts';
-import { hasPlace } from '../../reference/statuses.ts';
+import { hasConfirmedPlace } from '../../reference/statuses.ts';
 import { canBeInCalendar, type Enrolment, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';
 import { safeLink } from '../html.ts';
@@ -71,7 +71,7 @@ export function Course({ view, enrolment, instructors, descriptions }: CoursePro
 function GatheringItem({ view, enrolment, gathering }: Props & { gathering: Gathering }) {
   const { theme, description, eventUrl, isOver } = gathering;
   const lines = locationLines(gathering.location);
-  const link = hasPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
+  const link = hasConfirmedPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
   return (
     <>
       <p class="when">

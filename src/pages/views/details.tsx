@@ -1,4 +1,4 @@
-import { dayInWords } from '../../lib/date-format.ts';
+import { formatDay } from '../../lib/date-format.ts';
 import type { PersonalView } from '../view.ts';
 import { capitalized, Fact, Lines } from './facts.tsx';
 import { Layout } from './layout.tsx';
@@ -11,7 +11,7 @@ export function Details({ view }: { view: PersonalView }) {
     ['username', [person.username]],
     ['email', [person.email]],
     ['phone', [person.phone]],
-    ['dateOfBirth', [person.dateOfBirth && capitalized(dayInWords(person.dateOfBirth, language))]],
+    ['dateOfBirth', [person.dateOfBirth && capitalized(formatDay(person.dateOfBirth, language))]],
     ['company', [person.company]],
     ['department', [person.department]],
     ['position', [person.position]],

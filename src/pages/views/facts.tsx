@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { dayInWords, spanEnds, toDateSpan, type Span } from '../../lib/date-format.ts';
-import { isOnline, placeLines } from '../../lib/address-format.ts';
-import { hasPlace, postponed, getEnrolmentStatus } from '../../reference/statuses.ts';
+import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../lib/date-format.ts';
+import { isOnline, venueLines } from '../../lib/address-format.ts';
+import { hasConfirmedPlace, postponed, getEnrolmentStatus } from '../../reference/statuses.ts';
 import { canBeInCalendar, type Enrolment } from '../courses.ts';
 import { safeLink } from '../html.ts';
 import type { Texts } from '../texts.ts';
@@ -14,7 +14,7 @@ export function EnrolmentStatus({ view: { texts }, enrolment }: Props) {
   const isPostponed = enrolment.dateStatusId === postponed;
   return (
     <>
-      <p class={`standing ${isPostponed && hasPlace(enrolment) ? 'postponed' : enrolmentStatus}`}>
+      <p class={`standing ${isPostponed && hasConfirmedPlace(enrolment) ? 'postponed' : enrolmentStatus}`}>
         {texts.standings[enrolmentStatus]}
       </p>
       {isPostponed && <p>{texts.postponed}</p>}
@@ -28,7 +28,7 @@ export function Facts({ view, enrolment }: Props) {
   const { zone, gatherings, eventUrl } = enrolment;
   const next = gatherings.find(({ isOver }) => !isOver);
   const where = toPlaceLines(enrolment, texts);
-  const link = hasPlace(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
+  const link = hasConfirmedPlace(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
   return (
     <dl>
       <Fact name={texts.when}>
@@ -56,7 +56,7 @@ export function Facts({ view, enrolment }: Props) {
 
 /** The place, or a note that it is not decided yet. */
 function toPlaceLines(enrolment: Enrolment, texts: Texts): string[] {
-  const lines = [...(isOnline(enrolment) ? [texts.online] : []), ...placeLines(enrolment)];
+  const lines = [...(isOnline(enrolment) ? [texts.online] : []), ...venueLines(enrolment)];
   return lines.length === 0 && canBeInCalendar(enrolment) && !enrolment.isOver ? [texts.noPlaceYet] : lines;
 }
 
@@ -67,13 +67,13 @@ export function Outcome({ view: { language, texts }, enrolment }: Props) {
   return (
     <>
       {result && <p class="standing confirmed">{result}</p>}
-      {certificateIssuedAt && <p>{texts.certificate(dayInWords(certificateIssuedAt, language))}</p>}
+      {certificateIssuedAt && <p>{texts.certificate(formatDay(certificateIssuedAt, language))}</p>}
     </>
   );
 }
 
 /** Days and times; `.time` does not wrap. */
-export const When = ({ view, span }: { view: PersonalView; span: Span }) => (
+export const When = ({ view, span }: { view: PersonalView; span: DateSpan }) => (
   <>
     {spanEnds(span, view.language).map(({ day, time }, n) => (
       <>

@@ -9,7 +9,7 @@ const nameDescription = 'The name at this school; required for a new person. A n
 export type AdminUserBody = Static<typeof AdminUserBody>;
 export const AdminUserBody = Type.Object(
   {
-    email: { ...t.Email(), [t.Read]: 'title' as const },
+    email: { ...t.Email(), [t.coercionKind]: 'title' as const },
     role_ids: t.List(t.Id),
     firstname: Optional(t.Title({ description: nameDescription })),
     lastname: Optional(t.Title({ description: nameDescription })),

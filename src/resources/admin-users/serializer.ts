@@ -33,7 +33,7 @@ const loadRoleIds = hasMany(
   ({ roleId }: { ownerId: number; roleId: number }) => roleId,
 );
 
-export const adminUserShape = defineSerializer<AdminUserRow>()({
+export const adminUserSerializer = defineSerializer<AdminUserRow>()({
   responseSchema: AdminUser,
   relations: { role_ids: loadRoleIds },
   toResponse: toAdminUser,

@@ -3,17 +3,17 @@ import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { caseFolded, realTime } from '../../database/tables/columns.ts';
+import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../database/tables/people.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
-import { adminUserShape, fetchMembers } from './serializer.ts';
+import { adminUserSerializer, fetchMembers } from './serializer.ts';
 
 /** All admin users of the provider, without paging. */
 export const listAdminUsers = async (ctx: Ctx) =>
-  adminUserShape.embed(ctx, await fetchMembers(ctx, tenantWhere(ctx, adminMemberships)), {}, []);
+  adminUserSerializer.embed(ctx, await fetchMembers(ctx, tenantWhere(ctx, adminMemberships)), {}, []);
 
 /** Admin users as possible sellers of customers. */
 export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, tenantWhere(ctx, adminMemberships));
@@ -55,10 +55,10 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     if (isJoined && !person.hasPassword && body.send_invite !== false) {
       await tx
         .insert(outbox)
-        .values({ providerId, adminUserId, purpose: 'invitation', createdAt: now, dueAt: realTime });
+        .values({ providerId, adminUserId, purpose: 'invitation', createdAt: now, dueAt: currentTime });
     }
     const txCtx = { ...ctx, db: tx };
-    const [user] = await adminUserShape.embed(txCtx, await fetchMembers(txCtx, member), {}, []);
+    const [user] = await adminUserSerializer.embed(txCtx, await fetchMembers(txCtx, member), {}, []);
     const saved = { user: user!, isNew };
     return hasOtherRoles || isJoined || isNamed ? saved : rollbackNoChange(tx, saved);
   });

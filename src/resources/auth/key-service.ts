@@ -5,6 +5,7 @@ import { notFound } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
 import { apiKeys } from '../../database/tables/providers.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 
 /** Creates an API key, which is returned only here. `expires` is in the service's time zone. */
 export async function createKey(ctx: Ctx, { label = '', expires }: { label?: string; expires?: string }) {
@@ -30,7 +31,7 @@ export const listKeys = (ctx: Ctx) =>
       last_used_at: apiKeys.lastUsedAt,
     })
     .from(apiKeys)
-    .where(eq(apiKeys.providerId, ctx.providerId))
+    .where(tenantWhere(ctx, apiKeys))
     .orderBy(asc(apiKeys.id));
 
 /** Revokes a key, effective immediately; idempotent. */
@@ -41,7 +42,7 @@ export async function revokeKey(database: Database, keyId: number) {
     const { rowCount } = await tx
       .update(apiKeys)
       .set({ revokedAt: now })
-      .where(and(eq(apiKeys.providerId, key.providerId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
+      .where(tenantWhere(key, apiKeys, eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
     if (rowCount === 0) {
       rollbackNoChange(tx);
       return;

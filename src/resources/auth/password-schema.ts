@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 const length = { minLength: 8, maxLength: 200 };
 export const Password = Type.String(length);
 
-export function isChoosable(password: string) {
+export function isValidLength(password: string) {
   const characters = Array.from(password).length;
   return characters >= length.minLength && characters <= length.maxLength;
 }

@@ -59,7 +59,7 @@ export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHa
 
 /** Replaces the password if the hash is still `from`, and ends all sessions and links; returns whether it was. */
 export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
-  const isReplaced = await renewHash(ctx, tx, userId, hashes);
+  const isReplaced = await replaceHash(ctx, tx, userId, hashes);
   if (!isReplaced) return false;
   recordAffected(tx, userId);
   await endAccess(ctx, tx, userId);
@@ -67,7 +67,7 @@ export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: 
 }
 
 /** Replaces the hash of an unchanged password if it is still `from`; returns whether it was. */
-export const renewHash = (ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) =>
+export const replaceHash = (ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) =>
   updateHash(ctx, tx, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
 
 async function updateHash(ctx: Ctx, tx: Tx, condition: SQL | undefined, passwordHash: string) {

@@ -29,7 +29,7 @@ export async function openSessionByToken(on: Queryable, token: string, last: str
 }
 
 /** Returns the user of a session cookie. Stores its last use at most once a minute. */
-export async function signedInBy(on: Queryable, secret: string): Promise<SignedIn | undefined> {
+export async function findSessionUser(on: Queryable, secret: string): Promise<SignedIn | undefined> {
   const hash = hashSecret(secret);
   const [session] = await execute<SignedIn & { isStale: boolean }>(on, findSession, [hash]);
   if (session?.isStale) await execute(on, touchSession, [hash]);

@@ -4,8 +4,8 @@ import { Problem } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import { execute } from '../../database/statements.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
-import { hashPassword, isOutdated, isPassword, prepareHashing, renewHash } from './password-service.ts';
-import { linkTo } from './token-schema.ts';
+import { hashPassword, isOutdated, isPassword, prepareHashing, replaceHash } from './password-service.ts';
+import { tokenUrl } from './token-schema.ts';
 import { createSignInToken } from './token-service.ts';
 import type { CredentialsBody } from './sign-on-body-schema.ts';
 import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './sign-on-sql.ts';
@@ -33,7 +33,7 @@ export async function checkCredentials(ctx: Ctx, { create_login_url, ...credenti
   // A password change meanwhile has ended all links; do not create another.
   const token = await createSignInToken(ctx, id, passwordHash);
   if (token === undefined) return { valid: false } satisfies SignOnAnswer;
-  return { ...result, login_url: linkTo(ctx.settings, 'sign_in', token) } satisfies SignOnAnswer;
+  return { ...result, login_url: tokenUrl(ctx.settings, 'sign_in', token) } satisfies SignOnAnswer;
 }
 
 /**
@@ -86,7 +86,7 @@ async function upgradeHash(ctx: Ctx, user: Verified, credentials: Credentials): 
   try {
     const to = await hashPassword(credentials.password, ctx.fairnessKey);
     const isUpgraded = await ctx.write(async (tx) => {
-      if (!(await renewHash(ctx, tx, id, { from, to }))) return rollbackNoChange(tx, false);
+      if (!(await replaceHash(ctx, tx, id, { from, to }))) return rollbackNoChange(tx, false);
       recordAffected(tx, id);
       return true;
     });

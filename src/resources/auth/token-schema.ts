@@ -7,5 +7,5 @@ export type TokenOwner = { providerId: number; userId: number | null; adminUserI
 
 export const lifetimes: Record<Purpose, string> = { sign_in: '15 minutes', password: '7 days' };
 
-export const linkTo = ({ publicUrl }: Pick<Settings, 'publicUrl'>, purpose: Purpose, token: string) =>
+export const tokenUrl = ({ publicUrl }: Pick<Settings, 'publicUrl'>, purpose: Purpose, token: string) =>
   `${publicUrl}/my/${purpose === 'sign_in' ? 'sign-in' : 'password'}/${token}`;

@@ -29,13 +29,13 @@ export async function createSignInToken({ authStore, providerId }: Ctx, userId: 
 }
 
 /** Returns the owner of a usable token and does not consume it. */
-export async function getOwner(on: Queryable, purpose: Purpose, token: string) {
+export async function findTokenOwner(on: Queryable, purpose: Purpose, token: string) {
   const [owner] = await execute<TokenOwner>(on, findToken, [hashSecret(token), purpose]);
   return owner;
 }
 
 /** Consumes a token; returns its owner to one caller only. */
-export async function useToken(on: Queryable, purpose: Purpose, token: string) {
+export async function consumeToken(on: Queryable, purpose: Purpose, token: string) {
   const [owner] = await execute<TokenOwner>(on, spendToken, [hashSecret(token), purpose]);
   return owner;
 }

@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
-import type { Fault } from '../../core/errors.ts';
+import type { CodedError } from '../../core/errors.ts';
 import * as t from '../../schema/types.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
 import { fault, participantFault, fieldFault, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
-const Address = () => ({ ...t.Email(), [t.Read]: 'title' as const });
+const Address = () => ({ ...t.Email(), [t.coercionKind]: 'title' as const });
 
 export const ParticipantBody = Type.Object({
   firstname: t.Title(),
@@ -22,7 +22,7 @@ export const ParticipantBody = Type.Object({
   trigger_value: Optional(t.LongLine({ description: 'Routes the participant to the child course date of this value' })),
 });
 
-const json = { [t.Read]: 'json' as const };
+const json = { [t.coercionKind]: 'json' as const };
 const receipt = Optional(t.Flag({ default: false, description: 'Mails a receipt to each participant' }));
 const Config = Type.Object(
   {
@@ -121,7 +121,7 @@ export type ValidationError = { instancePath: string; keyword: string; params: R
 export function collectValidationErrors(
   input: BookingInput,
   errors: ValidationError[],
-): { rest: BookingInput; faults: Fault[] } {
+): { rest: BookingInput; faults: CodedError[] } {
   const paths = errors.map(({ instancePath, keyword, params }) => {
     const missing = keyword === 'required' ? [String(params['missingProperty'])] : [];
     return [...instancePath.split('/').slice(1), ...missing];
@@ -160,7 +160,7 @@ const fieldsAt = (path: string[]) =>
       ]
     : [path];
 
-function faultAt([top = '', at, field = '']: string[]): Fault {
+function faultAt([top = '', at, field = '']: string[]): CodedError {
   if (top in errorCodes && at === undefined) return fault(errorCodes[top]!);
   if (top !== 'participants') return fieldFault(at === undefined ? top : `${top}.${at}`);
   const code = participantErrorCodes[field];
@@ -169,7 +169,7 @@ function faultAt([top = '', at, field = '']: string[]): Fault {
 
 /** PostgreSQL's limit for an index entry; any name fits beside an ASCII e-mail. */
 const maxBytes = 2_600;
-const tooLong = ({ participants = [] }: BookingInput): Fault[] =>
+const tooLong = ({ participants = [] }: BookingInput): CodedError[] =>
   participants.flatMap(({ email, firstname, lastname }, n) =>
     Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > maxBytes ? [fieldFault('email', n)] : [],
   );

@@ -37,7 +37,7 @@ export async function enrolUsers(
     const shared = withSharedEmail(newUsers);
     const numbers =
       shared.length > 0 ? await execute<FreeNumbers>(tx, findNumbers, [providerId, toRecordset(shared)]) : [];
-    const rows = toRecordset(named(newUsers, numbers));
+    const rows = toRecordset(assignUsernames(newUsers, numbers));
     const ids = await execute<{ id: number }>(tx, createUsers, [providerId, now, customerId, rows]);
     newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
   }
@@ -85,7 +85,7 @@ function withSharedEmail(newUsers: NewUser[]) {
  * A username is the e-mail, or if that is shared, `<e-mail>_<first>_<last>` in lower case, with a number from 2 on if
  * that is taken. `free` holds the free numbers of each user with a shared e-mail, in their order.
  */
-export function named(newUsers: NewUser[], free: FreeNumbers[]) {
+export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
   const taken = new Set(newUsers.filter(({ isShared }) => !isShared).map(toBaseName));
   let shared = 0;
   return newUsers.map((user) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { execute } from '../../database/statements.ts';
-import { realClock } from '../../database/tables/columns.ts';
+import { currentTimeSql } from '../../database/tables/columns.ts';
 
 /** An `Idempotency-Key` and its request, both hashed. */
 export type RequestKey = { keyHash: string; fingerprint: string };
@@ -26,15 +26,15 @@ const sortKeys = (object: object) => Object.fromEntries(Object.entries(object).s
 export const findRecord = {
   name: 'find_idempotency_record',
   text: `select fingerprint, answer from idempotency_records
-    where provider_id = $1 and key_hash = $2 and expires_at > ${realClock}`,
+    where provider_id = $1 and key_hash = $2 and expires_at > ${currentTimeSql}`,
 };
 
 /** Replaces an expired record, and deletes the provider's other expired ones. */
 export const storeRecord = {
   name: 'keep_idempotency_record',
-  text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= ${realClock} and key_hash <> $2)
+  text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= ${currentTimeSql} and key_hash <> $2)
     insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, ${realClock} + interval '24 hours')
+    values ($1, $2, $3, $4, $5, $6, ${currentTimeSql} + interval '24 hours')
     on conflict (provider_id, key_hash) do update set fingerprint = excluded.fingerprint, booking_id = excluded.booking_id,
       answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 };

@@ -1,4 +1,4 @@
-import { amountText, toMinorUnits, toPercent, type Minor } from '../../lib/money.ts';
+import { toDecimal, toMinorUnits, percentageOf, type Minor } from '../../lib/money.ts';
 
 /** An order line; its discount is for the whole quantity. */
 export type AgreedLine = {
@@ -16,12 +16,12 @@ export function agreedTotals(lines: AgreedLine[]) {
     const discount = toMinorUnits(line.discountCalculatedAtOrder);
     before += price;
     discounts += discount;
-    vat += toPercent(price - discount, line.vatPercentage);
+    vat += percentageOf(price - discount, line.vatPercentage);
   }
   return {
-    totalBeforeDiscounts: amountText(before),
-    totalDiscounts: amountText(discounts),
-    totalVat: amountText(vat),
+    totalBeforeDiscounts: toDecimal(before),
+    totalDiscounts: toDecimal(discounts),
+    totalVat: toDecimal(vat),
   };
 }
 
@@ -29,7 +29,7 @@ export function agreedTotals(lines: AgreedLine[]) {
 export type Discount = { campaignId: number; type: 'Percent' | 'Value'; value: string };
 
 /** A product of an order; the price is for one, without VAT. */
-export type Sold = { productId: number; price: string; vatPercentage: string; quantity: number };
+export type OrderedProduct = { productId: number; price: string; vatPercentage: string; quantity: number };
 
 /** The discount's percentage and amount are those of one item. */
 export type PricedLine = AgreedLine & {
@@ -39,23 +39,26 @@ export type PricedLine = AgreedLine & {
 };
 
 /** The discount on an item is at most its price. */
-export function priceLine({ productId, price, vatPercentage, quantity }: Sold, discount?: Discount): PricedLine {
+export function priceLine(
+  { productId, price, vatPercentage, quantity }: OrderedProduct,
+  discount?: Discount,
+): PricedLine {
   const percent = discount?.type === 'Percent' ? discount.value : '0';
   const amount = discount?.type === 'Value' ? minOf(toMinorUnits(discount.value), toMinorUnits(price)) : 0n;
-  const calculated = toPercent(BigInt(quantity) * toMinorUnits(price), percent) + BigInt(quantity) * amount;
+  const calculated = percentageOf(BigInt(quantity) * toMinorUnits(price), percent) + BigInt(quantity) * amount;
   return {
     productId,
     quantity,
     vatPercentage,
     priceAtOrder: price,
     discountPercentAtOrder: percent,
-    discountAmountAtOrder: amountText(amount),
-    discountCalculatedAtOrder: amountText(calculated),
+    discountAmountAtOrder: toDecimal(amount),
+    discountCalculatedAtOrder: toDecimal(calculated),
   };
 }
 
 /** Prices an order with the highest of the discounts, the first of equal ones. */
-export function priceOrder(products: Sold[], discounts: Discount[]) {
+export function priceOrder(products: OrderedProduct[], discounts: Discount[]) {
   const full = { discount: undefined, lines: products.map((product) => priceLine(product)) };
   const discounted = discounts.map((discount) => ({
     discount,
@@ -81,6 +84,6 @@ export const isStorable = ({ agreed, inclVat }: OrderTotals) =>
   toMinorUnits(agreed.totalBeforeDiscounts) <= maxMoney && inclVat <= maxMoney;
 
 /** The part of a total that a voucher pays, at most its balance. */
-export const voucherPays = (balance: string, total: Minor): Minor => minOf(toMinorUnits(balance), total);
+export const voucherAmount = (balance: string, total: Minor): Minor => minOf(toMinorUnits(balance), total);
 
 const minOf = (a: Minor, b: Minor) => (a < b ? a : b);

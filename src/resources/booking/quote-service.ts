@@ -1,6 +1,6 @@
-import type { Fault } from '../../core/errors.ts';
+import type { CodedError } from '../../core/errors.ts';
 import { fault, participantFault, bookingProblem, type BookingCode } from './schema.ts';
-import { isStorable, priceOrder, voucherPays, type Discount, type Sold } from './price-service.ts';
+import { isStorable, priceOrder, voucherAmount, type Discount, type OrderedProduct } from './price-service.ts';
 import { decideSeats } from '../seats/service.ts';
 import type { SeatStatus } from '../seats/schema.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 export type BookingQuote = ReturnType<typeof quoteBooking>;
 
 /** Decides statuses, lines and totals of a booking. Throws with all of its faults, `faults` from validation first. */
-export function quoteBooking(request: QuoteRequest, context: BookingContext, faults: Fault[]) {
+export function quoteBooking(request: QuoteRequest, context: BookingContext, faults: CodedError[]) {
   const { participants = [], config = {} } = request;
   const { voucher } = context;
   const date = context.dates.find(({ id }) => id === request.coursedate_id);
@@ -60,7 +60,7 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, fau
     totals,
     campaignId: discount?.campaignId ?? null,
     customer: context.customer,
-    voucher: voucher && { id: voucher.id, code: voucher.code, pays: voucherPays(voucher.balance, totals.inclVat) },
+    voucher: voucher && { id: voucher.id, code: voucher.code, pays: voucherAmount(voucher.balance, totals.inclVat) },
   };
 }
 
@@ -78,7 +78,7 @@ function checkDates(
   { coursedate_id, config = {} }: QuoteRequest,
   date: DateFound | undefined,
   dates: DateFound[],
-): Fault[] {
+): CodedError[] {
   if (!date) return coursedate_id === undefined ? [] : [fault('course_date_identifier_invalid')];
   const { reject_cancelled_course_date = true, reject_passed_deadline = true } = config;
   const codesOf = ({ isCanceled, isPassed }: DateFound) => [
@@ -113,7 +113,7 @@ function toPurchase(
   return { products: named };
 }
 
-function checkProducts(purchases: Purchase[], currency: string | undefined): Fault[] {
+function checkProducts(purchases: Purchase[], currency: string | undefined): CodedError[] {
   const each = purchases.flatMap(({ code }, n) => {
     if (code === undefined) return [];
     return code === 'default_course_product_missing' ? [fault(code)] : [participantFault(n, code)];
@@ -124,8 +124,8 @@ function checkProducts(purchases: Purchase[], currency: string | undefined): Fau
 }
 
 /** One product each, with the number of participants who buy it. */
-function toOrderedProducts(purchases: Purchase[]): Sold[] {
-  const ordered = new Map<number, Sold>();
+function toOrderedProducts(purchases: Purchase[]): OrderedProduct[] {
+  const ordered = new Map<number, OrderedProduct>();
   for (const { id: productId, price, vatPercentage } of purchases.flatMap(({ products }) => products)) {
     const quantity = (ordered.get(productId)?.quantity ?? 0) + 1;
     ordered.set(productId, { productId, price, vatPercentage, quantity });
@@ -133,7 +133,7 @@ function toOrderedProducts(purchases: Purchase[]): Sold[] {
   return [...ordered.values()];
 }
 
-const checkCustomer = ({ customer_id }: QuoteRequest, { customer }: BookingContext): Fault[] =>
+const checkCustomer = ({ customer_id }: QuoteRequest, { customer }: BookingContext): CodedError[] =>
   customer_id !== undefined && !customer?.isActive ? [fault('customer_invalid')] : [];
 
 /** A discount by amount applies only in its own currency. */
@@ -160,7 +160,7 @@ function checkCampaign(
   { campaigns }: BookingContext,
   date: DateFound | undefined,
   currency: string | undefined,
-): Fault[] {
+): CodedError[] {
   if (campaign_code === undefined) return [];
   const campaign = campaigns.find(({ isNamed }) => isNamed);
   if (campaign?.isExpired) return [fault('campaign_code_expired')];
@@ -173,7 +173,7 @@ function checkVoucher(
   { voucher_code }: QuoteRequest,
   { voucher }: BookingContext,
   currency: string | undefined,
-): Fault[] {
+): CodedError[] {
   if (voucher_code === undefined) return [];
   if (voucher?.isExpired) return [fault('voucher_code_expired')];
   const isValid = voucher && !voucher.isArchived && (currency === undefined || voucher.currency === currency);

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import type { Fault } from '../../core/errors.ts';
+import type { CodedError } from '../../core/errors.ts';
 import * as t from '../../schema/types.ts';
 import { bookingErrorResponses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
-import { participantShape } from '../participants/serializer.ts';
+import { participantSerializer } from '../participants/serializer.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
 import { BookingAnswer, DeregisterAnswer, bookingProblem, fieldFault } from './schema.ts';
 import { book, deregister } from './service.ts';
@@ -58,7 +58,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         params: Type.Object({ id: t.Id }),
         headers,
         body: DeregisterBody,
-        response: { 200: DeregisterAnswer(participantShape.schema), ...bookingErrorResponses },
+        response: { 200: DeregisterAnswer(participantSerializer.schema), ...bookingErrorResponses },
       },
     },
     async (request) => {
@@ -77,7 +77,7 @@ function toKeyedRequest({ headers, method, routeOptions, params, body }: Keyed &
   return key === undefined ? undefined : { key, request: { method, route: routeOptions.url, params, body } };
 }
 
-function checkKey({ headers }: Keyed): Fault[] {
+function checkKey({ headers }: Keyed): CodedError[] {
   const length = headers['idempotency-key']?.length ?? 1;
   return length >= 1 && length <= 255 ? [] : [fieldFault('Idempotency-Key')];
 }

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { TObject } from '@sinclair/typebox';
-import { Problem, type Fault } from '../../core/errors.ts';
+import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
 
 /** Error codes of bookings; those in lower case follow `Participant n: `. */
@@ -29,21 +29,21 @@ const messages = {
 } as const;
 export type BookingCode = keyof typeof messages;
 
-export const fault = (code: BookingCode): Fault => ({ code, message: messages[code] });
+export const fault = (code: BookingCode): CodedError => ({ code, message: messages[code] });
 
 /** `index` counts from 0, the message from 1. */
-export const participantFault = (index: number, code: BookingCode): Fault => ({
+export const participantFault = (index: number, code: BookingCode): CodedError => ({
   code,
   message: `${participantLabel(index)}: ${messages[code]}`,
 });
-export const fieldFault = (field: string, index?: number): Fault => ({
+export const fieldFault = (field: string, index?: number): CodedError => ({
   code: 'field_invalid',
   message: index === undefined ? `${field} is not valid` : `${participantLabel(index)}: ${field} is not valid`,
 });
 const participantLabel = (index: number) => `Participant ${index + 1}`;
 
 /** The error of a rejected booking, with each fault once. */
-export function bookingProblem(faults: Fault[]) {
+export function bookingProblem(faults: CodedError[]) {
   const unique = [...new Map(faults.map((one) => [`${one.code} ${one.message}`, one])).values()];
   return new Problem('invalid', unique[0]!.message, { faults: unique });
 }

@@ -1,17 +1,17 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { amount, amountText } from '../../lib/money.ts';
-import { notFound, unavailable, type Fault } from '../../core/errors.ts';
+import { toNumber, toDecimal } from '../../lib/money.ts';
+import { notFound, unavailable, type CodedError } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { hasLeft, holdsSeat, paid, seat } from '../../reference/statuses.ts';
+import { hasLeft, holdsSeat, paymentStatus, participantStatus } from '../../reference/statuses.ts';
 import { enrolUsers, findExistingUsers, type EnrolledUser, type Person } from './enrolment-service.ts';
 import { findStoredResponse, storeResponse, toRequestKey, type KeyedRequest } from './idempotency-service.ts';
-import { participantShape } from '../participants/serializer.ts';
+import { participantSerializer } from '../participants/serializer.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
 import type { BookingContext, DateFound, ProductFound } from './quote-schema.ts';
 import { quoteBooking, type BookingQuote } from './quote-service.ts';
@@ -27,7 +27,7 @@ import { detailedOrderTitle, fault, bookingProblem, type BookingAnswer } from '.
 export async function book(
   ctx: Ctx,
   input: BookingInput,
-  faults: Fault[],
+  faults: CodedError[],
   request?: KeyedRequest,
 ): Promise<BookingAnswer> {
   assertPairLimit(input);
@@ -62,7 +62,7 @@ export async function book(
 export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: DeregisterBody, request?: KeyedRequest) {
   const key = request && toRequestKey(request);
   const { with_fee = false, send_receipt_email_to_participant = false } = config;
-  const statusId = with_fee ? seat.deregisteredWithFee : seat.deregistered;
+  const statusId = with_fee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(async (tx, now) => {
     if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([fault('idempotency_key_reused')]);
@@ -88,7 +88,7 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
   return {
     successful: true,
     booking_id: String(bookingId),
-    participants: await participantShape.embed(ctx, rows, {}, []),
+    participants: await participantSerializer.embed(ctx, rows, {}, []),
   };
 }
 
@@ -146,7 +146,7 @@ async function insertBooking(
   const [created] = await execute<BookingCreated>(tx, createBooking, [
     ...[providerId, now, ...orderColumns(input, quote)],
     ...[quote.date.id, input.booker_email ?? null, input.booker_phone ?? null],
-    ...[toRecordset(lineRows(quote)), isPaid(quote) ? paid.yes : paid.no],
+    ...[toRecordset(lineRows(quote)), isPaid(quote) ? paymentStatus.yes : paymentStatus.no],
     ...[toRecordset(participantRows(input, quote, users)), toRecordset(purchaseRows(quote))],
   ]);
   return created!;
@@ -181,7 +181,7 @@ const orderColumns = (input: BookingInput, quote: BookingQuote) => [
 /** The invoiced company, which no existing course user stores, and the amount paid by voucher. */
 function toCustomProperties({ company, company_number }: BookingInput, { voucher }: BookingQuote) {
   const isSpent = voucher !== null && voucher.pays > 0n;
-  const spent = isSpent ? { voucher_code: voucher.code, voucher_amount: amountText(voucher.pays) } : {};
+  const spent = isSpent ? { voucher_code: voucher.code, voucher_amount: toDecimal(voucher.pays) } : {};
   const json = JSON.stringify({ company, company_number, ...spent });
   return json === '{}' ? null : json;
 }
@@ -218,7 +218,7 @@ async function spendFromVoucher(
   { id, pays }: NonNullable<BookingQuote['voucher']>,
 ) {
   if (pays === 0n) return;
-  const values = [providerId, id, orderId, amountText(pays), now, guards.voucherBalance];
+  const values = [providerId, id, orderId, toDecimal(pays), now, guards.voucherBalance];
   const spent = await execute(tx, spendVoucher, values);
   if (spent.length === 0) throw unavailable('The voucher was spent in the meantime');
 }
@@ -250,9 +250,9 @@ const toResponse = (
     booking_id: String(created.bookingId),
     coursedate_id: String(date.id),
     currency: currency.toLowerCase(),
-    total_excl_vat: amount(totals.exclVat),
-    total_incl_vat: amount(totals.inclVat),
-    total_vat: amount(totals.vat),
+    total_excl_vat: toNumber(totals.exclVat),
+    total_incl_vat: toNumber(totals.inclVat),
+    total_vat: toNumber(totals.vat),
     number_of_participants: participants.length,
     participants: participants.map(({ status }, n) => ({ id: created.participantIds[n]!, status_id: status })),
   },

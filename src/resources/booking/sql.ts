@@ -1,4 +1,4 @@
-import { caseFoldedSql, realClock } from '../../database/tables/columns.ts';
+import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
 import { canceled } from '../../reference/statuses.ts';
 import { isForCourse } from '../campaigns/serializer.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from './quote-schema.ts';
@@ -10,7 +10,7 @@ const product = `select p.id, p.course_id as "courseId", p.price::text as price,
 /** Course dates of active courses; neither is deleted. Deadlines follow the real clock. */
 const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
     d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
-    d.status_id = ${canceled} as "isCanceled", timezone(d.zone, ${realClock})::date > d.deadline_at or d.ends_at <= ${realClock} as "isPassed",
+    d.status_id = ${canceled} as "isCanceled", timezone(d.zone, ${currentTimeSql})::date > d.deadline_at or d.ends_at <= ${currentTimeSql} as "isPassed",
     d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
     d.num_waiting as "numWaiting",
@@ -32,9 +32,9 @@ export const findProducts = {
 };
 
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
-    c.discount_value::text as value, coalesce(c.ends_at <= ${realClock}, false) as "isExpired",
-    c.is_active and not c.is_archived and coalesce(c.starts_at <= ${realClock}, true)
-      and coalesce(c.ends_at > ${realClock}, true) as "isRunning",
+    c.discount_value::text as value, coalesce(c.ends_at <= ${currentTimeSql}, false) as "isExpired",
+    c.is_active and not c.is_archived and coalesce(c.starts_at <= ${currentTimeSql}, true)
+      and coalesce(c.ends_at > ${currentTimeSql}, true) as "isRunning",
     ${isForCourse('c', '$2::bigint')} as "forCourse",
     not exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id)
       or exists (select from campaign_customers n
@@ -52,7 +52,7 @@ export const findPayers = {
         ${campaign(false)} join campaign_customers a on a.campaign_id = c.id
         where c.provider_id = $1 and a.provider_id = $1 and a.customer_id = $4 and c.type = 'Agreement') c) as campaigns,
       (select to_json(v) from (select v.id, v.code, v.currency, v.balance::text as balance, v.archived_at is not null as "isArchived",
-          coalesce(v.expires_at <= ${realClock}, false) as "isExpired"
+          coalesce(v.expires_at <= ${currentTimeSql}, false) as "isExpired"
         from vouchers v where v.provider_id = $1 and v.deleted_at is null and ${caseFoldedSql('v.code')} = ${caseFoldedSql('$5')}) v) as voucher,
       (select to_json(c) from (select c.id, c.seller_id as "sellerId", c.status = 1 as "isActive"
         from customers c where c.provider_id = $1 and c.id = $4) c) as customer`,
@@ -121,7 +121,7 @@ export const spendVoucher = {
 export const queueMails = {
   name: 'announce',
   text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
-    select $1, m.purpose, m."userId", m."participantId", $2, ${realClock}
+    select $1, m.purpose, m."userId", m."participantId", $2, ${currentTimeSql}
     from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint)
     order by m.place`,
 };

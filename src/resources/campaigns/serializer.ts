@@ -66,7 +66,7 @@ const loadTags = hasMany(
   toId,
 );
 
-export const campaignShape = defineSerializer<CampaignRow>()({
+export const campaignSerializer = defineSerializer<CampaignRow>()({
   responseSchema: Campaign,
   relations: { courses: loadCourses, customers: loadCustomers, tags: loadTags },
   toResponse: (row, relations) => ({ ...toEmbeddedCampaign(row), ...relations }),
@@ -74,7 +74,7 @@ export const campaignShape = defineSerializer<CampaignRow>()({
 });
 
 /** A campaign inside an order, without its courses, customers and tags. */
-const embeddedCampaignShape = defineSerializer<CampaignRow>()({
+const embeddedCampaignSerializer = defineSerializer<CampaignRow>()({
   responseSchema: EmbeddedCampaign,
   relations: {},
   toResponse: (row) => toEmbeddedCampaign(row),
@@ -82,4 +82,4 @@ const embeddedCampaignShape = defineSerializer<CampaignRow>()({
 });
 
 export const includeCampaign = <Row extends Key>(campaignId: (row: Row) => number | null) =>
-  includeOne(campaignId, fetchCampaigns, embeddedCampaignShape, 'unset');
+  includeOne(campaignId, fetchCampaigns, embeddedCampaignSerializer, 'unset');

@@ -8,7 +8,7 @@ import { courses } from '../../database/tables/courses.ts';
 import { loadWhole } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toEmbeddedCampaign } from './schema.ts';
-import { campaignColumns, campaignShape, isForCourse } from './serializer.ts';
+import { campaignColumns, campaignSerializer, isForCourse } from './serializer.ts';
 
 /** All campaigns of the provider, without paging. */
 export async function listCampaigns(ctx: Ctx) {
@@ -17,7 +17,7 @@ export async function listCampaigns(ctx: Ctx) {
     .from(campaigns)
     .where(tenantWhere(ctx, campaigns))
     .orderBy(asc(campaigns.id));
-  return loadWhole((budget) => campaignShape.embed({ ...ctx, budget }, rows, {}, []));
+  return loadWhole((budget) => campaignSerializer.embed({ ...ctx, budget }, rows, {}, []));
 }
 
 /** Finds a campaign of the course by its code, running or not; archived ones come last. */

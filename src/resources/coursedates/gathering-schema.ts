@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
 
@@ -43,8 +43,8 @@ export const toGathering = (
   description: row.description,
   theme: row.theme,
   event_url: row.providerId === providerId ? row.eventUrl : null,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
   is_future: row.isFuture,
   instructors,
 });

@@ -6,7 +6,7 @@ import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { Gathering, toGathering, type GatheringRow } from './gathering-schema.ts';
 
-export const gatheringShape = withRequiredIncludes(
+export const gatheringSerializer = withRequiredIncludes(
   ['location'],
   defineSerializer<GatheringRow>()({
     responseSchema: Gathering,

@@ -5,7 +5,7 @@ import type { Tx } from '../../database/client.ts';
 import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
 import { attendances } from '../../database/tables/participants.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
-import { allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { sameTenant, allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './gathering-schema.ts';
 
 type Gathering = ReturnType<typeof toTimes>;
@@ -83,8 +83,9 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
 /** Replaces the gatherings of a course date; those with attendance are soft-deleted. */
 export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
   const old = tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, date.id), isNull(gatherings.deletedAt));
-  const attended = sql`exists (select from ${attendances} where ${and(
-    eq(attendances.providerId, gatherings.providerId),
+  const attended = sql`exists (select from ${attendances} where ${sameTenant(
+    attendances,
+    gatherings,
     eq(attendances.gatheringId, gatherings.id),
   )})`;
   await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, attended));

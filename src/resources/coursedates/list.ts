@@ -4,17 +4,17 @@ import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
+import { sameTenant, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../courses/tag-filters.ts';
 import {
-  courseDateShape,
-  dateOfCourseShape,
+  courseDateSerializer,
+  dateOfCourseSerializer,
   fetchCourseDates,
   isPublicDate,
   isShownAfterDeadline,
-  nextCourseDateShape,
+  nextCourseDateSerializer,
 } from './serializer.ts';
 
 const within = (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courseDates.providerId, isPublicDate);
@@ -61,14 +61,14 @@ const dates = {
   fetch: fetchCourseDates,
 };
 
-export const courseDateList = defineList({ ...dates, serializer: courseDateShape, filters });
+export const courseDateList = defineList({ ...dates, serializer: courseDateSerializer, filters });
 
-export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourseShape, filters });
+export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourseSerializer, filters });
 
 /** The dates of the courses in `course_ids`, on shorter pages. */
 export const batchCourseDateList = defineList({
   ...dates,
-  serializer: courseDateShape,
+  serializer: courseDateSerializer,
   filters: { course_ids: ofCourses, ...filters },
   requiredFilters: ['course_ids'],
   paging: { defaultLimit: 25 },
@@ -85,8 +85,9 @@ const upcoming = and(
   sql`${courseDates.startsAt} >= now() - interval '2 days'`,
   sql`(${courseDates.startsAt} >= now() + interval '2 days'
     or ${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date)`,
-  sql`exists (select from ${courses} where ${and(
-    eq(courses.providerId, courseDates.providerId),
+  sql`exists (select from ${courses} where ${sameTenant(
+    courses,
+    courseDates,
     eq(courses.id, courseDates.courseId),
     eq(courses.isActive, true),
     isNull(courses.deletedAt),
@@ -96,7 +97,7 @@ const upcoming = and(
 /** The calendar, in order of time; by default one page holds it all. */
 export const nextCourseDateList = defineList({
   table: courseDates,
-  serializer: nextCourseDateShape,
+  serializer: nextCourseDateSerializer,
   scope: (tenant, scope) => and(within(tenant, scope), upcoming)!,
   filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
   paging: { defaultLimit: 250, sinceId: false },

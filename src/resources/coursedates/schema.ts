@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 
@@ -88,8 +88,8 @@ export function toCourseDate(row: CourseDateRow, { catalog_url }: Pick<CourseDat
     seats_status: seatsStatus(row, seats),
     seats,
     custom_properties: row.customProperties,
-    created_at: dateTime(row.createdAt),
-    updated_at: dateTime(row.updatedAt),
+    created_at: formatTimestamp(row.createdAt),
+    updated_at: formatTimestamp(row.updatedAt),
     deleted_at: dateTimeOrNull(row.deletedAt),
     contacts: [],
     course_id: row.courseId,

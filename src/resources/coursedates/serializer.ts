@@ -17,7 +17,7 @@ import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses } from '../../reference/statuses.ts';
 import { includeCalendarCourse, includeCourse, isPublicCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import type { GatheringRow } from './gathering-schema.ts';
-import { fetchGatherings, gatheringShape } from './gathering-serializer.ts';
+import { fetchGatherings, gatheringSerializer } from './gathering-serializer.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
 import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
@@ -25,6 +25,7 @@ import { placeInclude } from '../locations/place-serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
 import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
 import { hiddenColumns, type CourseDateRow } from './schema.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 
 /** The deadline ends with its day in the time zone of the date. */
 export const isShownAfterDeadline = or(
@@ -37,8 +38,9 @@ export const isPublicDate = and(
   eq(courseDates.isVisible, true),
   isNull(courseDates.deletedAt),
   isShownAfterDeadline,
-  sql`exists (select from ${courses} where ${and(
-    eq(courses.providerId, courseDates.providerId),
+  sql`exists (select from ${courses} where ${sameTenant(
+    courses,
+    courseDates,
     eq(courses.id, courseDates.courseId),
     isPublicCourse,
   )})`,
@@ -52,7 +54,7 @@ const dateColumns = {
   ...omitColumns(courseDates, hiddenColumns),
   course: { title: courses.title, slug: courses.slug },
 };
-const ofCourse = and(eq(courses.providerId, courseDates.providerId), eq(courses.id, courseDates.courseId));
+const ofCourse = sameTenant(courses, courseDates, eq(courses.id, courseDates.courseId));
 
 const common = {
   responseSchema: CourseDate,
@@ -62,7 +64,7 @@ const common = {
 };
 
 /** A date inside another one or a bundle, without includes. */
-const plainShape = defineSerializer<CourseDateRow>()({ ...common, includes: {} });
+const plainSerializer = defineSerializer<CourseDateRow>()({ ...common, includes: {} });
 
 const fetchChildren = batchLoader((ctx, keys) =>
   ctx.db
@@ -90,20 +92,20 @@ const fetchBundles = batchLoader((ctx, keys) =>
 );
 
 /** A group of dates, with all of its dates. */
-const bundleShape = withRequiredIncludes(
+const bundleSerializer = withRequiredIncludes(
   ['items'],
   defineSerializer<{ providerId: number; id: number; title: string }>()({
     responseSchema: Bundle,
     relations: {},
     toResponse: ({ id, title }) => ({ id, title }),
-    includes: { items: includeMany<CourseDateRow & { ownerId: number }>(fetchMembers, plainShape, 'shown') },
+    includes: { items: includeMany<CourseDateRow & { ownerId: number }>(fetchMembers, plainSerializer, 'shown') },
   }),
 );
 
 const includes = {
   course: includeCourse((row: CourseDateRow) => row.courseId, 'shown'),
   location: includeLocation((row: CourseDateRow) => row.locationId),
-  gatherings: includeMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringShape, 'shown'),
+  gatherings: includeMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringSerializer, 'shown'),
   place: placeInclude,
   teaching_language: include(
     DateLanguage,
@@ -124,38 +126,38 @@ const includes = {
     'shown',
     loadLinkedInstructors(courseDateInstructors, courseDateInstructors.courseDateId),
   ),
-  subinstances: includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainShape, 'shown'),
-  bundle: { ...includeOne((row: CourseDateRow) => row.bundleId, fetchBundles, bundleShape, 'shown'), names: [] },
+  subinstances: includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainSerializer, 'shown'),
+  bundle: { ...includeOne((row: CourseDateRow) => row.bundleId, fetchBundles, bundleSerializer, 'shown'), names: [] },
   provider: providerInclude,
 };
 
-export const courseDateShape = defineSerializer<CourseDateRow>()({ ...common, includes });
+export const courseDateSerializer = defineSerializer<CourseDateRow>()({ ...common, includes });
 
 const defaultIncludes = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
 
 /** A date of one course. Its default includes may also be requested. */
-export const dateOfCourseShape: Serializer<CourseDateRow, typeof courseDateShape.schema> = {
-  ...withRequiredIncludes([...defaultIncludes], courseDateShape),
-  names: courseDateShape.names,
+export const dateOfCourseSerializer: Serializer<CourseDateRow, typeof courseDateSerializer.schema> = {
+  ...withRequiredIncludes([...defaultIncludes], courseDateSerializer),
+  names: courseDateSerializer.names,
 };
 
 const calendar = {
   ...includes,
   course: includeCalendarCourse((row: CourseDateRow) => row.courseId),
 };
-const calendarShape = defineSerializer<CourseDateRow>()({ ...common, includes: calendar });
+const calendarSerializer = defineSerializer<CourseDateRow>()({ ...common, includes: calendar });
 
 /** A course date of the calendar, with default includes. */
-export const nextCourseDateShape: Serializer<CourseDateRow, typeof calendarShape.schema> = {
+export const nextCourseDateSerializer: Serializer<CourseDateRow, typeof calendarSerializer.schema> = {
   schema: Type.Object({
-    ...calendarShape.schema.properties,
+    ...calendarSerializer.schema.properties,
     ...(Object.fromEntries(defaultIncludes.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
-  }) as TObject as typeof calendarShape.schema,
+  }) as TObject as typeof calendarSerializer.schema,
   names: [
     ...defaultIncludes,
     ...['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
   ],
-  embed: (ctx, rows, query, names) => calendarShape.embed(ctx, rows, query, [...defaultIncludes, ...names]),
+  embed: (ctx, rows, query, names) => calendarSerializer.embed(ctx, rows, query, [...defaultIncludes, ...names]),
 };
 
 /** Course dates by their ids, deleted ones too. */

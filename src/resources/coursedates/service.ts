@@ -1,14 +1,14 @@
 import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { inOrder } from '../../schema/validator.ts';
-import { mergedProperties } from '../../schema/custom-properties.ts';
+import { sortedFieldsProblem } from '../../schema/validator.ts';
+import { mergeCustomProperties } from '../../schema/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/errors.ts';
 import { mapConstraintErrors } from '../../core/constraint-errors.ts';
-import { zoneFaults } from '../../database/time-zones.ts';
+import { findInvalidTimezone } from '../../database/time-zones.ts';
 import { recordAffected } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, prepareInsert } from '../../database/prepared-insert.ts';
-import { realTime } from '../../database/tables/columns.ts';
+import { currentTime } from '../../database/tables/columns.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
@@ -49,7 +49,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityMin: body.capacity_min ?? location?.capacityMin,
       capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
       capacityWait: body.capacity_wait ?? location?.capacityWait,
-      customProperties: mergedProperties(null, body.custom_properties),
+      customProperties: mergeCustomProperties(null, body.custom_properties),
     });
     const id = recordAffected(tx, await insert(tx, row));
     await addInstructors(ctx, tx, id, body.instructors ?? []);
@@ -73,7 +73,7 @@ export async function updateCourseDate(
   const work = ctx.write(async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
-    const isOver = sql<boolean>`${courseDates.endsAt} <= ${realTime}`;
+    const isOver = sql<boolean>`${courseDates.endsAt} <= ${currentTime}`;
     const [before] = await tx
       .select({ ...getTableColumns(courseDates), isOver })
       .from(courseDates)
@@ -96,7 +96,7 @@ export async function updateCourseDate(
         capacityMin: orElse(body.capacity_min, 0),
         capacityOverbook: orElse(body.capacity_overbook, 0),
         capacityWait: orElse(body.capacity_wait, 0),
-        customProperties: mergedProperties(before.customProperties, body.custom_properties),
+        customProperties: mergeCustomProperties(before.customProperties, body.custom_properties),
         updatedAt: now,
       })
       .where(target)
@@ -160,7 +160,7 @@ const constraints = { course_dates_order: () => invalidFields({ notValid: ['end_
 /** Errors of a body that need no provider data and that its schema does not report. */
 export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; timezone?: unknown }) {
   const { missing, notValid } = gatheringErrors(input.gatherings);
-  return { missing, notValid: [...notValid, ...(await zoneFaults(ctx, input.timezone))] };
+  return { missing, notValid: [...notValid, ...(await findInvalidTimezone(ctx, input.timezone))] };
 }
 
 async function findCourse(ctx: Ctx, tx: Tx, id: number) {
@@ -203,7 +203,7 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, erro
   const unknown = Object.keys(isValid).filter((name) => !isValid[name]);
   const notValid = [...errors.notValid, ...misorderedDays(days), ...unknown];
   if (notValid.length + errors.missing.length > 0)
-    throw inOrder(Object.keys(CourseDateBody.properties), { ...errors, notValid });
+    throw sortedFieldsProblem(Object.keys(CourseDateBody.properties), { ...errors, notValid });
 }
 
 /** A parent is another date of the same course and no child itself; its child has no children. */

@@ -59,7 +59,7 @@ const Translations = <T>(texts: TSchema) =>
     propertyNames: { enum: reference.teachingLanguageCodes },
     additionalProperties: texts,
     description: 'Language code to the members of `descriptions` in that language',
-    [t.Read]: 'json',
+    [t.coercionKind]: 'json',
   });
 
 const example = {

@@ -8,7 +8,7 @@ import { tenantWhere, inScope, type Tenant, type TenantScope } from '../../lists
 import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from './tag-filters.ts';
-import { courseItemShape, courseShape, fetchCourses, isPublicCourse } from './serializer.ts';
+import { courseItemSerializer, courseSerializer, fetchCourses, isPublicCourse } from './serializer.ts';
 
 const common = {
   table: courses,
@@ -22,7 +22,7 @@ const description_language = parameter(
 
 export const courseList = defineList({
   ...common,
-  serializer: courseShape,
+  serializer: courseSerializer,
   filters: {
     customer_id: selectiveFilter(
       { ...t.Id, description: 'Only the corporate courses of this customer' },
@@ -39,7 +39,7 @@ export const courseList = defineList({
 
 const item = defineList({
   ...common,
-  serializer: courseItemShape,
+  serializer: courseItemSerializer,
   filters: { description_language, ...partnerParameters },
   paging: false,
 });

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import { durationLabel, durationUnits } from '../../reference/durations.ts';
@@ -142,8 +142,8 @@ const toDetails = (row: CourseRow, { description_languages, translation }: Cours
   publishing_platform: row.publishingPlatform,
   descriptions: toDescriptions(translation ?? row),
   description_languages,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
   related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
 });
 

@@ -149,13 +149,13 @@ const common = {
 const productsInclude = include(Type.Array(Product), 'shown', loadProducts);
 
 /** A course in a list. */
-export const courseShape = defineSerializer<CourseRow>()({
+export const courseSerializer = defineSerializer<CourseRow>()({
   ...common,
   includes: { products: productsInclude, provider: providerInclude },
 });
 
 /** One course, with more includes than in a list. */
-export const courseItemShape = defineSerializer<CourseRow>()({
+export const courseItemSerializer = defineSerializer<CourseRow>()({
   ...common,
   includes: {
     products: productsInclude,
@@ -165,7 +165,7 @@ export const courseItemShape = defineSerializer<CourseRow>()({
 });
 
 /** A course inside a course date or an order line, without its texts and timestamps. */
-const embeddedCourseShape = defineSerializer<EmbeddedCourseRow>()({
+const embeddedCourseSerializer = defineSerializer<EmbeddedCourseRow>()({
   responseSchema: EmbeddedCourse,
   relations: { categories: loadCategories, tags: loadTags },
   toResponse: toEmbeddedCourse,
@@ -192,17 +192,17 @@ const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
 );
 
 export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, forPartners: ForPartners) =>
-  includeOne(courseId, fetchEmbeddedCourses, embeddedCourseShape, forPartners);
+  includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, forPartners);
 
 /** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */
-const calendarCourseShape: Serializer<EmbeddedCourseRow> = {
+const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
   schema: Type.Object({
-    ...Type.Omit(embeddedCourseShape.schema, ['customer']).properties,
+    ...Type.Omit(embeddedCourseSerializer.schema, ['customer']).properties,
     reference_internal: Type.Optional(t.Nullable(Type.String())),
   }),
   names: ['products', 'reference_internal'],
   async embed(ctx, rows, query, includes) {
-    const items = await embeddedCourseShape.embed(
+    const items = await embeddedCourseSerializer.embed(
       ctx,
       rows,
       query,
@@ -215,7 +215,7 @@ const calendarCourseShape: Serializer<EmbeddedCourseRow> = {
 };
 
 export const includeCalendarCourse = <Row extends Key>(courseId: (row: Row) => number) =>
-  includeOne(courseId, fetchEmbeddedCourses, calendarCourseShape, 'shown');
+  includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, 'shown');
 
 type RowOfCourse = Key & { courseId: number; course: { slug: string } };
 

@@ -3,14 +3,14 @@ import { toSlug } from '../../core/catalog-urls.ts';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound, Problem } from '../../core/errors.ts';
-import { mergedProperties } from '../../schema/custom-properties.ts';
+import { mergeCustomProperties } from '../../schema/custom-properties.ts';
 import { mapConstraintErrors } from '../../core/constraint-errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, prepareInsert } from '../../database/prepared-insert.ts';
 import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
 import * as catalog from '../../database/tables/catalog.ts';
-import { caseFoldedSql, realTime } from '../../database/tables/columns.ts';
+import { caseFoldedSql, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -37,7 +37,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     ...{ ...fields, title, slug: toSlug(title), isActive: active },
     ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
     ...{ priceValue: fields.priceValue ?? null, priceCurrency: fields.priceCurrency ?? 'NOK' },
-    customProperties: mergedProperties(null, body.custom_properties),
+    customProperties: mergeCustomProperties(null, body.custom_properties),
   };
   validateCrossFields(columns);
   const work = ctx.write(async (tx, now) => {
@@ -79,7 +79,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     await updateTranslations(ctx, tx, id, body.translations);
     const hasOtherTags = tagIds !== undefined && (await setTags(ctx, tx, id, tagIds ?? []));
     const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
-    const customProperties = mergedProperties(before.customProperties, body.custom_properties);
+    const customProperties = mergeCustomProperties(before.customProperties, body.custom_properties);
     const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
     const affected = hasOtherUrl ? undefined : isNull(courseDates.title);
     const hasRenamedDates = after.title !== before.title && (await touchDates(ctx, tx, now, id, affected));
@@ -102,7 +102,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(async (tx, now) => {
     if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
-    const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, realTime));
+    const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
     const hasParticipants = eq(courseDates.hasParticipants, true);
     if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
       throw new Problem('invalid', 'The course has dates with coming participants');

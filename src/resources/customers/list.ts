@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -6,13 +6,13 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { includeMany } from '../../lists/serializer.ts';
 import type { Serializer } from '../../lists/serializer.ts';
-import { courseUserColumns, courseUserShape, fetchCourseUsers } from '../users/serializer.ts';
+import { courseUserColumns, courseUserSerializer, fetchCourseUsers } from '../users/serializer.ts';
 import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
-import { customerShape, fetchCustomers } from './serializer.ts';
+import { customerSerializer, fetchCustomers } from './serializer.ts';
 
 /** The maximum of embedded employees; all are in a list of their own. */
 const maxEmbedded = 100;
@@ -22,7 +22,7 @@ const fetchEmployees = batchLoader((ctx, keys) => {
   const first = ctx.db
     .select(courseUserColumns)
     .from(courseUsers)
-    .where(and(eq(courseUsers.providerId, customers.providerId), eq(courseUsers.customerId, customers.id)))
+    .where(sameTenant(courseUsers, customers, eq(courseUsers.customerId, customers.id)))
     .orderBy(asc(courseUsers.id))
     // A literal: a generic plan estimates a parameter as a tenth of the table.
     .limit(sql.raw(String(maxEmbedded + 1)) as unknown as number)
@@ -35,10 +35,10 @@ const fetchEmployees = batchLoader((ctx, keys) => {
     .orderBy(asc(first.id));
 });
 
-const employees = includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserShape, 'unset');
+const employees = includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserSerializer, 'unset');
 
 const CustomerWithEmployees = Type.Object({
-  ...customerShape.schema.properties,
+  ...customerSerializer.schema.properties,
   employees: Type.Optional({ ...employees.schema, maxItems: maxEmbedded }),
   employees_truncated: Type.Optional(
     Type.Literal(true, {
@@ -48,11 +48,11 @@ const CustomerWithEmployees = Type.Object({
 });
 
 /** A customer with its employees if requested; a private customer, who is one of them, always has them. */
-const listedShape: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
+const listedSerializer: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
   schema: CustomerWithEmployees,
   names: ['employees'],
   async embed(ctx, rows, query, includes) {
-    const items = await customerShape.embed(ctx, rows, query, []);
+    const items = await customerSerializer.embed(ctx, rows, query, []);
     const expanded = rows.filter(({ type }) => type === privateType || includes.includes('employees'));
     if (expanded.length === 0) return items;
     const employeesOf = await employees.load(ctx, expanded, query, []);
@@ -68,7 +68,7 @@ const listedShape: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
 
 export const customerList = defineList({
   table: customers,
-  serializer: listedShape,
+  serializer: listedSerializer,
   scope: (ctx) => tenantWhere(ctx, customers),
   filters: { ...dateRange('created_at', customers.createdAt), ...dateRange('updated_at', customers.updatedAt) },
   fetch: fetchCustomers,
@@ -77,7 +77,7 @@ export const customerList = defineList({
 /** The course users of the customer in the path. */
 export const employeeList = defineList({
   table: courseUsers,
-  serializer: courseUserShape,
+  serializer: courseUserSerializer,
   scope: (tenant) => tenantWhere(tenant, courseUsers),
   pathFilters: { customer_id: selectiveFilter(t.Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { customers } from '../../database/tables/customers.ts';
 import { countries } from '../../reference/countries.ts';
@@ -105,6 +105,6 @@ export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | nul
     city: row.visitCity,
   },
   custom_properties: row.customProperties,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
 });

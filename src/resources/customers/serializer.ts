@@ -11,7 +11,7 @@ const loadSeller = belongsTo(
   ({ id, firstname, lastname, email }) => ({ id, firstname, lastname, email }),
 );
 
-export const customerShape = defineSerializer<CustomerRow>()({
+export const customerSerializer = defineSerializer<CustomerRow>()({
   responseSchema: Customer,
   relations: { seller: loadSeller },
   toResponse: toCustomer,
@@ -27,4 +27,4 @@ export const fetchCustomers = batchLoader((ctx, keys) =>
 );
 
 export const includeCustomer = <Row extends Key>(customerId: (row: Row) => number | null) =>
-  includeOne(customerId, fetchCustomers, customerShape, 'unset');
+  includeOne(customerId, fetchCustomers, customerSerializer, 'unset');

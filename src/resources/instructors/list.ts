@@ -1,12 +1,12 @@
 import { instructors } from '../../database/tables/places.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchInstructors, instructorShape } from './serializer.ts';
+import { fetchInstructors, instructorSerializer } from './serializer.ts';
 
 /** Archived instructors stay listed. */
 export const instructorList = defineList({
   table: instructors,
-  serializer: instructorShape,
+  serializer: instructorSerializer,
   scope: (ctx) => tenantWhere(ctx, instructors),
   filters: {},
   fetch: fetchInstructors,

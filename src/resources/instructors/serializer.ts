@@ -5,8 +5,9 @@ import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { hasMany } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 
-export const instructorShape = defineSerializer<InstructorRow>()({
+export const instructorSerializer = defineSerializer<InstructorRow>()({
   responseSchema: Instructor,
   relations: {},
   toResponse: toInstructor,
@@ -31,17 +32,11 @@ export const loadLinkedInstructors = (links: Links, ownerId: OwnerId) =>
       ctx.db
         .select({ ownerId, ...getTableColumns(instructors) })
         .from(links)
-        .innerJoin(
-          instructors,
-          and(eq(instructors.providerId, links.providerId), eq(instructors.id, links.instructorId)),
-        )
+        .innerJoin(instructors, sameTenant(instructors, links, eq(instructors.id, links.instructorId)))
         .where(
           and(
             matchesKeys(links.providerId, ownerId, keys),
-            or(
-              eq(instructors.providerId, ctx.providerId),
-              and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt)),
-            ),
+            or(tenantWhere(ctx, instructors), and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt))),
           ),
         )
         .orderBy(asc(instructors.id)),

@@ -2,12 +2,12 @@ import { locations } from '../../database/tables/places.ts';
 import { dateRange } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchLocations, locationShape } from './serializer.ts';
+import { fetchLocations, locationSerializer } from './serializer.ts';
 
 /** Archived locations stay listed. */
 export const locationList = defineList({
   table: locations,
-  serializer: locationShape,
+  serializer: locationSerializer,
   scope: (ctx) => tenantWhere(ctx, locations),
   filters: { ...dateRange('created_at', locations.createdAt), ...dateRange('updated_at', locations.updatedAt) },
   fetch: fetchLocations,

@@ -22,7 +22,7 @@ const loadInstructor = belongsTo(
       : null,
 );
 
-export const locationShape = defineSerializer<LocationRow>()({
+export const locationSerializer = defineSerializer<LocationRow>()({
   responseSchema: Location,
   relations: { place: loadPlace, instructor: loadInstructor },
   toResponse: (row, relations, ctx) =>
@@ -39,4 +39,4 @@ export const fetchLocations = batchLoader((ctx, keys) =>
 );
 
 export const includeLocation = <Row extends Key>(locationId: (row: Row) => number | null) =>
-  includeOne(locationId, fetchLocations, locationShape, 'shown');
+  includeOne(locationId, fetchLocations, locationSerializer, 'shown');

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
 import { invalidFields, notFound } from '../../core/errors.ts';
-import { zoneFaults } from '../../database/time-zones.ts';
+import { findInvalidTimezone } from '../../database/time-zones.ts';
 import { recordAffected } from '../../database/audit-log.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -47,7 +47,7 @@ const reload = async (ctx: Ctx, id: number) => (await locationList.byId(ctx, id,
 /** Errors that need no provider data. */
 export const locationErrors = async (ctx: Ctx, { timezone }: { timezone?: unknown }) => ({
   missing: [],
-  notValid: await zoneFaults(ctx, timezone),
+  notValid: await findInvalidTimezone(ctx, timezone),
 });
 
 async function assertValidReferences(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
@@ -55,7 +55,7 @@ async function assertValidReferences(ctx: Ctx, { place_id, timezone, idInstructo
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, idInstructor ?? 0));
   const isValid = {
     place_id: !place_id || (await db.$count(places, eq(places.id, place_id))) > 0,
-    timezone: (await zoneFaults(ctx, timezone)).length === 0,
+    timezone: (await findInvalidTimezone(ctx, timezone)).length === 0,
     idInstructor: !idInstructor || (await db.$count(instructors, instructor)) > 0,
   };
   const notValid = Object.entries(isValid).flatMap(([name, valid]) => (valid ? [] : [name]));

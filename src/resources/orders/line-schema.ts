@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { code } from 'currency-codes';
-import { dateTime } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
 import { Product, toProduct, type ProductRow } from '../courses/product-schema.ts';
@@ -162,8 +162,8 @@ export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof
   quantity: row.quantity,
   product: toProduct(row.product),
   users,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
 });
 
 /** The package's table is older than the Caribbean guilder. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns } from 'drizzle-orm';
+import { asc, eq, getTableColumns } from 'drizzle-orm';
 import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
@@ -23,6 +23,7 @@ import {
   type OrderUserRow,
   type RelationRow,
 } from './line-schema.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 
 type LineUser = OrderUser & { invoice_reference: string | null };
 
@@ -30,8 +31,9 @@ export const orderUserColumns = Object.fromEntries(
   orderUserFields.map((name) => [name, courseUserColumns[name]]),
 ) as Pick<typeof courseUserColumns, (typeof orderUserFields)[number]>;
 
-const isOnLine = and(
-  eq(participants.providerId, orderLineParticipants.providerId),
+const isOnLine = sameTenant(
+  participants,
+  orderLineParticipants,
   eq(participants.id, orderLineParticipants.participantId),
 );
 
@@ -45,10 +47,7 @@ const loadLineUsers = hasMany(
       })
       .from(orderLineParticipants)
       .innerJoin(participants, isOnLine)
-      .innerJoin(
-        courseUsers,
-        and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
-      )
+      .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
       .where(matchesKeys(orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
       .orderBy(asc(participants.id)),
   ),
@@ -76,7 +75,7 @@ const fetchRelations = batchLoader((ctx, keys) =>
     .orderBy(asc(participants.id)),
 );
 
-const relationShape = defineSerializer<RelationRow>()({
+const relationSerializer = defineSerializer<RelationRow>()({
   responseSchema: Relation,
   relations: {},
   toResponse: toRelation,
@@ -90,13 +89,13 @@ const relationShape = defineSerializer<RelationRow>()({
   },
 });
 
-export const orderLineShape = withRequiredIncludes(
+export const orderLineSerializer = withRequiredIncludes(
   ['database_relations'],
   defineSerializer<OrderLineRow>()({
     responseSchema: OrderLine,
     relations: { users: loadUsers },
     toResponse: toOrderLine,
-    includes: { database_relations: includeMany(fetchRelations, relationShape, 'unset') },
+    includes: { database_relations: includeMany(fetchRelations, relationSerializer, 'unset') },
   }),
 );
 
@@ -110,8 +109,8 @@ export const fetchOrderLines = batchLoader((ctx, keys) =>
       product: productColumns,
     })
     .from(orderLines)
-    .innerJoin(orders, and(eq(orders.providerId, orderLines.providerId), eq(orders.id, orderLines.orderId)))
-    .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
+    .innerJoin(orders, sameTenant(orders, orderLines, eq(orders.id, orderLines.orderId)))
+    .innerJoin(products, sameTenant(products, orderLines, eq(products.id, orderLines.productId)))
     .where(matchesKeys(orderLines.providerId, orderLines.orderId, keys))
     .orderBy(asc(orderLines.id)),
 );

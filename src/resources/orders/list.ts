@@ -7,32 +7,26 @@ import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { dateRange, filter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchOrders, orderShape } from './serializer.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { fetchOrders, orderSerializer } from './serializer.ts';
 
 /** Orders with a line for a product or a participant of the course. */
 function isOfCourse(ctx: Ctx, courseId: number) {
   const selling = ctx.db
     .select({ orderId: orderLines.orderId })
     .from(orderLines)
-    .innerJoin(products, and(eq(products.providerId, orderLines.providerId), eq(products.id, orderLines.productId)))
+    .innerJoin(products, sameTenant(products, orderLines, eq(products.id, orderLines.productId)))
     .where(and(tenantWhere(ctx, orderLines), tenantWhere(ctx, products, eq(products.courseId, courseId))));
   const paying = ctx.db
     .select({ orderId: orderLines.orderId })
     .from(participants)
     .innerJoin(
       orderLineParticipants,
-      and(
-        eq(orderLineParticipants.providerId, participants.providerId),
-        eq(orderLineParticipants.participantId, participants.id),
-      ),
+      sameTenant(orderLineParticipants, participants, eq(orderLineParticipants.participantId, participants.id)),
     )
     .innerJoin(
       orderLines,
-      and(
-        eq(orderLines.providerId, orderLineParticipants.providerId),
-        eq(orderLines.id, orderLineParticipants.orderLineId),
-      ),
+      sameTenant(orderLines, orderLineParticipants, eq(orderLines.id, orderLineParticipants.orderLineId)),
     )
     .where(tenantWhere(ctx, participants, eq(participants.courseId, courseId)));
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
@@ -42,7 +36,7 @@ const userData = t.Flag({ default: false, description: 'true lists the people of
 
 export const orderList = defineList({
   table: orders,
-  serializer: orderShape,
+  serializer: orderSerializer,
   scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
     course_id: filter({ ...t.Id, description: 'Only orders with a line of this course' }, (id, ctx) =>

@@ -2,12 +2,12 @@ import { products } from '../../database/tables/courses.ts';
 import { dateRange } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchProducts, orderProductShape } from './product-serializer.ts';
+import { fetchProducts, orderProductSerializer } from './product-serializer.ts';
 
 /** Archived products stay listed: lines of older orders name them. */
 export const orderProductList = defineList({
   table: products,
-  serializer: orderProductShape,
+  serializer: orderProductSerializer,
   scope: (ctx) => tenantWhere(ctx, products),
   filters: {
     ...dateRange('created_at', products.createdAt),

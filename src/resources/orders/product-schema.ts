@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime } from '../../lib/timestamps.ts';
-import { amountText, toMinorUnits } from '../../lib/money.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
+import { toDecimal, toMinorUnits } from '../../lib/money.ts';
 import * as t from '../../schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 import { Currency, toCurrency } from './line-schema.ts';
@@ -63,8 +63,8 @@ export const toOrderProduct = (row: OrderProductRow): OrderProduct => ({
   co_products: [],
   id_external_system: row.externalId,
   id_product_regular_price: null,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
 });
 
 /** With the ISO number as a number; in lines of orders it is a text. */
@@ -77,5 +77,5 @@ function toNumberedCurrency(code: string): OrderProduct['currency'] {
 const toVat = (percentage: string): OrderProduct['vat'] => ({
   id: Number(toMinorUnits(percentage)),
   vat: Number(percentage),
-  name: `${amountText(toMinorUnits(percentage))}%`,
+  name: `${toDecimal(toMinorUnits(percentage))}%`,
 });

@@ -3,7 +3,7 @@ import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { OrderProduct, toOrderProduct, type OrderProductRow } from './product-schema.ts';
 
-export const orderProductShape = defineSerializer<OrderProductRow>()({
+export const orderProductSerializer = defineSerializer<OrderProductRow>()({
   responseSchema: OrderProduct,
   relations: {},
   toResponse: toOrderProduct,

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
-import { amount, toMinorUnits } from '../../lib/money.ts';
+import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { toNumber, toMinorUnits } from '../../lib/money.ts';
 import * as t from '../../schema/types.ts';
 import type { orders } from '../../database/tables/orders.ts';
 import { OrderUser } from './line-schema.ts';
@@ -69,8 +69,8 @@ export const toOrder = (row: OrderRow, { first_user }: { first_user: OrderUser |
   custom_properties: row.customProperties,
   calculated_totals: toTotals(row),
   exported_at: dateTimeOrNull(row.exportedAt),
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
 });
 
 function toTotals(row: OrderRow): Static<typeof Totals> {
@@ -78,10 +78,10 @@ function toTotals(row: OrderRow): Static<typeof Totals> {
   const discounts = toMinorUnits(row.totalDiscounts);
   const vat = toMinorUnits(row.totalVat);
   return {
-    total_amount_before_discounts: amount(before),
-    total_amount_after_discounts: amount(before - discounts),
-    total_amount_of_discounts: amount(discounts),
-    total_amount_of_vat: amount(vat),
-    total_amount_incl_discounts_and_vat: amount(before - discounts + vat),
+    total_amount_before_discounts: toNumber(before),
+    total_amount_after_discounts: toNumber(before - discounts),
+    total_amount_of_discounts: toNumber(discounts),
+    total_amount_of_vat: toNumber(vat),
+    total_amount_incl_discounts_and_vat: toNumber(before - discounts + vat),
   };
 }

@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -8,8 +8,9 @@ import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists
 import { includeCampaign } from '../campaigns/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
 import { toOrderUser, type OrderUser, type OrderUserRow } from './line-schema.ts';
-import { fetchOrderLines, orderLineShape, orderUserColumns } from './line-serializer.ts';
+import { fetchOrderLines, orderLineSerializer, orderUserColumns } from './line-serializer.ts';
 import { Order, toOrder, type OrderRow } from './schema.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 
 const firstParticipantId = sql`(
   select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
@@ -20,14 +21,8 @@ const loadFirstUsers = hasMany(
     ctx.db
       .select({ ownerId: bookings.orderId, user: orderUserColumns })
       .from(bookings)
-      .innerJoin(
-        participants,
-        and(eq(participants.providerId, bookings.providerId), eq(participants.id, firstParticipantId)),
-      )
-      .innerJoin(
-        courseUsers,
-        and(eq(courseUsers.providerId, participants.providerId), eq(courseUsers.id, participants.userId)),
-      )
+      .innerJoin(participants, sameTenant(participants, bookings, eq(participants.id, firstParticipantId)))
+      .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
       .where(matchesKeys(bookings.providerId, bookings.orderId, keys)),
   ),
   ({ user }: { ownerId: number; user: OrderUserRow }) => toOrderUser(user),
@@ -39,7 +34,7 @@ const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, quer
   return (row) => usersOf(row)[0] ?? null;
 };
 
-export const orderShape = withRequiredIncludes(
+export const orderSerializer = withRequiredIncludes(
   ['customer', 'lines'],
   defineSerializer<OrderRow>()({
     responseSchema: Order,
@@ -47,7 +42,7 @@ export const orderShape = withRequiredIncludes(
     toResponse: toOrder,
     includes: {
       customer: includeCustomer((row: OrderRow) => row.customerId),
-      lines: includeMany(fetchOrderLines, orderLineShape, 'unset'),
+      lines: includeMany(fetchOrderLines, orderLineSerializer, 'unset'),
       campaign: includeCampaign((row: OrderRow) => row.campaignId),
     },
   }),

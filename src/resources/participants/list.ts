@@ -6,7 +6,7 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { dateRange, filter, selectiveFilter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchParticipants, participantShape } from './serializer.ts';
+import { fetchParticipants, participantSerializer } from './serializer.ts';
 
 function isOfCustomer(ctx: Ctx, customerId: number) {
   const users = ctx.db
@@ -18,7 +18,7 @@ function isOfCustomer(ctx: Ctx, customerId: number) {
 
 export const participantList = defineList({
   table: participants,
-  serializer: participantShape,
+  serializer: participantSerializer,
   scope: (ctx) => tenantWhere(ctx, participants),
   filters: {
     course_id: filter({ ...t.Id, description: 'Only participants of this course' }, (id) =>

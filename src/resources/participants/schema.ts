@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
@@ -13,20 +13,20 @@ const label = (en: string, no: string): Label => ({ en, no });
 
 /** Statuses of participants; 4 and 8 hold no seat. */
 export const participantStatuses = new Map<number, { code: string; title: Label }>([
-  [statuses.seat.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
-  [statuses.seat.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
-  [statuses.seat.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
-  [statuses.seat.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
-  [statuses.seat.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
+  [statuses.participantStatus.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
+  [statuses.participantStatus.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
+  [statuses.participantStatus.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
+  [statuses.participantStatus.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
+  [statuses.participantStatus.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
   [
-    statuses.seat.deregisteredWithFee,
+    statuses.participantStatus.deregisteredWithFee,
     { code: 'status_deregistered_with_fee', title: label('Deregistered with fee', 'Avmeldt med gebyr') },
   ],
 ]);
 
 export const paidStates = new Map<number, Label>([
-  [statuses.paid.yes, label('Yes', 'Ja')],
-  [statuses.paid.no, label('No', 'Nei')],
+  [statuses.paymentStatus.yes, label('Yes', 'Ja')],
+  [statuses.paymentStatus.no, label('No', 'Nei')],
 ]);
 
 export type ParticipantRow = typeof participants.$inferSelect;
@@ -88,8 +88,8 @@ export const toParticipantCourse = (row: CourseRow): Static<typeof ParticipantCo
   id: row.id,
   title: row.title,
   reference: row.reference,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
 });
 
 export type ParticipantRelations = {
@@ -118,9 +118,9 @@ export function toParticipant(
     passed: row.passed,
     course,
     coursedate,
-    created_at: dateTime(row.createdAt),
-    updated_at: dateTime(row.updatedAt),
-    status_updated_at: dateTime(row.statusUpdatedAt),
+    created_at: formatTimestamp(row.createdAt),
+    updated_at: formatTimestamp(row.updatedAt),
+    status_updated_at: formatTimestamp(row.statusUpdatedAt),
     custom_properties: row.customProperties,
     entry_source: row.entrySource,
     idBooking: row.bookingId,

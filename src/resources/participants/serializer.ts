@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import { dateTimeOrNull } from '../../lib/timestamps.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
@@ -13,6 +13,7 @@ import { locationColumns } from '../locations/schema.ts';
 import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from './date-schema.ts';
 import { includeCourseUser } from '../users/serializer.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 
 const loadBooking = required(
   belongsTo(
@@ -67,10 +68,7 @@ const loadDate = required(
           offset: sql<number>`extract(epoch from timezone(${courseDates.zone}, ${courseDates.startsAt}) - timezone('UTC', ${courseDates.startsAt}))::int`,
         })
         .from(courseDates)
-        .leftJoin(
-          locations,
-          and(eq(locations.providerId, courseDates.providerId), eq(locations.id, courseDates.locationId)),
-        )
+        .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
         .leftJoin(places, eq(places.id, courseDates.placeId))
         .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
     ),
@@ -108,7 +106,7 @@ const relations = { booking: loadBooking, course: loadCourse, coursedate: loadDa
 const user = includeCourseUser((row: ParticipantRow) => row.userId);
 const attendance = include(Type.Array(Attendance), 'unset', loadAttendance);
 
-export const participantShape = withRequiredIncludes(
+export const participantSerializer = withRequiredIncludes(
   ['user'],
   defineSerializer<ParticipantRow>()({
     responseSchema: Participant,
@@ -119,7 +117,7 @@ export const participantShape = withRequiredIncludes(
 );
 
 /** A participant inside an order line. */
-const embeddedParticipantShape = withRequiredIncludes(
+const embeddedParticipantSerializer = withRequiredIncludes(
   ['user'],
   defineSerializer<ParticipantRow>()({
     responseSchema: Participant,
@@ -139,6 +137,6 @@ export const fetchParticipants = batchLoader((ctx, keys) =>
 
 /** For a participant that a foreign key guarantees. */
 export const includeParticipant = <Row extends Key>(participantId: (row: Row) => number) => ({
-  ...includeOne(participantId, fetchParticipants, embeddedParticipantShape, 'unset'),
-  schema: embeddedParticipantShape.schema,
+  ...includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, 'unset'),
+  schema: embeddedParticipantSerializer.schema,
 });

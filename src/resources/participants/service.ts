@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { mergedProperties } from '../../schema/custom-properties.ts';
+import { mergeCustomProperties } from '../../schema/custom-properties.ts';
 import { invalidFields, notFound, Problem } from '../../core/errors.ts';
 import { rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
@@ -57,8 +57,8 @@ async function decideStatus(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: nu
   if (requested === row.statusId || statuses.hasLeft(requested)) return requested;
   if (!isRequestable(requested)) throw invalidFields({ notValid: ['idStatus'] });
   if (
-    requested !== statuses.seat.waiting &&
-    (row.statusId === statuses.seat.confirmed || row.statusId === statuses.seat.unconfirmed)
+    requested !== statuses.participantStatus.waiting &&
+    (row.statusId === statuses.participantStatus.confirmed || row.statusId === statuses.participantStatus.unconfirmed)
   )
     return requested;
 
@@ -70,10 +70,10 @@ async function decideStatus(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: nu
   if (isClosed && !statuses.holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
   const dateWithoutRow = {
     ...date!,
-    numConfirmed: date!.numConfirmed - Number(row.statusId === statuses.seat.confirmed),
-    numOverbooked: date!.numOverbooked - Number(row.statusId === statuses.seat.overbooked),
-    numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === statuses.seat.unconfirmed),
-    numWaiting: date!.numWaiting - Number(row.statusId === statuses.seat.waiting),
+    numConfirmed: date!.numConfirmed - Number(row.statusId === statuses.participantStatus.confirmed),
+    numOverbooked: date!.numOverbooked - Number(row.statusId === statuses.participantStatus.overbooked),
+    numUnconfirmed: date!.numUnconfirmed - Number(row.statusId === statuses.participantStatus.unconfirmed),
+    numWaiting: date!.numWaiting - Number(row.statusId === statuses.participantStatus.waiting),
   };
   const request = { courseDateId: row.courseDateId, status: requested };
   const [status] = decideSeats([dateWithoutRow], [request], { check: true, waitWhenFull: false });
@@ -82,14 +82,16 @@ async function decideStatus(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: nu
 }
 
 const isRequestable = (statusId: number): statusId is 1 | 3 | 7 =>
-  statusId === statuses.seat.confirmed || statusId === statuses.seat.waiting || statusId === statuses.seat.unconfirmed;
+  statusId === statuses.participantStatus.confirmed ||
+  statusId === statuses.participantStatus.waiting ||
+  statusId === statuses.participantStatus.unconfirmed;
 
 const toColumns = (row: ParticipantRow, body: ParticipantChange) => ({
   paidId: body.idPaid ?? row.paidId,
   completed: body.completed ?? row.completed,
   passed: body.passed ?? row.passed,
   noShow: body.no_show ?? row.noShow,
-  customProperties: mergedProperties(row.customProperties, body.custom_properties),
+  customProperties: mergeCustomProperties(row.customProperties, body.custom_properties),
 });
 
 const isSame = (changes: Partial<ParticipantRow>, row: ParticipantRow) =>

@@ -4,7 +4,7 @@ import { notFound, Problem } from '../../core/errors.ts';
 import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
-import { ownScope, type TenantScope } from '../../lists/tenant-scope.ts';
+import { ownScope, tenantWhere, type TenantScope } from '../../lists/tenant-scope.ts';
 import type { Connection, PartnerQuery } from './partner-schema.ts';
 
 /**
@@ -29,7 +29,7 @@ async function loadScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuer
     .from(partnerConnections)
     .innerJoin(providers, eq(providers.id, partnerConnections.partnerId))
     .innerJoin(providerState, eq(providerState.providerId, partnerConnections.partnerId))
-    .where(and(eq(partnerConnections.providerId, ctx.providerId), eq(partnerConnections.status, 'approved')));
+    .where(tenantWhere(ctx, partnerConnections, eq(partnerConnections.status, 'approved')));
   const active = approved.filter((partner) => partner.isActive);
   if (partner_id === undefined) return createScope(ctx, true, active);
   if (!approved.some((partner) => partner.id === partner_id)) {

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
@@ -40,8 +40,8 @@ export const toSchool = (row: typeof providers.$inferSelect): School => ({
   web_address: row.webAddress,
   text_tagline: row.textTagline,
   text_description: row.textDescription,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
 });
 
 const { Optional } = Type;

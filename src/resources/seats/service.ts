@@ -1,8 +1,8 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
-import { realClock } from '../../database/tables/columns.ts';
-import { canceled, seat } from '../../reference/statuses.ts';
+import { currentTimeSql } from '../../database/tables/columns.ts';
+import { canceled, participantStatus } from '../../reference/statuses.ts';
 import type { SeatStatus, Promotion, Queue, SeatRules, Seats, SeatRequest } from './schema.ts';
 
 /** `seats` is negative while overbook places are used, down to `-overbook`. */
@@ -23,16 +23,16 @@ export function decideSeats(dates: (Seats & { id: number })[], requests: SeatReq
 }
 
 function takePlace(places: Places, status: SeatRequest['status'], { waitWhenFull }: SeatRules): SeatStatus | undefined {
-  if (status !== seat.waiting) {
+  if (status !== participantStatus.waiting) {
     if (places.seats > -places.overbook) {
       places.seats -= 1;
-      return places.seats >= 0 ? status : seat.overbooked;
+      return places.seats >= 0 ? status : participantStatus.overbooked;
     }
     if (!waitWhenFull) return undefined;
   }
   if (places.waiting <= 0) return undefined;
   places.waiting -= 1;
-  return seat.waiting;
+  return participantStatus.waiting;
 }
 
 /** Promotes overbooked participants to free seats, then waiting ones to seats and overbook places. */
@@ -42,8 +42,11 @@ export function promote(date: Queue): Promotion[] {
   const confirmed = date.overbooked.slice(0, freeSeats);
   const promoted = date.waiting.slice(0, Math.max(0, seats + overbook));
   return [
-    ...confirmed.map((participantId) => ({ participantId, status: seat.confirmed })),
-    ...promoted.map((participantId, n) => ({ participantId, status: n < seats ? seat.confirmed : seat.overbooked })),
+    ...confirmed.map((participantId) => ({ participantId, status: participantStatus.confirmed })),
+    ...promoted.map((participantId, n) => ({
+      participantId,
+      status: n < seats ? participantStatus.confirmed : participantStatus.overbooked,
+    })),
   ];
 }
 
@@ -54,17 +57,17 @@ export const readQueues = {
       d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
       d.num_waiting as "numWaiting",
       to_json(array(select p.id from participants p
-        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${seat.overbooked} and p.status_updated_at < $3
+        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${participantStatus.overbooked} and p.status_updated_at < $3
         order by p.status_updated_at, p.id
         limit case when d.capacity_max > 0 then greatest(0, d.capacity_max - d.num_confirmed - d.num_unconfirmed) end)) as overbooked,
       to_json(array(select p.id from participants p
-        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${seat.waiting} and p.status_updated_at < $3
+        where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${participantStatus.waiting} and p.status_updated_at < $3
         order by p.status_updated_at, p.id
         limit case when d.capacity_max > 0 then greatest(0, d.capacity_max + d.capacity_overbook
           - d.num_confirmed - d.num_overbooked - d.num_unconfirmed) end)) as waiting
     from course_dates d
     where d.provider_id = $1 and d.id in (select json_array_elements_text($2)::bigint)
-      and d.status_id <> ${canceled} and d.deleted_at is null and d.ends_at > ${realClock}
+      and d.status_id <> ${canceled} and d.deleted_at is null and d.ends_at > ${currentTimeSql}
     order by d.id`,
 };
 

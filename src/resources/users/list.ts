@@ -6,7 +6,7 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { courseUserShape, fetchCourseUsers } from './serializer.ts';
+import { courseUserSerializer, fetchCourseUsers } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
 
@@ -20,7 +20,7 @@ const equals = (column: PgColumn) =>
 
 export const courseUserList = defineList({
   table: courseUsers,
-  serializer: courseUserShape,
+  serializer: courseUserSerializer,
   scope: (ctx) => tenantWhere(ctx, courseUsers),
   filters: {
     email: equals(courseUsers.email),

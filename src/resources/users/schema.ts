@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { dateTime, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { Address, Customer } from '../customers/schema.ts';
@@ -74,7 +74,7 @@ export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Custo
   company_employee_number: row.companyEmployeeNumber,
   custom_properties: row.customProperties,
   customer,
-  created_at: dateTime(row.createdAt),
-  updated_at: dateTime(row.updatedAt),
+  created_at: formatTimestamp(row.createdAt),
+  updated_at: formatTimestamp(row.updatedAt),
   information_gathered_at: dateTimeOrNull(row.informationGatheredAt),
 });

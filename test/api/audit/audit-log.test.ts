@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { auditEntries, clearAuditLog } from '../../../src/audit/service.ts';
+import { listAuditEntries, clearAuditLog } from '../../../src/audit/service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { requestPartner } from '../../../src/resources/schools/partner-service.ts';
 import { book, createBookableDate, bookOrFail, bookingBody } from '../../support/booking.ts';
@@ -15,7 +15,7 @@ const { app, database, createProvider } = testApp;
 
 /** The provider's entries, the newest first. */
 const entriesOf = ({ id }: { id: number }, of = database) =>
-  auditEntries(of, { providerId: id, since: null, limit: 1_000 });
+  listAuditEntries(of, { providerId: id, since: null, limit: 1_000 });
 
 /** What the work leaves behind. */
 async function left(me: Provider, work: () => Promise<unknown>) {
@@ -236,7 +236,9 @@ test('entries are deleted after one year and not earlier', async () => {
   await own.pool.query(`insert into audit_entries (at, actor, action, item_ids)
     select now() - n * interval '1 day', 'server', n::text, '{}' from generate_series(3000, 1, -1) n`);
   await clearAuditLog(own);
-  const days = (await auditEntries(own, { providerId: null, since: null, limit: 10_000 })).map(({ action }) => +action);
+  const days = (await listAuditEntries(own, { providerId: null, since: null, limit: 10_000 })).map(
+    ({ action }) => +action,
+  );
   expect([days[0], days.length >= 364, days.length <= 366]).toEqual([1, true, true]);
 });
 

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, test, vi } from 'vitest';
 import type { Ctx } from '../../../src/core/context.ts';
 import { PasswordHash } from '../../../src/resources/auth/password-schema.ts';
-import { renewHash, setPassword, storePassword } from '../../../src/resources/auth/password-service.ts';
-import { openSession, openSessionByToken, signedInBy } from '../../../src/resources/auth/session-service.ts';
+import { replaceHash, setPassword, storePassword } from '../../../src/resources/auth/password-service.ts';
+import { openSession, openSessionByToken, findSessionUser } from '../../../src/resources/auth/session-service.ts';
 import { checkCredentials } from '../../../src/resources/auth/sign-on-service.ts';
-import { createToken, getOwner, useToken } from '../../../src/resources/auth/token-service.ts';
+import { createToken, findTokenOwner, consumeToken } from '../../../src/resources/auth/token-service.ts';
 import { QueueTimeoutError } from '../../../src/database/keyed-queue.ts';
 import { createBookableDate, bookOrFail } from '../../support/booking.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
@@ -128,11 +128,11 @@ test('a login URL is created on request; its token is stored hashed and works on
 
   const { authStore: doors } = await me.ctx();
   const owner = { providerId: me.id, userId: id, adminUserId: null };
-  expect(await getOwner(doors, 'sign_in', token)).toEqual(owner);
-  expect(await useToken(doors, 'password', token)).toBeUndefined();
-  const tabs = await Promise.all(Array.from({ length: 20 }, () => useToken(doors, 'sign_in', token)));
+  expect(await findTokenOwner(doors, 'sign_in', token)).toEqual(owner);
+  expect(await consumeToken(doors, 'password', token)).toBeUndefined();
+  const tabs = await Promise.all(Array.from({ length: 20 }, () => consumeToken(doors, 'sign_in', token)));
   expect(tabs.filter((one) => one !== undefined)).toEqual([owner]);
-  expect(await getOwner(doors, 'sign_in', token)).toBeUndefined();
+  expect(await findTokenOwner(doors, 'sign_in', token)).toBeUndefined();
 });
 
 test.each([
@@ -147,7 +147,7 @@ test.each([
     me.id,
     `00:${age}`,
   ]);
-  expect((await useToken(doors, 'sign_in', token)) !== undefined).toBe(works);
+  expect((await consumeToken(doors, 'sign_in', token)) !== undefined).toBe(works);
 });
 
 test('ten failures block a username, even with the right password, until the window ends', async () => {
@@ -266,7 +266,7 @@ test('a concurrent rehash does not reject the password', async () => {
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
   const to = await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-  const ctx = await afterReading(me, () => ctx.write((tx) => renewHash(ctx, tx, id, { from: older, to })));
+  const ctx = await afterReading(me, () => ctx.write((tx) => replaceHash(ctx, tx, id, { from: older, to })));
   expect(await checkCredentials(ctx, { username, password, create_login_url: true })).toMatchObject({
     valid: true,
     login_url: expect.any(String),
@@ -359,16 +359,16 @@ test('a new password ends all sessions and links of that user only', async () =>
   const [first, second, theirs] = [await open(user), await open(user), await open(neighbour)];
   const link = await createToken(doors, 'password', ownerBy(user));
   const theirLink = await createToken(doors, 'password', ownerBy(neighbour));
-  expect(await signedInBy(doors, first)).toEqual({ providerId: me.id, userId: user.id });
+  expect(await findSessionUser(doors, first)).toEqual({ providerId: me.id, userId: user.id });
 
   await setPassword(await me.ctx(), user.id, 'another password');
-  expect(await Promise.all([first, second, theirs].map((secret) => signedInBy(doors, secret)))).toEqual([
+  expect(await Promise.all([first, second, theirs].map((secret) => findSessionUser(doors, secret)))).toEqual([
     undefined,
     undefined,
     { providerId: me.id, userId: neighbour.id },
   ]);
-  expect(await useToken(doors, 'password', link)).toBeUndefined();
-  expect(await useToken(doors, 'password', theirLink)).toEqual(ownerBy(neighbour));
+  expect(await consumeToken(doors, 'password', link)).toBeUndefined();
+  expect(await consumeToken(doors, 'password', theirLink)).toEqual(ownerBy(neighbour));
 });
 
 test('a link opened during a password change creates no session', async () => {
@@ -391,7 +391,7 @@ test('a link opened during a password change creates no session', async () => {
     await storePassword(ctx, tx, id, older).finally(() => vi.restoreAllMocks());
   });
   const secret = await opening;
-  expect(secret && (await signedInBy(ctx.authStore, secret))).toBeUndefined();
+  expect(secret && (await findSessionUser(ctx.authStore, secret))).toBeUndefined();
   const { rows } = await database.pool.query('select 1 from sessions where provider_id = $1', [me.id]);
   expect(rows).toEqual([]);
 });
@@ -410,7 +410,7 @@ test.each([
     `update sessions set used_at = used_at - $2::interval, expires_at = expires_at - $3::interval where provider_id = $1`,
     [me.id, idle, age],
   );
-  expect((await signedInBy(doors, secret)) !== undefined).toBe(lasts);
+  expect((await findSessionUser(doors, secret)) !== undefined).toBe(lasts);
 });
 
 test('using a session extends it', async () => {
@@ -424,7 +424,7 @@ test('using a session extends it', async () => {
     ]);
   for (let n = 0; n < 3; n += 1) {
     await idle();
-    expect(await signedInBy(doors, secret)).toBeDefined();
+    expect(await findSessionUser(doors, secret)).toBeDefined();
   }
 });
 

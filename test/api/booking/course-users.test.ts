@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { named, usersToCreate } from '../../../src/resources/booking/enrolment-service.ts';
+import { assignUsernames, usersToCreate } from '../../../src/resources/booking/enrolment-service.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { createUser, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -98,7 +98,7 @@ test('usernames that collide get a suffix', () => {
     people,
     people.map(() => ({ id: null, taken: true })),
   );
-  const usernames = named(strangers, [{ numbers: [1, 3] }, { numbers: [1, 3] }, { numbers: [2] }]).map(
+  const usernames = assignUsernames(strangers, [{ numbers: [1, 3] }, { numbers: [1, 3] }, { numbers: [2] }]).map(
     ({ username }) => username,
   );
   expect(usernames).toEqual(['a@x_a_b_c', 'a@x_a_b_c_3', 'a@x_a_b_2']);

@@ -3,7 +3,7 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
-import { getFailure } from '../../../src/database/errors.ts';
+import { classifyError } from '../../../src/database/errors.ts';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
@@ -202,7 +202,7 @@ test('a write to an unresponsive database fails after the statement timeout', as
     proxy.fallSilent();
     await tx.execute(sql`select 1`);
   });
-  await expect(writing).rejects.toSatisfy((error) => getFailure(error)?.kind === 'unavailable');
+  await expect(writing).rejects.toSatisfy((error) => classifyError(error)?.kind === 'unavailable');
   expect(performance.now() - since).toBeLessThan(2_000 + 8_000);
   proxy.speak();
   expect((await me.post('/v2/courses', { title: 'After' })).status).toBe(201);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asLine } from '../../../src/lib/text.ts';
+import { toSingleLine } from '../../../src/lib/text.ts';
 import {
   contentTypes,
   dialects,
@@ -156,7 +156,7 @@ test.each(dialects)('HTML is returned as it was sent: %s', async (dialect) => {
   for (const text of html) {
     const course = await stored(postCourse, dialect, { text_description: text, price_comment: text, reference: text });
     expect(course).toMatchObject({ descriptions: { description: text }, price: { comment: text } });
-    expect(course).toMatchObject({ reference: asLine(text) });
+    expect(course).toMatchObject({ reference: toSingleLine(text) });
     expect(await stored(putSchool, dialect, { text_description: text })).toMatchObject({ text_description: text });
   }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asLine, asLines, isAddress } from '../../../src/lib/text.ts';
+import { toSingleLine, normalizeLineBreaks, isEmailAddress } from '../../../src/lib/text.ts';
 import { addDate, addGathering, changeDate } from '../../support/dates.ts';
 import { createOrder, createUser } from '../../support/orders.ts';
 import { importObjects } from '../../support/all-responses.ts';
@@ -19,10 +19,10 @@ test.each([
   [' A ', ' A '],
   ['\u0001', ''],
   ['A\u009fB\u2029C', 'A B C'],
-])('%j becomes the line %j', (text, line) => expect(asLine(text)).toBe(line));
+])('%j becomes the line %j', (text, line) => expect(toSingleLine(text)).toBe(line));
 
 test('a multi-line text keeps line feeds and tabs and no other control characters', () => {
-  expect(asLines('A\r\nB\rC\u2028D\u0085E\u001bF\tG\n')).toBe('A\nB\nC\nD\nEF\tG\n');
+  expect(normalizeLineBreaks('A\r\nB\rC\u2028D\u0085E\u001bF\tG\n')).toBe('A\nB\nC\nD\nEF\tG\n');
 });
 
 describe('control characters in single-line texts are replaced', () => {
@@ -109,13 +109,13 @@ describe('e-mail', () => {
       expect(status).toBe(400);
       expect(text).toContain('participant_email_invalid_empty');
       expect((await me.post('/v2/customers', { title: 'A', email })).text).toContain('Field(s) not valid: email');
-      expect(isAddress(email)).toBe(false);
+      expect(isEmailAddress(email)).toBe(false);
     },
   );
 
   test.each(["o'hara+x@example.com", 'æ@blåbær.no', 'a/b=c@x.example'])('booking and mail accept %j', async (email) => {
     const me = await createProvider();
     expect((await me.post('/v2/customers', { title: 'A', email })).status).toBe(201);
-    expect(isAddress(email)).toBe(true);
+    expect(isEmailAddress(email)).toBe(true);
   });
 });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableColumns } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { examine } from '../../../src/doctor/examine.ts';
+import { checkCounters } from '../../../src/doctor/examine.ts';
 import { importLines } from '../../../src/import-export/import.ts';
-import { isBulk, getName, tableOf, type Item } from '../../../src/import-export/record-type.ts';
-import { kinds } from '../../../src/import-export/record-types/index.ts';
+import { isBulk, columnName, tableName, type Item } from '../../../src/import-export/record-type.ts';
+import { recordTypes } from '../../../src/import-export/record-types/index.ts';
 import type { BadLine } from '../../../src/import-export/staging.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { fetchAllResponses, exportToLines, importObjects } from '../../support/all-responses.ts';
@@ -50,7 +50,7 @@ test('an imported export gives the same responses on every endpoint', async () =
     expect([url, JSON.stringify(response).length > 40]).toEqual([url, true]);
   expect(differences(responses, await fetchAllResponses(second))).toEqual([]);
   expect(differences(lines, await exportToLines(testApp, second))).toEqual([]);
-  expect((await examine(testApp.database, { providerId: second.id })).differences).toEqual([]);
+  expect((await checkCounters(testApp.database, { providerId: second.id })).differences).toEqual([]);
 });
 
 test('the response comparison detects a difference in any field', async () => {
@@ -110,14 +110,14 @@ test('every column is imported and exported, except derived ones', () => {
   const all = new Map<string, string[]>();
   const visit = (item: Item, more: string[]) => {
     const names = [...Object.values(item.fields).map(({ column }) => column), ...Object.values(item.derived ?? {})];
-    written.set(tableOf(item), new Set([...names.map(getName), ...more]));
-    all.set(tableOf(item), Object.values(getTableColumns(item.table)).map(getName));
+    written.set(tableName(item), new Set([...names.map(columnName), ...more]));
+    all.set(tableName(item), Object.values(getTableColumns(item.table)).map(columnName));
     for (const part of Object.values(item.parts ?? {})) {
       if (part.form === 'links') continue;
-      visit(part.item, [getName(part.owner), ...(part.form === 'by-key' ? [getName(part.key)] : [])]);
+      visit(part.item, [columnName(part.owner), ...(part.form === 'by-key' ? [columnName(part.key)] : [])]);
     }
   };
-  for (const kind of kinds) if (isBulk(kind)) visit(kind, []);
+  for (const kind of recordTypes) if (isBulk(kind)) visit(kind, []);
   const own = ['provider_id', 'id', 'created_at', 'updated_at'];
   const left = [...all].flatMap(([table, columns]) =>
     columns.filter((name) => !own.includes(name) && !written.get(table)!.has(name)).map((name) => `${table}.${name}`),

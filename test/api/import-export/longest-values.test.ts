@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { Title } from '../../../src/schema/types.ts';
 import { isBulk, type Item } from '../../../src/import-export/record-type.ts';
-import { kinds } from '../../../src/import-export/record-types/index.ts';
+import { recordTypes } from '../../../src/import-export/record-types/index.ts';
 import { AdminUserBody } from '../../../src/resources/admin-users/body-schema.ts';
 import { BookingBody, ParticipantBody } from '../../../src/resources/booking/body-schema.ts';
 import { detailedOrderTitle } from '../../../src/resources/booking/schema.ts';
@@ -22,7 +22,7 @@ type Schemas = Record<string, TSchema>;
 /** The fields of a kind of line, or of a member of one: `order.booking`. */
 function fieldsOf(path: string): Schemas {
   const [name, ...members] = path.split('.');
-  const kind = kinds.find((one) => one.kind === name)!;
+  const kind = recordTypes.find((one) => one.kind === name)!;
   if (!isBulk(kind)) return kind.schema.properties;
   const item = members.reduce<Item>((owner, member) => (owner.parts![member] as { item: Item }).item, kind);
   return Object.fromEntries(Object.entries(item.fields).map(([field, { schema }]) => [field, schema]));

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { minutesAfter } from '../../../src/mail/worker.ts';
-import { getOwner } from '../../../src/resources/auth/token-service.ts';
+import { retryDelayMinutes } from '../../../src/mail/worker.ts';
+import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
 import {
   allSent,
   bookWithReceipt,
@@ -64,7 +64,9 @@ test('a temporary SMTP error is retried with exponential delay and another link,
   expect(new Set(seen).size).toBe(3);
   expect(await readOutbox(testApp)).toMatchObject([{ attempts: 4, last_error: null, failed: false }]);
   expect(server.received).toHaveLength(1);
-  expect(await getOwner((await me.ctx()).authStore, 'password', extractToken(server.received[0]!.text))).toBeDefined();
+  expect(
+    await findTokenOwner((await me.ctx()).authStore, 'password', extractToken(server.received[0]!.text)),
+  ).toBeDefined();
   expect(lines(log, 'warn')).toHaveLength(3);
   expect(log.join('\n')).not.toContain(extractToken(server.received[0]!.text));
 });
@@ -189,7 +191,7 @@ test('a hanging mail does not block others', async () => {
 });
 
 test('retries end after three days', async () => {
-  const pauses = Array.from({ length: 20 }, (_, n) => minutesAfter(n + 1)!);
+  const pauses = Array.from({ length: 20 }, (_, n) => retryDelayMinutes(n + 1)!);
   expect(pauses.slice(0, 11)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
   const days = pauses.reduce((sum, minutes) => sum + minutes) / (24 * 60);
   expect(days).toBeGreaterThan(3);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getOwner, useToken } from '../../../src/resources/auth/token-service.ts';
+import { findTokenOwner, consumeToken } from '../../../src/resources/auth/token-service.ts';
 import { addDate, addLocation } from '../../support/dates.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import {
@@ -90,9 +90,9 @@ https://oystese.example
   expect(mail!.html).toContain(`<a href="http://localhost:3000/my/password/${token}"`);
   const { authStore: doors } = await me.ctx();
   const owner = { providerId: me.id, userId: null, adminUserId: invited.id };
-  expect(await getOwner(doors, 'sign_in', token)).toBeUndefined();
-  expect(await useToken(doors, 'password', token)).toEqual(owner);
-  expect(await useToken(doors, 'password', token)).toBeUndefined();
+  expect(await findTokenOwner(doors, 'sign_in', token)).toBeUndefined();
+  expect(await consumeToken(doors, 'password', token)).toEqual(owner);
+  expect(await consumeToken(doors, 'password', token)).toBeUndefined();
 
   const { rows } = await testApp.database.pool.query(`select o::text || t::text as stored,
     t.expires_at - t.created_at = '7 days' as week, t.created_at >= o.created_at as later
@@ -136,7 +136,7 @@ test('a booking sends an account mail with the username and a receipt for each s
   ]);
   expect(mails.map(({ to }) => to![0]!.address)).toEqual([...participants, ...participants].map(({ email }) => email));
   expect(mails[0]!.text).toContain(`Your username is ${participants[0]!.email}.`);
-  expect(await getOwner((await me.ctx()).authStore, 'password', extractToken(mails[0]!.text))).toMatchObject({
+  expect(await findTokenOwner((await me.ctx()).authStore, 'password', extractToken(mails[0]!.text))).toMatchObject({
     providerId: me.id,
     adminUserId: null,
   });

@@ -4,9 +4,9 @@ import { chmodSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findPlace } from '../../../src/embedded-postgres/data-folder.ts';
+import { locateDataFolder } from '../../../src/embedded-postgres/data-folder.ts';
 import { childEnvironment, run as runProgram } from '../../../src/embedded-postgres/processes.ts';
-import { findProgram } from '../../../src/embedded-postgres/binaries.ts';
+import { findBinaries } from '../../../src/embedded-postgres/binaries.ts';
 import { freePort } from '../../support/ports.ts';
 import { until, type Run } from '../row.ts';
 import { keepSecret } from './secrets.ts';
@@ -37,8 +37,8 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
   // As root the database runs as another user, which shall find its files here.
   chmodSync(folder, 0o755);
   run.afterwards(() => rmSync(folder, { recursive: true, force: true }));
-  const place = await findPlace(folder);
-  const program = await findProgram(place);
+  const place = await locateDataFolder(folder);
+  const program = await findBinaries(place);
   const made = await runProgram(place.owner, program.initdb, [
     ...['-D', place.data, '-U', 'booking', '--auth=trust', '--encoding=UTF8', '--locale=C'],
     ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { retryFailed } from '../../../src/mail/service.ts';
-import { auditEntries } from '../../../src/audit/service.ts';
+import { retryFailedMails } from '../../../src/mail/service.ts';
+import { listAuditEntries } from '../../../src/audit/service.ts';
 import { addDate } from '../../support/dates.ts';
 import { invite } from '../../support/mail.ts';
 import { createUser } from '../../support/orders.ts';
@@ -75,7 +75,7 @@ test('each command that changes data writes one audit entry for the operator', a
     ['key', 'POST /v2/courses', courseId],
   ]);
   expect(reported(await listed(other))).toEqual([partners('revoke'), partners('approve'), partners('request')]);
-  const all = await auditEntries(testApp.database, { providerId: null, since: null, limit: 10_000 });
+  const all = await listAuditEntries(testApp.database, { providerId: null, since: null, limit: 10_000 });
   const shared = all.filter(({ action }) => action === 'category add');
   expect(shared).toMatchObject([{ provider_id: null, actor: 'operator', item_ids: [category.category_id] }]);
 });
@@ -128,13 +128,13 @@ test('retried mails and corrected counters are logged; commands without effect a
   ] as const)
     expect((await runCli([...command], { DATABASE_URL: databaseUrl(name) })).code, command.join(' ')).toBe(code);
 
-  const entries = await auditEntries(own.database, { providerId: me.id, since: null, limit: 10 });
+  const entries = await listAuditEntries(own.database, { providerId: me.id, since: null, limit: 10 });
   expect(reported(entries.filter(({ actor }) => actor === 'operator'))).toEqual([
     ['operator', 'doctor'],
     ['operator', 'mail retry'],
     ['operator', 'mail retry', rows[0]!.id],
   ]);
-  expect(await auditEntries(own.database, { providerId: other.id, since: null, limit: 10 })).toEqual([]);
+  expect(await listAuditEntries(own.database, { providerId: other.id, since: null, limit: 10 })).toEqual([]);
 });
 
 /** A provider whose entries are two days apart, the oldest first. */
@@ -194,7 +194,7 @@ test('the server logs its own start and deletes old entries', async () => {
     BOOTSTRAP_PROVIDER: 'First',
     DATA_DIR: temporaryFolder(),
   });
-  const entries = () => auditEntries(own, { providerId: null, since: null, limit: 10 });
+  const entries = () => listAuditEntries(own, { providerId: null, since: null, limit: 10 });
   await expect.poll(async () => (await entries()).map(({ action }) => action)).toEqual(['first provider']);
   expect(await entries()).toMatchObject([{ actor: 'server', actor_id: null }]);
 });
@@ -205,7 +205,7 @@ test('loading the demo data writes one entry per provider', async () => {
   expect(created.code, created.stderr).toBe(0);
   const own = openTestDatabase(name);
   onTestFinished(() => own.close());
-  const entries = await auditEntries(own, { providerId: null, since: null, limit: 100 });
+  const entries = await listAuditEntries(own, { providerId: null, since: null, limit: 100 });
   expect(new Set(entries.map(({ actor, action }) => `${actor} ${action}`))).toEqual(new Set(['operator demo']));
   const providers = entries.flatMap(({ provider_id }) => provider_id ?? []);
   const { rows } = await own.pool.query<{ id: number }>('select id from providers order by id');
@@ -227,7 +227,7 @@ test('a busy school does not block the mail retries of other schools', async () 
   await own.database.pool.query(`update outbox set attempts = 1, last_error = 'no', failed_at = now()`);
   await lock.query('begin');
   await lock.query('select from provider_state where provider_id = $1 for update', [busy.id]);
-  expect(await retryFailed(own.database)).toEqual({ retried: 1, failure: expect.any(Error) });
+  expect(await retryFailedMails(own.database)).toEqual({ retried: 1, failure: expect.any(Error) });
   await lock.query('rollback');
-  expect(await retryFailed(own.database)).toEqual({ retried: 1, failure: undefined });
+  expect(await retryFailedMails(own.database)).toEqual({ retried: 1, failure: undefined });
 });

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/database/client.ts';
-import { examine } from '../../../src/doctor/examine.ts';
+import { checkCounters } from '../../../src/doctor/examine.ts';
 import { addDate, addParticipants } from '../../support/dates.ts';
 import { mainProduct, createOrder, createProduct, createUser } from '../../support/orders.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
@@ -109,14 +109,14 @@ test('doctor finds and repairs corrupted counters', async () => {
   expect(text.slice(7)).toEqual(['Checked 6 course dates, 6 orders, 0 vouchers: 6 counters are wrong', '']);
 
   const ofOther = differences.filter(({ provider_id }) => provider_id === other.id);
-  expect((await examine(database, { providerId: other.id })).differences).toEqual(ofOther);
+  expect((await checkCounters(database, { providerId: other.id })).differences).toEqual(ofOther);
   const damaged = await rowsOf(database, 'course_dates');
-  expect(await examine(database, { providerId: other.id, fix: true })).toEqual({
+  expect(await checkCounters(database, { providerId: other.id, fix: true })).toEqual({
     checked: { course_dates: 2, orders: 2, vouchers: 0 },
     differences: ofOther,
     fixed: true,
   });
-  expect((await examine(database, {})).differences).toEqual(
+  expect((await checkCounters(database, {})).differences).toEqual(
     differences.filter(({ provider_id }) => provider_id === me.id),
   );
   const others = (rows: typeof damaged) => rows.filter(({ id }) => id !== theirs.dateId);
@@ -129,7 +129,7 @@ test('doctor finds and repairs corrupted counters', async () => {
       /\nChecked 6 course dates, 6 orders, 0 vouchers: 4 counters were wrong and have been corrected\n$/,
     ) as string,
   });
-  expect((await examine(database, {})).differences).toEqual([]);
+  expect((await checkCounters(database, {})).differences).toEqual([]);
 
   // Only what differed is touched, and stamped by the provider's clock; the rest of the rows is as it was.
   const clocks = new Map(
@@ -171,7 +171,7 @@ test('every item of many pages is looked at', async () => {
   const wrong = [0, 999, 1000, 1099, 1100, 1999, 2000, 2099, 2100, 2199].map((place) => ids[place]!);
   await byHand(database, 'course_dates', `update course_dates set num_confirmed = 1 where id in (${wrong.join()})`);
   const foundIn = async (query: { providerId?: number; fix?: boolean }) => {
-    const { checked, differences } = await examine(database, query);
+    const { checked, differences } = await checkCounters(database, query);
     return [checked['course_dates'], differences.map(({ id }) => id)];
   };
   expect(await foundIn({})).toEqual([2200, wrong]);
@@ -200,7 +200,7 @@ test('a counter that changes before the lock is recounted under the lock', async
     },
   });
   const booked = overtaken(() => addParticipants(me, courseId, dateId, [1, 1]));
-  expect((await examine(booked, { fix: true })).differences).toMatchObject([{ stored: '30', counted: '3' }]);
+  expect((await checkCounters(booked, { fix: true })).differences).toMatchObject([{ stored: '30', counted: '3' }]);
   expect(await seatsOf(database, dateId)).toMatchObject({ num_confirmed: 5 });
 
   // What somebody else has mended meanwhile is left alone.
@@ -209,7 +209,7 @@ test('a counter that changes before the lock is recounted under the lock', async
     byHand(database, 'course_dates', `update course_dates set num_confirmed = 5 where id = ${dateId}`),
   );
   const before = (await seatsOf(database, dateId)).updated_at;
-  await examine(mended, { fix: true });
+  await checkCounters(mended, { fix: true });
   expect(await seatsOf(database, dateId)).toEqual({ num_confirmed: 5, updated_at: before });
 });
 
@@ -231,7 +231,7 @@ test('doctor reports no false differences during concurrent bookings', async () 
     }
   };
   const look = async () => {
-    while (!done) expect((await examine(database, {})).differences).toEqual([]);
+    while (!done) expect((await checkCounters(database, {})).differences).toEqual([]);
   };
   await Promise.all([look(), Promise.all([book(), book()]).finally(() => (done = true))]);
 });
@@ -282,8 +282,8 @@ test('a voucher balance equals its amount minus its orders', async () => {
     stored: '100.00',
     counted: '99.99',
   };
-  expect((await examine(database, { fix: true })).differences).toEqual([difference]);
-  expect(await examine(database, {})).toMatchObject({ checked: { vouchers: 3 }, differences: [] });
+  expect((await checkCounters(database, { fix: true })).differences).toEqual([difference]);
+  expect(await checkCounters(database, {})).toMatchObject({ checked: { vouchers: 3 }, differences: [] });
 });
 
 test('an overspent voucher gets a balance of zero', async () => {
@@ -304,7 +304,7 @@ test('an overspent voucher gets a balance of zero', async () => {
     stdout: expect.stringMatching(new RegExp(`\n${reported} was wrong and has been corrected\n$`)) as string,
     stderr: '',
   });
-  expect((await examine(database, {})).differences).toEqual([]);
+  expect((await checkCounters(database, {})).differences).toEqual([]);
 });
 
 test('a repair that the database rejects is reported and the rest is repaired', async () => {
@@ -331,5 +331,5 @@ test('a repair that the database rejects is reported and the rest is repaired', 
     differences: [ofMine, { id: mine.orderId, figure: 'total_vat' }, ofTheirs],
     fixed: false,
   });
-  expect((await examine(database, {})).differences).toMatchObject([ofMine, { figure: 'total_vat' }]);
+  expect((await checkCounters(database, {})).differences).toMatchObject([ofMine, { figure: 'total_vat' }]);
 });

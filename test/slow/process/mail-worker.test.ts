@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
 import { expect, test, vi } from 'vitest';
-import { getOwner } from '../../../src/resources/auth/token-service.ts';
+import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
 import {
   allSent,
   bookWithReceipt,
@@ -59,7 +59,7 @@ test('without a mail server each mail is written to a file within 3 seconds; the
     const mail = await PostalMime.parse(content);
     expect(mail).toMatchObject({ from: { name: 'Øystese kurs', address: 'no-reply@booking.example' } });
     expect(mail.text).toContain('https://booking.example/school/my/password/');
-    expect(await getOwner({ $client: database.pool }, 'password', extractToken(mail.text))).toMatchObject({
+    expect(await findTokenOwner({ $client: database.pool }, 'password', extractToken(mail.text))).toMatchObject({
       providerId: me.id,
     });
     expect(server.output() + server.errors()).not.toContain(extractToken(mail.text));
@@ -281,7 +281,7 @@ test('the command line mails people a new link to choose a password', async () =
   const doors = { $client: testApp.database.pool };
   const owners = smtp.received.map(async ({ to, text: letter }) => [
     to![0]!.address,
-    await getOwner(doors, 'password', extractToken(letter)),
+    await findTokenOwner(doors, 'password', extractToken(letter)),
   ]);
   expect(Object.fromEntries(await Promise.all(owners))).toEqual({
     'kari@people.example': { providerId: me.id, userId, adminUserId: null },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { asLine } from '../../../src/lib/text.ts';
+import { toSingleLine } from '../../../src/lib/text.ts';
 import { expect, test } from 'vitest';
 import { dialects, encodeBody, omitVolatile, contentTypeHeader, type Fields } from '../../support/request-bodies.ts';
 import { runs } from '../../support/property-runs.ts';
@@ -46,7 +46,7 @@ const text = (maxLength: number, minLength = 0) =>
 const flag = optional(fc.boolean());
 const email = optional(fc.constantFrom('a@b.example', 'Ø.user+tag@school.example'));
 const url = optional(fc.constantFrom('https://a.example/?q=1&r=%20#x', 'HTTP://b.example'));
-const isLine = (value: string) => asLine(value) === value;
+const isLine = (value: string) => toSingleLine(value) === value;
 const line = optional(text(40).filter(isLine));
 const html = optional(text(200));
 

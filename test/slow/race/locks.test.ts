@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { getFailure } from '../../../src/database/errors.ts';
+import { classifyError } from '../../../src/database/errors.ts';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
@@ -60,7 +60,7 @@ test('a writer that waits too long is rejected, and waiting holds no connection'
     let release: () => void = () => undefined;
     const holding = own.write([me.id], () => new Promise<void>((done) => (release = done)));
     await expect(own.write([me.id], async () => undefined)).rejects.toSatisfy(
-      (error) => getFailure(error)?.kind === 'unavailable',
+      (error) => classifyError(error)?.kind === 'unavailable',
     );
     expect((await own.pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
     release();
@@ -152,7 +152,7 @@ test('a transaction over its total time limit is rolled back and unlocked', asyn
     for (let statement = 0; statement < 100; statement += 1) await tx.execute(sql`select pg_sleep(0.1)`);
   });
   const failed = await adding.catch((error: unknown) => error);
-  expect(getFailure(failed)).toEqual({ kind: 'unavailable' });
+  expect(classifyError(failed)).toEqual({ kind: 'unavailable' });
   await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
 });
 
@@ -161,6 +161,6 @@ test('a closing connection counts as unreachable', async () => {
   await client.connect();
   const ended = client.end();
   const failed = await client.query('select 1').catch((error: unknown) => error);
-  expect(getFailure(failed)).toEqual({ kind: 'unavailable' });
+  expect(classifyError(failed)).toEqual({ kind: 'unavailable' });
   await ended;
 });
