@@ -121,7 +121,7 @@ async function withRetry<T>(until: number, attempt: () => Promise<T>): Promise<T
 }
 
 /**
- * The same writes inside a transaction that is already open: neither queued nor retried, and committed with it. A write
+ * Writes inside a transaction that is already open: neither queued nor retried, and committed with it. A write
  * without a change leaves no audit entry, but its lock has still moved the provider's clock.
  */
 export const nestedUnitOfWork = (client: PoolClient, auditLog?: AuditLog): UnitOfWork =>

@@ -3,8 +3,8 @@ import type { Budget, Ctx } from '../core/context.ts';
 import type { Filters } from './filters.ts';
 import { itemParameters, limitOf, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page } from './list-types.ts';
-import { toKeySet, type Key } from './loaders.ts';
-import { createPageFinder } from './paging/find-page.ts';
+import { toKeySet, type BatchLoader, type Key } from './loaders.ts';
+import { createPageFinder, type PageSource } from './paging/find-page.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
 import { ownScope, type TenantScope } from './tenant-scope.ts';
 
@@ -17,17 +17,13 @@ export function defineList<
   Row extends Key,
   V extends TObject,
   F extends Filters,
+  // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- most lists have no path filters
   P extends Filters = Record<never, never>,
   R extends keyof F = never,
 >(spec: ListSpec<Row, V, F, P, R>) {
   const { serializer, fetch, paging } = spec;
-  const { table, scope, notDeleted, order } = spec;
-  const finder = createPageFinder<Row>({
-    ...{ table, scope, fetch, ...(notDeleted && { notDeleted }) },
-    filters: { ...spec.filters, ...spec.pathFilters },
-    ...(order && { order: (query) => order(query as ListQuery<F>) }),
-  });
-  const parameters = itemParameters({ hasDeleted: notDeleted !== undefined, includes: serializer.names });
+  const finder = createPageFinder(toPageSource(spec));
+  const parameters = itemParameters({ hasDeleted: spec.notDeleted !== undefined, includes: serializer.names });
   const Query = Type.Unsafe<ListQuery<F, R>>(
     Type.Object({ ...listParameters(spec.filters, paging, spec.requiredFilters), ...parameters }),
   );
@@ -42,7 +38,7 @@ export function defineList<
     const found = await finder.findPage(ctx, query, { scope, page, limit });
     const load = async (budget: Budget, keys: Key[]) => {
       const context = { ...ctx, budget };
-      const rows = found.rows?.slice(0, keys.length) ?? (await fetchInOrder(context, keys));
+      const rows = found.rows?.slice(0, keys.length) ?? (await fetchInOrder(fetch, context, keys));
       const items = await serializer.embed(context, rows, query, query.include ?? []);
       return { items, ids: rows.map(({ id }) => id) };
     };
@@ -66,20 +62,31 @@ export function defineList<
     const keys = await finder.findOne(ctx, id, query, scope);
     const load = async (budget: Budget) => {
       const context = { ...ctx, budget };
-      const rows = await fetchInOrder(context, keys);
+      const rows = await fetchInOrder(fetch, context, keys);
       const [item] = await serializer.embed(context, rows, query, query.include ?? []);
       return item;
     };
     return loadOne(load, { id, isAfterWrite });
   }
 
-  /** Rows in the order of their keys, without those that were deleted meanwhile. */
-  async function fetchInOrder(ctx: Ctx, keys: Key[]): Promise<Row[]> {
-    if (keys.length === 0) return [];
-    const rows = new Map((await fetch(ctx, toKeySet(keys))).map((row) => [row.id, row]));
-    return keys.flatMap(({ id }) => rows.get(id) ?? []);
-  }
-
   const ItemQuery = Type.Unsafe<ItemQuery>(Type.Object(parameters));
   return { Query, ItemQuery, itemParameters: parameters, View: serializer.schema, page, byId };
+}
+
+function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(
+  spec: ListSpec<Row, V, F, P, R>,
+): PageSource<Row> {
+  const { table, scope, notDeleted, order, fetch } = spec;
+  return {
+    ...{ table, scope, fetch, ...(notDeleted && { notDeleted }) },
+    filters: { ...spec.filters, ...spec.pathFilters },
+    ...(order && { order: (query) => order(query as ListQuery<F>) }),
+  };
+}
+
+/** Rows in the order of their keys, without those that were deleted meanwhile. */
+async function fetchInOrder<Row extends Key>(fetch: BatchLoader<Row>, ctx: Ctx, keys: Key[]): Promise<Row[]> {
+  if (keys.length === 0) return [];
+  const rows = new Map((await fetch(ctx, toKeySet(keys))).map((row) => [row.id, row]));
+  return keys.flatMap(({ id }) => rows.get(id) ?? []);
 }

@@ -1,4 +1,4 @@
-import { Type, type Static, type TProperties } from '@sinclair/typebox';
+import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
 import { Flag, List, OneOf } from '../schema/types.ts';
 import type { Filter, Filters } from './filters.ts';
 
@@ -32,7 +32,7 @@ export function itemParameters({ hasDeleted, includes }: { hasDeleted: boolean; 
 }
 
 export function listParameters(filters: Filters, paging: Paging = {}, required: PropertyKey[] = []): TProperties {
-  const optional = Object.entries(filters).map(([name, { schema }]) =>
+  const optional = Object.entries<{ schema: TSchema }>(filters).map(([name, { schema }]) =>
     required.includes(name) ? [name, schema] : [name, Type.Optional(schema)],
   );
   return { ...(paging && pagingParameters(paging)), ...Object.fromEntries(optional) } as TProperties;

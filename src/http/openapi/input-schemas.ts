@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox';
+import { Type, type TSchema } from '@sinclair/typebox';
 import { coercionKind, type CoercionKind } from '../../schema/types.ts';
 
 const timePattern = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$';
@@ -49,9 +49,9 @@ function listOrOne(list: TSchema, text: string): TSchema {
 function inAnyCase({ description, default: fallback, ...codes }: TSchema): TSchema {
   const { length } = (codes['enum'] as [string])[0];
   const anyCase = { type: 'string', pattern: `^[A-Za-z]{${length}}$`, description: 'A code of the list in any case' };
-  return {
+  return Type.Unsafe({
     ...(description === undefined ? {} : { description }),
     ...(fallback === undefined ? {} : { default: fallback as unknown }),
     anyOf: [codes, anyCase],
-  } as unknown as TSchema;
+  });
 }

@@ -36,50 +36,8 @@ export type FoundPage<Row> = {
  * statement planned for its values. Page hints shorten offsets and counts; without `ctx.pageHints` none are used.
  */
 export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
-  const { table, filters, notDeleted, fetch } = source;
+  const { table, filters, fetch } = source;
   const loadPreparedPage = preparedPage(table, fetch);
-
-  const orderOf = (query: Query) => source.order?.(query);
-  const visible = (tenant: Tenant, { include_deleted }: Query, scope: TenantScope) =>
-    and(source.scope(tenant, scope), include_deleted ? undefined : notDeleted);
-
-  const where = (ctx: Ctx, query: Query, scope: TenantScope, conditions: Condition[]) =>
-    and(
-      visible(ctx, query, scope),
-      query.since_id === undefined ? undefined : gt(table.id, query.since_id),
-      ...conditions.map(({ condition }) => condition),
-    );
-
-  /** A constant predicate per filter makes a statement worth preparing. */
-  async function findPrepared(ctx: Ctx, query: Query, scope: TenantScope, conditions: Condition[], slice: Slice) {
-    const isPreparable =
-      orderOf(query) === undefined && isOwn(scope) && conditions.every(({ filter }) => filter.isConstant);
-    if (!isPreparable) return undefined;
-    const values = conditions.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
-    const statementKey = [query.include_deleted === true, ...values].join(' ');
-    const condition = (providerId: Tenant['providerId']) =>
-      and(visible({ providerId }, query, scope), ...conditions.map((one) => one.condition));
-    try {
-      return await loadPreparedPage(ctx, { statementKey, since_id: query.since_id, condition }, slice);
-    } catch (error) {
-      // The rows exceed the bound of a statement; their keys do not.
-      if (error instanceof ResultTooLarge) return undefined;
-      throw error;
-    }
-  }
-
-  function findKeys(ctx: Ctx, query: Query, scope: TenantScope, conditions: Condition[], slice: Slice): Promise<Key[]> {
-    const order = orderOf(query) ?? { column: table.id };
-    const condition = where(ctx, query, scope, conditions);
-    const ranges = isOwn(scope) && !hasSelective(filters, query) ? rangesOf(conditions, order) : [];
-    if (ranges.length === 0) {
-      return selectPageKeys(ctx, table, condition, orderBy(table, order), slice).prepare('').execute();
-    }
-    const tenant = visible(ctx, { include_deleted: true }, scope);
-    const after = query.since_id === undefined ? [] : [{ column: table.id, condition: gt(table.id, query.since_id) }];
-    const scoped = [...after, ...ranges].map((one) => ({ ...one, condition: and(tenant, one.condition) }));
-    return findKeysByRange(ctx, table, condition, scoped, order, slice);
-  }
 
   /** Page `page` (from 1) of `limit` items. */
   async function findPage(
@@ -88,7 +46,7 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
     { scope, page, limit }: { scope: TenantScope; page: number; limit: number },
   ): Promise<FoundPage<Row>> {
     const offset = (page - 1) * limit;
-    const isById = orderOf(query) === undefined;
+    const isById = source.order?.(query) === undefined;
     const { pageHints = noPageHints } = ctx;
     const queryKey = JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined });
     const hints = pageHints.find(queryKey);
@@ -99,8 +57,9 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
     const find = async (): Promise<{ keys: Key[]; rows?: Row[] }> => {
       const from = cursor ? { ...query, since_id: cursor.id } : query;
       const oneMore = { limit: limit + 1, offset: offset - (cursor?.count ?? 0) };
-      const rows = await findPrepared(ctx, from, scope, await conditions(), oneMore);
-      return rows ? { keys: rows, rows } : { keys: await findKeys(ctx, from, scope, await conditions(), oneMore) };
+      const request = { ctx, query: from, scope, conditions: await conditions(), slice: oneMore };
+      const rows = await findPrepared(source, loadPreparedPage, request);
+      return rows ? { keys: rows, rows } : { keys: await findKeys(source, request) };
     };
     const isPastEnd = offset >= (hints?.maxCount ?? Infinity);
     const { keys, rows } = isPastEnd ? { keys: [] } : await find();
@@ -108,28 +67,71 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
     if (isById && hasMore) rememberCursor(pageHints.open(queryKey), { count: offset + limit, id: keys[limit - 1]!.id });
     if (!hasMore && offset > 0) setUpperBound(pageHints.open(queryKey), offset + keys.length);
     const isLast = !hasMore && (keys.length > 0 || offset === 0);
+    const count = async () => ctx.db.$count(table, where(source, ctx, query, scope, await conditions()));
     return {
       keys: keys.slice(0, limit),
       ...(rows && { rows }),
       hasMore,
-      count: () =>
-        isLast
-          ? offset + keys.length
-          : countOnce(pageHints.open(queryKey), async () =>
-              ctx.db.$count(table, where(ctx, query, scope, await conditions())),
-            ),
+      count: () => (isLast ? offset + keys.length : countOnce(pageHints.open(queryKey), count)),
       nextBy: isById && scope.partnerIds.length === 0 ? 'since_id' : 'page',
     };
   }
 
   /** The key of one item in scope, if there is one. */
   const findOne = (ctx: Ctx, id: number, query: Query, scope: TenantScope): Promise<Key[]> =>
-    selectPageKeys(ctx, table, and(visible(ctx, query, scope), eq(table.id, id)), [asc(table.id)], {
+    selectPageKeys(ctx, table, and(visible(source, ctx, query, scope), eq(table.id, id)), [asc(table.id)], {
       limit: 1,
       offset: 0,
     }).execute();
 
   return { findPage, findOne };
+}
+
+type Source = Omit<PageSource<never>, 'fetch'>;
+type PageRequest = { ctx: Ctx; query: Query; scope: TenantScope; conditions: Condition[]; slice: Slice };
+
+const visible = ({ scope: scoped, notDeleted }: Source, tenant: Tenant, query: Query, scope: TenantScope) =>
+  and(scoped(tenant, scope), query.include_deleted ? undefined : notDeleted);
+
+const where = (source: Source, ctx: Ctx, query: Query, scope: TenantScope, conditions: Condition[]) =>
+  and(
+    visible(source, ctx, query, scope),
+    query.since_id === undefined ? undefined : gt(source.table.id, query.since_id),
+    ...conditions.map(({ condition }) => condition),
+  );
+
+/** Only constant predicates make a statement worth preparing; undefined for others, and for rows beyond the bound. */
+async function findPrepared<Row extends Key>(
+  source: Source,
+  loadPreparedPage: ReturnType<typeof preparedPage<Row>>,
+  { ctx, query, scope, conditions, slice }: PageRequest,
+): Promise<Row[] | undefined> {
+  const isConstant = conditions.every(({ filter }) => filter.isConstant);
+  if (source.order?.(query) !== undefined || !isOwn(scope) || !isConstant) return undefined;
+  const values = conditions.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
+  const statementKey = [query.include_deleted === true, ...values].join(' ');
+  const condition = (providerId: Tenant['providerId']) =>
+    and(visible(source, { providerId }, query, scope), ...conditions.map((one) => one.condition));
+  try {
+    return await loadPreparedPage(ctx, { statementKey, since_id: query.since_id, condition }, slice);
+  } catch (error) {
+    if (error instanceof ResultTooLarge) return undefined;
+    throw error;
+  }
+}
+
+function findKeys(source: Source, { ctx, query, scope, conditions, slice }: PageRequest): Promise<Key[]> {
+  const { table, filters } = source;
+  const order = source.order?.(query) ?? { column: table.id };
+  const condition = where(source, ctx, query, scope, conditions);
+  const ranges = isOwn(scope) && !hasSelective(filters, query) ? rangesOf(conditions, order) : [];
+  if (ranges.length === 0) {
+    return selectPageKeys(ctx, table, condition, orderBy(table, order), slice).prepare('').execute();
+  }
+  const tenant = visible(source, ctx, { include_deleted: true }, scope);
+  const after = query.since_id === undefined ? [] : [{ column: table.id, condition: gt(table.id, query.since_id) }];
+  const scoped = [...after, ...ranges].map((one) => ({ ...one, condition: and(tenant, one.condition) }));
+  return findKeysByRange(ctx, table, condition, scoped, order, slice);
 }
 
 const isOwn = ({ own, partnerIds }: TenantScope) => own && partnerIds.length === 0;

@@ -93,7 +93,7 @@ test('an operator renames an admin user at one school', async () => {
     );
   expect(await rename(id, 'Nordmann')).toMatchObject({
     code: 0,
-    stdout: `Admin user ${id} is Kari Nordmann at provider ${first.id}\n`,
+    stdout: `Renamed admin user ${id} to Kari Nordmann at provider ${first.id}\n`,
   });
   expect([await namesAt(first), await namesAt(second)]).toEqual([[['Kari', 'Nordmann']], [['Rude', 'Word']]]);
   expect((await first.get('/v2/admin-users', { 'if-none-match': etag })).status).toBe(200);

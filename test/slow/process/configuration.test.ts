@@ -146,8 +146,8 @@ test('a wrong password ends a start without waiting', async () => {
     return waitForDatabase(database, 3_000_000).then(() => 'reached', describeError);
   };
   expect(await reach('right')).toBe('reached');
-  expect(await reach('wrong')).toBe('the database says: password authentication failed for user "other"');
-  expect(await reach(undefined)).toBe('the database asks for a password; DATABASE_URL has none');
+  expect(await reach('wrong')).toBe('the database reports: password authentication failed for user "other"');
+  expect(await reach(undefined)).toBe('the database requires a password; DATABASE_URL has none');
 });
 
 test('the server and commands print the warning of an unknown variable', async () => {

@@ -65,7 +65,7 @@ test.runIf(succeeds(`php -r 'exit(function_exists("curl_init") ? 0 : 1);'`))(
     const output = run('guide.php', guide.filter((text) => !signOn.includes(text)).join('\n'));
     expect(output).toMatch(/^\d+\n\{"course_id":\d+\}\n(\d+ .+\n){40,}((store|remove) \d+\n){40,}\d+\n$/);
     const form = `<?php\n$_POST = ['username' => 'ida.ovrebo@havbris.example', 'password' => 'fjord og fjell'];\n`;
-    expect(run('sign-on.php', `${form}${signOn[0]}\necho $answer['login_url'];`)).toContain(`/my/sign-in/`);
+    expect(run('sign-on.php', `${form}${signOn[0]}\necho $response['login_url'];`)).toContain(`/my/sign-in/`);
   },
 );
 
