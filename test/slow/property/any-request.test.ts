@@ -16,7 +16,7 @@ import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
 const { createProvider } = testApp;
-const numRuns = runs(0.75);
+const numRuns = runs(0.25);
 const reader = await createProvider();
 for (let created = 0; created < 2; created += 1) await reader.course({ tags: [{ title: 'One' }] });
 const course = await reader.course({ tags: [{ title: 'One' }] });
