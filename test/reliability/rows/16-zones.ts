@@ -29,7 +29,7 @@ const questions = [
 
 const row: Row = {
   name: 'time zones',
-  quick: true,
+  quick: false,
   async run(run) {
     // The database's own zone is another one still.
     const postgres = await startPostgres(run, { fsync: 'off', timezone: 'Asia/Kolkata' });

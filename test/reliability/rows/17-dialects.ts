@@ -120,7 +120,7 @@ const inBrowser: Record<string, string> = {
 
 const row: Row = {
   name: 'dialects',
-  quick: true,
+  quick: false,
   needs: {
     curl: 'curl --version',
     'php-cli': 'php --version',
