@@ -1,4 +1,5 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
 import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { hasMany } from '../../lists/relations.ts';
@@ -30,45 +31,28 @@ const fetchCampaigns = batchLoader((ctx, keys) =>
     .where(matchesKeys(campaigns.providerId, campaigns.id, keys)),
 );
 
-type LinkRow = { ownerId: number; id: number };
-const toId = ({ id }: LinkRow) => id;
+type Links = typeof campaignCourses | typeof campaignCustomers | typeof campaignTags;
 
-const loadCourses = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: campaignCourses.campaignId, id: campaignCourses.courseId })
-      .from(campaignCourses)
-      .where(matchesKeys(campaignCourses.providerId, campaignCourses.campaignId, keys))
-      .orderBy(asc(campaignCourses.courseId)),
-  ),
-  toId,
-);
-
-const loadCustomers = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: campaignCustomers.campaignId, id: campaignCustomers.customerId })
-      .from(campaignCustomers)
-      .where(matchesKeys(campaignCustomers.providerId, campaignCustomers.campaignId, keys))
-      .orderBy(asc(campaignCustomers.customerId)),
-  ),
-  toId,
-);
-
-const loadTags = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: campaignTags.campaignId, id: campaignTags.tagId })
-      .from(campaignTags)
-      .where(matchesKeys(campaignTags.providerId, campaignTags.campaignId, keys))
-      .orderBy(asc(campaignTags.tagId)),
-  ),
-  toId,
-);
+/** The ids that a link table of campaigns stores, ascending. */
+const linkedIds = (links: Links, id: PgColumn) =>
+  hasMany(
+    batchLoader((ctx, keys) =>
+      ctx.db
+        .select({ ownerId: links.campaignId, id: sql<number>`${id}`.mapWith(Number) })
+        .from(links)
+        .where(matchesKeys(links.providerId, links.campaignId, keys))
+        .orderBy(asc(id)),
+    ),
+    (row: { ownerId: number; id: number }) => row.id,
+  );
 
 export const campaignSerializer = defineSerializer<CampaignRow>()({
   responseSchema: Campaign,
-  relations: { courses: loadCourses, customers: loadCustomers, tags: loadTags },
+  relations: {
+    courses: linkedIds(campaignCourses, campaignCourses.courseId),
+    customers: linkedIds(campaignCustomers, campaignCustomers.customerId),
+    tags: linkedIds(campaignTags, campaignTags.tagId),
+  },
   toResponse: (row, relations) => ({ ...toEmbeddedCampaign(row), ...relations }),
   includes: {},
 });
