@@ -25,7 +25,7 @@ const course = [...[...embeddedCourse, ...provider, ...product], ...below('descr
 
 export type Read = {
   route: string;
-  /** What a 200 to the owner contains: its own data, or only data that all providers share. */
+  /** Data in a 200 response to the owner: its own, or only data that all providers share. */
   owner: 'own data' | 'shared data';
   /** The status for any provider but the owner without partner parameters; the response never contains the owner's data. */
   stranger: number;

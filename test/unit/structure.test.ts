@@ -24,7 +24,7 @@ const layers = [
 /** The files of a room by what they hold; within a room a file imports from the kinds before its own. */
 const kinds = ['schema', 'body-schema', 'loaders', 'serializer', 'filters', 'list', 'sql', 'service', 'routes'];
 const kindOf = (file: string) => kinds.findLast((kind) => new RegExp(`(^|[/-])${kind}\\.ts$`).test(file));
-/** What a file may import from another room, by its kind. */
+/** Kinds of files that another room may import. */
 const shared = ['schema', 'loaders', 'serializer', 'filters', 'list'];
 
 const src = join(import.meta.dirname, '../../src');

@@ -96,7 +96,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
   return mapConstraintErrors(constraints, work);
 }
 
-/** Deletes a course and its dates without participants. Throws if a coming date has any. Returns the id. */
+/** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));

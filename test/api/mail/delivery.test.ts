@@ -218,7 +218,7 @@ test('concurrent workers send each mail once', async () => {
   expect((await readOutbox(testApp)).every(({ attempts }) => attempts === 1)).toBe(true);
 });
 
-/** A transport that says when a mail comes, and ends as told. */
+/** A transport that signals each mail and settles on demand. */
 function heldTransport() {
   const [come, end] = [gate(), gate()];
   const send = async () => {

@@ -27,7 +27,7 @@ async function somebody(fields = {}) {
   return { testApp, me, userId: await createUser(me, fields), anyone: visitor(testApp.app) };
 }
 
-/** The same database behind another PUBLIC_URL. */
+/** A second application on this database, with another PUBLIC_URL. */
 async function behind(publicUrl: string) {
   const testApp = await openTestApp(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl } });
   onTestFinished(() => testApp.close());

@@ -192,7 +192,7 @@ test(
       expect(all.length).toBeGreaterThan(80);
       expect(found).toEqual([]);
 
-      // Planning is told to cost a tenth of what it does, as it weighs for ten times the rows.
+      // Planner costs are scaled to a tenth: the table stands for one with ten times the rows.
       await once.query('reset plan_cache_mode; set cpu_operator_cost = 0.00025');
       const plannedAnew: string[] = [];
       for (const statement of named.values()) {
@@ -250,7 +250,7 @@ test('every tenant table is part of the plan test', async () => {
 /** So many in a range are read and sorted, whatever else is asked. */
 const few = 5_000;
 
-/** Who touches more than half of a table for a page, or sorts more than a part of it, goes through all that the school has; `large` tells the rows of each. */
+/** True if a plan reads more than half of a table for a page, or sorts more than a part of it; `large` has the row counts. */
 function planErrors(plan: Plan, large: Map<string, number>, { mayBeRead = 0, mayBeDropped = 0, part = 5 }) {
   const most = (table: string) => (large.get(table) ?? Infinity) / 2;
   return nodesOf(plan).flatMap((node) => {
