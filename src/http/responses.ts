@@ -1,4 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import * as t from '../schema/types.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Nullable } from '../schema/types.ts';
 import type { Page } from '../lists/list-types.ts';
@@ -6,11 +7,11 @@ import { formatExactTimestamp } from '../lib/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
 import { getListSerializer } from './list-serializer.ts';
 
-const ProblemBody = Type.Object({ error: Type.String() });
+const ProblemBody = t.NamedObject('Error', { error: Type.String() });
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
 
 /** Errors of the booking endpoints: every error with its code. */
-const FaultsBody = Type.Object({
+const FaultsBody = t.NamedObject('BookingError', {
   successful: Type.Boolean({ examples: [false] }),
   errors: Type.Array(
     Type.Object({
@@ -25,7 +26,7 @@ export const bookingErrorResponses = { '4xx': FaultsBody, '5xx': FaultsBody };
 export const okResponses = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
 export const createdResponses = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
-const Pagination = Type.Object({
+const Pagination = t.NamedObject('Pagination', {
   total_items: Type.Integer(),
   per_page: Type.Integer(),
   current_page: Type.Integer(),

@@ -21,7 +21,9 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: "The school's own record",
+        operationId: 'getLegacySchool',
+        summary: 'Get the school (older interface)',
+        description: 'As GET /v2/schools, in the older envelope.',
         tags: ['Older interface'],
         response: responses({ school: LegacySchool }),
       },
@@ -33,8 +35,10 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'createSubSchool',
         summary: 'Add a sub-school',
-        description: 'A new school connected to the calling one, with a key of its own, which is shown once.',
+        description:
+          'A new school connected to the calling one, with its own API key, which is shown only in this ' + 'response.',
         tags: ['Older interface'],
         body: SchoolBody,
         response: responses({ school_id: Type.String(), api_key: Type.String() }),
@@ -52,8 +56,9 @@ export const legacyCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: 'Create a course',
-        description: 'As POST /v2/courses, without tags, labels and the external addresses, which are ignored.',
+        operationId: 'createLegacyCourse',
+        summary: 'Create a course (older interface)',
+        description: 'As POST /v2/courses; tags, labels and external addresses are ignored.',
         tags: ['Older interface'],
         body: LegacyCourseBody,
         response: responses({ course_id: Type.String() }),

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
-import { Nullable } from '../schema/types.ts';
+import { componentName, Nullable, withNameOf } from '../schema/types.ts';
 import { toKeySet, type Key, type Keys } from './loaders.ts';
 import {
   fetchNamed,
@@ -71,7 +71,10 @@ export const defineSerializer =
     }
 
     return {
-      schema: Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as TObject as V,
+      schema: withNameOf(
+        spec.responseSchema,
+        Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as TObject as V,
+      ),
       names,
       embed,
     };
@@ -95,8 +98,13 @@ function groupByFirst(requested: string[]) {
 export const withRequiredIncludes = <Row, V extends TObject>(
   members: string[],
   serializer: Serializer<Row, V>,
+  name?: string,
 ): Serializer<Row, V> => ({
-  schema: { ...serializer.schema, required: [...(serializer.schema.required ?? []), ...members] },
+  schema: {
+    ...serializer.schema,
+    ...(name === undefined ? {} : { [componentName]: name }),
+    required: [...(serializer.schema.required ?? []), ...members],
+  },
   names: serializer.names.filter((name) => !members.includes(name)),
   embed: (ctx, rows, query, requested) => serializer.embed(ctx, rows, query, [...members, ...requested]),
 });

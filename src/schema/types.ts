@@ -1,4 +1,11 @@
-import { Type, type SchemaOptions, type Static, type TSchema } from '@sinclair/typebox';
+import {
+  Type,
+  type ObjectOptions,
+  type SchemaOptions,
+  type Static,
+  type TProperties,
+  type TSchema,
+} from '@sinclair/typebox';
 import { addressPattern } from '../lib/text.ts';
 
 /** Schema key of the coercion applied before validation. A symbol, so that Ajv and the OpenAPI document ignore it. */
@@ -18,6 +25,21 @@ export type CoercionKind =
 
 /** Schema key of the value that replaces an empty one; see `partialUpdate`. */
 export const emptyValue = Symbol('emptyValue');
+
+/** Schema key of the schema's name in the OpenAPI document. A symbol, so that Ajv and the serializers ignore it. */
+export const componentName = Symbol('componentName');
+
+/** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
+export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
+
+/** The derived schema under the name of the original, or without a name. */
+export function withNameOf<S extends TSchema>(original: TSchema, derived: S): S {
+  const name = (original as { [componentName]?: string })[componentName];
+  return name === undefined ? derived : named(name, derived);
+}
+
+export const NamedObject = <P extends TProperties>(name: string, properties: P, options: ObjectOptions = {}) =>
+  named(name, Type.Object(properties, options));
 
 const coerced = <S extends TSchema>(kind: CoercionKind, schema: S): S => ({ ...schema, [coercionKind]: kind });
 

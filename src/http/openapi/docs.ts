@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
 import { addErrorSamples, type Operation } from '../documented-errors.ts';
+import { createComponents } from './components.ts';
 import { documentInput } from './input-schemas.ts';
 import { limitByAddress, type CountRequest } from '../auth/address-limit.ts';
 
@@ -38,6 +39,7 @@ export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.rep
 /** Generates the OpenAPI document from the validation schemas and serves Swagger UI at /docs. */
 export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countRequest }: DocsOptions) => {
   const basePath = toBasePath(publicUrl);
+  const documented = documentRoutes(app);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -60,7 +62,8 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
         { name: 'Operation' },
       ],
     },
-    transform: ({ schema, url }) => ({ schema: toDocumentedSchema(schema), url }),
+    transform: ({ schema, url }) => ({ schema: documented(schema), url }),
+    refResolver: { buildLocalReference: ({ $id }) => String($id) },
     transformObject: (document) =>
       'openapiObject' in document ? addErrorResponses(document.openapiObject) : document.swaggerObject,
   });
@@ -115,6 +118,17 @@ function addErrorResponses<D extends { paths?: object }>(document: D): D {
     }
   }
   return document;
+}
+
+/** Collects the components of each route before the start, as shared schemas can be added only then. */
+function documentRoutes(app: FastifyInstance) {
+  const { toReferences } = createComponents(app);
+  const documented = new WeakMap<FastifySchema, FastifySchema>();
+  app.addHook('onRoute', ({ schema }) => {
+    if (schema && !schema.hide && !documented.has(schema))
+      documented.set(schema, toReferences(toDocumentedSchema(schema)));
+  });
+  return (schema: FastifySchema) => documented.get(schema) ?? schema;
 }
 
 /** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */

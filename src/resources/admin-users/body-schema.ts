@@ -7,7 +7,8 @@ const nameDescription = 'The name at this school; required for a new person. A n
 
 /** POST /v2/admin-users. The e-mail names the person, so it is trimmed and normalized as titles are. */
 export type AdminUserBody = Static<typeof AdminUserBody>;
-export const AdminUserBody = Type.Object(
+export const AdminUserBody = t.NamedObject(
+  'AdminUserCreate',
   {
     email: { ...t.Email(), [t.coercionKind]: 'title' as const },
     role_ids: t.List(t.Id),

@@ -27,7 +27,9 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: "All of the school's admin users",
+        operationId: 'listAdminUsers',
+        summary: 'List admin users',
+        description: 'All admin users of the school.',
         tags: ['People'],
         response: okResponses(Type.Array(AdminUser)),
       },
@@ -40,11 +42,12 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'createAdminUser',
         summary: 'Create an admin user, or attach an existing person',
         description:
-          'Who has the e-mail address already keeps all profile fields and gets just these roles at this school: 200. ' +
-          'A new person needs `firstname` and `lastname`: 201. Names belong to the school that sent them: a person who ' +
-          'is attached without any has empty ones here.',
+          'A person whose e-mail address is known keeps all profile fields and gets exactly these roles at ' +
+          'this school: 200. A new person needs `firstname` and `lastname`: 201. Names belong to the school ' +
+          'that sent them: a person who is attached without names has empty ones here.',
         tags: ['People'],
         body: AdminUserBody,
         response: { 200: AdminUser, ...createdResponses(AdminUser), 400: InvalidInput },
@@ -62,7 +65,9 @@ export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: 'The roles an admin user can have',
+        operationId: 'listAdminRoles',
+        summary: 'List admin roles',
+        description: 'The roles of admin users.',
         tags: ['People'],
         response: okResponses(Type.Array(Role)),
       },
@@ -77,7 +82,9 @@ export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: 'Who may own a customer as its seller',
+        operationId: 'listAppUsers',
+        summary: 'List sellers',
+        description: 'The admin users that a customer can have as its seller.',
         tags: ['People'],
         response: okResponses(Type.Array(AppUser)),
       },

@@ -12,7 +12,7 @@ type Membership = Omit<typeof adminMemberships.$inferSelect, 'adminUserId'>;
 export type AdminUserRow = Person & Membership;
 
 export type AdminUser = Static<typeof AdminUser>;
-export const AdminUser = Type.Object({
+export const AdminUser = t.NamedObject('AdminUser', {
   id: Type.Integer(),
   firstname: text,
   lastname: text,
@@ -42,6 +42,6 @@ export const toAdminUser = (row: AdminUserRow, { role_ids }: { role_ids: number[
 
 /** An admin user who may own a customer as its seller. */
 export type AppUser = Static<typeof AppUser>;
-export const AppUser = Type.Object({ id: Type.Integer(), firstname: text, lastname: text, email: text });
+export const AppUser = t.NamedObject('AppUser', { id: Type.Integer(), firstname: text, lastname: text, email: text });
 
-export const Role = Type.Object({ id: Type.Integer(), title: text, description: text });
+export const Role = t.NamedObject('Role', { id: Type.Integer(), title: text, description: text });

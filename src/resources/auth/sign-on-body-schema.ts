@@ -3,7 +3,8 @@ import * as t from '../../schema/types.ts';
 
 /** POST /v2/check-user-credentials. */
 export type CredentialsBody = Static<typeof CredentialsBody>;
-export const CredentialsBody = Type.Object(
+export const CredentialsBody = t.NamedObject(
+  'Credentials',
   {
     username: t.Title({ description: 'Compared without regard to case' }),
     password: Type.String({ minLength: 1, maxLength: 5_000 }),

@@ -11,10 +11,11 @@ export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'checkUserCredentials',
         summary: "Check a course user's password",
         description:
-          'For single sign-on. A wrong password and an unknown user answer the same. Ten failures for one username ' +
-          'within 15 minutes answer 429 until the 15 minutes are over.',
+          'For single sign-on. A wrong password and an unknown user get the same response. Ten failures for ' +
+          'one username within 15 minutes lead to 429 until the 15 minutes are over.',
         tags: ['People'],
         body: CredentialsBody,
         response: okResponses(SignOnAnswer),

@@ -5,7 +5,7 @@ const name = Type.Optional(t.Nullable(Type.String()));
 
 /** Only `valid` if false, so that the response does not reveal whether the user exists. */
 export type SignOnAnswer = Static<typeof SignOnAnswer>;
-export const SignOnAnswer = Type.Object({
+export const SignOnAnswer = t.NamedObject('SignOnResult', {
   valid: Type.Boolean(),
   user_id: Type.Optional(Type.Integer()),
   firstname: name,

@@ -8,7 +8,7 @@ const { Optional } = Type;
 
 const Address = () => ({ ...t.Email(), [t.coercionKind]: 'title' as const });
 
-export const ParticipantBody = Type.Object({
+export const ParticipantBody = t.NamedObject('BookingParticipant', {
   firstname: t.Title(),
   lastname: t.Title(),
   email: Address(),
@@ -41,7 +41,8 @@ const Config = Type.Object(
 );
 
 /** POST /v2/booking. */
-export const BookingBody = Type.Object(
+export const BookingBody = t.NamedObject(
+  'BookingCreate',
   {
     coursedate_id: t.Id,
     payment_method: t.OneOf(['invoice']),
@@ -83,7 +84,7 @@ export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { parti
 
 /** PUT /v2/booking/:id/deregister. */
 export type DeregisterBody = Static<typeof DeregisterBody>;
-export const DeregisterBody = Type.Object({
+export const DeregisterBody = t.NamedObject('Deregistration', {
   config: Optional(
     Type.Object(
       {

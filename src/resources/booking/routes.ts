@@ -28,8 +28,9 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'createBooking',
         summary: 'Book a course date',
-        description: 'All of it or nothing. A refusal names everything that is wrong at once.',
+        description: 'All participants are booked, or none. A refusal lists every error at once.',
         tags,
         headers,
         body: BookingBody,
@@ -52,8 +53,10 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id/deregister',
     {
       schema: {
+        operationId: 'deregisterBooking',
         summary: 'Deregister all participants of a booking',
-        description: 'Frees their seats for who is next in line. A second call changes nothing; the order stays.',
+        description:
+          'Their seats are freed and given to the waiting list. A second call changes nothing; the order ' + 'stays.',
         tags,
         params: Type.Object({ id: t.Id }),
         headers,

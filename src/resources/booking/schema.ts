@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { TObject } from '@sinclair/typebox';
+import * as t from '../../schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
 
@@ -50,7 +51,7 @@ export function bookingProblem(faults: CodedError[]) {
 
 /** POST /v2/booking. Amounts are in the order's currency. */
 export type BookingAnswer = Static<typeof BookingAnswer>;
-export const BookingAnswer = Type.Object({
+export const BookingAnswer = t.NamedObject('Booking', {
   successful: Type.Boolean(),
   summary: Type.Object({
     order_id: Type.String(),

@@ -13,7 +13,9 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: "All of the school's campaigns and agreements",
+        operationId: 'listCampaigns',
+        summary: 'List campaigns',
+        description: 'All campaigns and agreements of the school.',
         tags: ['Orders'],
         response: okResponses(Type.Array(Campaign)),
       },
@@ -28,7 +30,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
 
   const schema = {
     description:
-      'One of `coursedate_id` and `course_id` is required. A campaign that is not running is answered too, and says so.',
+      '`coursedate_id` or `course_id` is required. A campaign that is not running is returned with its state.',
     tags: ['Booking'],
     response: { 200: ValidCampaign, ...bookingErrorResponses },
   };
@@ -42,7 +44,8 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     '',
     {
       schema: {
-        summary: 'Look up a campaign code of the query for a course',
+        operationId: 'validateCampaignByQuery',
+        summary: 'Validate a campaign code in the query',
         ...schema,
         querystring: Type.Object({ ...Code.properties, ...Booked.properties }),
       },
@@ -52,7 +55,15 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
 
   app.get(
     '/:code',
-    { schema: { summary: 'Look up a campaign code for a course', ...schema, params: Code, querystring: Booked } },
+    {
+      schema: {
+        operationId: 'validateCampaign',
+        summary: 'Validate a campaign code',
+        ...schema,
+        params: Code,
+        querystring: Booked,
+      },
+    },
     ({ ctx, params, query }) => validateCampaign(ctx, params.code, query),
   );
 };

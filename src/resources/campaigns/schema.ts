@@ -5,7 +5,7 @@ import type { campaigns } from '../../database/tables/campaigns.ts';
 const ids = Type.Array(Type.Integer());
 
 export type Campaign = Static<typeof Campaign>;
-export const Campaign = Type.Object({
+export const Campaign = t.NamedObject('Campaign', {
   id: Type.Integer(),
   title: t.Nullable(Type.String()),
   type: Type.String(),
@@ -26,10 +26,10 @@ export const Campaign = Type.Object({
 
 /** A campaign inside an order. */
 export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
-export const EmbeddedCampaign = Type.Omit(Campaign, ['courses', 'customers', 'tags']);
+export const EmbeddedCampaign = t.named('EmbeddedCampaign', Type.Omit(Campaign, ['courses', 'customers', 'tags']));
 
 /** GET /v2/campaigns/validate/:code. */
-export const ValidCampaign = Type.Object({
+export const ValidCampaign = t.NamedObject('ValidCampaign', {
   successful: Type.Boolean(),
   campaign: Type.Object({ ...EmbeddedCampaign.properties, id: Type.String() }),
 });

@@ -10,7 +10,7 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
   registerErrorHandler(app, formatBookingError);
 
   const schema = {
-    description: 'An expired, archived or deleted voucher is answered too, and says so.',
+    description: 'An expired, archived or deleted voucher is returned with its state.',
     tags: ['Booking'],
     response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...bookingErrorResponses },
   };
@@ -19,10 +19,19 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
   // Without an ETag: expiry depends on the clock.
   app.get(
     '',
-    { schema: { summary: 'Look up a voucher code of the query', ...schema, querystring: Code } },
+    {
+      schema: {
+        operationId: 'validateVoucherByQuery',
+        summary: 'Validate a voucher code in the query',
+        ...schema,
+        querystring: Code,
+      },
+    },
     ({ ctx, query }) => validateVoucher(ctx, query.code),
   );
-  app.get('/:code', { schema: { summary: 'Look up a voucher code', ...schema, params: Code } }, ({ ctx, params }) =>
-    validateVoucher(ctx, params.code),
+  app.get(
+    '/:code',
+    { schema: { operationId: 'validateVoucher', summary: 'Validate a voucher code', ...schema, params: Code } },
+    ({ ctx, params }) => validateVoucher(ctx, params.code),
   );
 };

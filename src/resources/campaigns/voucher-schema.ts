@@ -5,7 +5,7 @@ import type { vouchers } from '../../database/tables/campaigns.ts';
 
 /** An amount that can be spent in parts. */
 export type Voucher = Static<typeof Voucher>;
-export const Voucher = Type.Object({
+export const Voucher = t.NamedObject('Voucher', {
   id: Type.String(),
   currency: Type.String(),
   code: Type.String(),

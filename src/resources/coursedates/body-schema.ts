@@ -39,7 +39,8 @@ const example = {
 
 /** POST /v2/courses/:course_id/coursedates. */
 export type CourseDateBody = Static<typeof CourseDateBody>;
-export const CourseDateBody = Type.Object(
+export const CourseDateBody = t.NamedObject(
+  'CourseDateCreate',
   {
     start_at: t.DayField(),
     end_at: t.DayField(),
@@ -75,7 +76,7 @@ export const CourseDateBody = Type.Object(
 
 /** PUT of one. */
 export type CourseDateChange = Static<typeof CourseDateChange>;
-export const CourseDateChange = Type.Object(partialUpdate(CourseDateBody.properties), {
+export const CourseDateChange = t.NamedObject('CourseDateUpdate', partialUpdate(CourseDateBody.properties), {
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
 

@@ -12,7 +12,7 @@ export type GatheringRow = typeof gatherings.$inferSelect & { isFuture: boolean 
 
 /** One meeting of a course date, in the date's own time zone; the serializer adds its `location`. */
 export type Gathering = Static<typeof Gathering>;
-export const Gathering = Type.Object({
+export const Gathering = t.NamedObject('Gathering', {
   id: Type.Integer(),
   idInstance: Type.Integer(),
   gathering_at: Minute,
@@ -53,7 +53,7 @@ const { Optional } = Type;
 
 /** A gathering in a request: two moments, or a date with its start and end times. */
 export type GatheringField = Static<typeof GatheringField>;
-export const GatheringField = Type.Object({
+export const GatheringField = t.NamedObject('GatheringInput', {
   gathering_at: Optional(t.LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_start' })),
   gathering_end_at: Optional(t.LocalTimeField({ description: 'yyyy-mm-dd hh:mm; or yyyy-mm-dd, with time_end' })),
   date: Optional(t.DayField({ description: 'yyyy-mm-dd, instead of gathering_at, with time_start and time_end' })),

@@ -31,6 +31,7 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listCourseDates',
         summary: 'List course dates',
         description: 'Always the envelope with `pagination` and `items`.',
         tags,
@@ -48,10 +49,11 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listNextCourseDates',
         summary: 'List the next course dates',
         description:
-          'By start, from today on: visible, not canceled, of an active course. Course, location, place, gatherings, ' +
-          'teaching language and status are embedded without being asked for.',
+          'Sorted by start, from today on: visible dates, not canceled, of an active course. `course`, ' +
+          '`location`, `place`, `gatherings`, `teaching_language` and `status` are always embedded.',
         tags,
         querystring: nextCourseDateList.Query,
         response: okResponses(Type.Array(nextCourseDateList.View)),
@@ -70,9 +72,11 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listDatesOfCourse',
         summary: 'List the dates of a course',
         description:
-          'An array. Place, location, teaching language, gatherings, course and status are embedded unasked.',
+          'An array. `course`, `location`, `place`, `gatherings`, `teaching_language` and `status` are ' +
+          'always embedded.',
         tags,
         params: OfCourse,
         querystring: datesOfCourseList.Query,
@@ -88,7 +92,9 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
-        summary: 'Read a course date',
+        operationId: 'getCourseDate',
+        summary: 'Get a course date',
+        description: "A date of the school's own course, or of a partner's with `include_partners` or `partner_id`.",
         tags,
         params: OneOfCourse,
         querystring: courseDateList.ItemQuery,
@@ -102,6 +108,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'createCourseDate',
         summary: 'Create a course date',
         description: 'It ends after it starts, in its own time zone, and its deadline is not after its end.',
         tags,
@@ -118,9 +125,10 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'updateCourseDate',
         summary: 'Update a course date',
         description:
-          'Only the fields sent change; `gatherings` replace the ones there were, `custom_properties` merge.',
+          'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are ' + 'merged.',
         tags,
         params: OneOfCourse,
         body: CourseDateChange,
@@ -135,8 +143,9 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'deleteCourseDate',
         summary: 'Delete a course date',
-        description: 'With its children. Refused while participants hold seats.',
+        description: 'Its child dates are deleted too. Refused while participants hold seats.',
         tags,
         params: OneOfCourse,
         response: okResponses(CourseDateWritten),
@@ -151,7 +160,9 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listDatesOfCourses',
         summary: 'List the dates of several courses',
+        description: 'The dates of the courses named by `course_id[]`, in one request.',
         tags,
         querystring: batchCourseDateList.Query,
         response: okResponses(Type.Array(batchCourseDateList.View)),

@@ -31,7 +31,7 @@ export type CourseDateRow = Omit<typeof courseDates.$inferSelect, (typeof hidden
 };
 
 export type CourseDate = Static<typeof CourseDate>;
-export const CourseDate = Type.Object({
+export const CourseDate = t.NamedObject('CourseDate', {
   coursedate_id: Type.Integer(),
   title: text,
   start_at: Day,
@@ -147,11 +147,18 @@ export function toPartnerCourseDate(row: CourseDateRow, relations: Pick<CourseDa
   };
 }
 
-export const DateLanguage = Type.Object({ id: text, title: text });
-export const DateStatus = Type.Object({ id: Type.Integer(), idType: Type.Integer(), title: text });
+export const DateLanguage = t.NamedObject('Language', { id: text, title: text });
+export const DateStatus = t.NamedObject('CourseDateStatus', {
+  id: Type.Integer(),
+  idType: Type.Integer(),
+  title: text,
+});
 /** A group of course dates; the serializer adds its `items`. */
-export const Bundle = Type.Object({ id: Type.Integer(), title: text });
+export const Bundle = t.NamedObject('Bundle', { id: Type.Integer(), title: text });
 
 /** The response of every write of a course date. */
 export type CourseDateWritten = Static<typeof CourseDateWritten>;
-export const CourseDateWritten = Type.Object({ coursedate_id: Type.Integer(), course_id: Type.Integer() });
+export const CourseDateWritten = t.NamedObject('CourseDateReference', {
+  coursedate_id: Type.Integer(),
+  course_id: Type.Integer(),
+});

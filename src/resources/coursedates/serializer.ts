@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, or, sql, type Placeholder } from 'drizzle-orm';
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
+import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
@@ -64,7 +65,11 @@ const common = {
 };
 
 /** A date inside another one or a bundle, without includes. */
-const plainSerializer = defineSerializer<CourseDateRow>()({ ...common, includes: {} });
+const plainSerializer = defineSerializer<CourseDateRow>()({
+  ...common,
+  responseSchema: t.named('EmbeddedCourseDate', CourseDate),
+  includes: {},
+});
 
 const fetchChildren = batchLoader((ctx, keys) =>
   ctx.db
@@ -137,7 +142,7 @@ const defaultIncludes = ['course', 'location', 'place', 'gatherings', 'teaching_
 
 /** A date of one course. Its default includes may also be requested. */
 export const dateOfCourseSerializer: Serializer<CourseDateRow, typeof courseDateSerializer.schema> = {
-  ...withRequiredIncludes([...defaultIncludes], courseDateSerializer),
+  ...withRequiredIncludes([...defaultIncludes], courseDateSerializer, 'CourseDateOfCourse'),
   names: courseDateSerializer.names,
 };
 
@@ -149,7 +154,7 @@ const calendarSerializer = defineSerializer<CourseDateRow>()({ ...common, includ
 
 /** A course date of the calendar, with default includes. */
 export const nextCourseDateSerializer: Serializer<CourseDateRow, typeof calendarSerializer.schema> = {
-  schema: Type.Object({
+  schema: t.NamedObject('NextCourseDate', {
     ...calendarSerializer.schema.properties,
     ...(Object.fromEntries(defaultIncludes.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),
   }) as TObject as typeof calendarSerializer.schema,

@@ -71,11 +71,12 @@ const example = {
 };
 
 /** POST {legacy_base_url}/courses. */
-export const LegacyCourseBody = Type.Object({ ...common, ...texts }, { examples: [example] });
+export const LegacyCourseBody = t.NamedObject('LegacyCourseCreate', { ...common, ...texts }, { examples: [example] });
 
 /** POST /v2/courses. */
 export type CourseBody = Static<typeof CourseBody>;
-export const CourseBody = Type.Object(
+export const CourseBody = t.NamedObject(
+  'CourseCreate',
   {
     ...common,
     tags: Optional(t.JsonList(TagInput, { maxItems: 100 })),
@@ -98,7 +99,8 @@ export const CourseBody = Type.Object(
 
 /** PUT /v2/courses/:id. A partial update of each translation, too. */
 export type CourseChange = Static<typeof CourseChange>;
-export const CourseChange = Type.Object(
+export const CourseChange = t.NamedObject(
+  'CourseUpdate',
   {
     ...partialUpdate(CourseBody.properties),
     translations: Optional(

@@ -9,7 +9,9 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: 'The units a duration is given in',
+        operationId: 'listDurationUnits',
+        summary: 'List duration units',
+        description: 'The units of `duration_value` of courses.',
         tags: ['Courses'],
         response: okResponses(Type.Array(Duration)),
       },

@@ -1,9 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
+import * as t from '../../schema/types.ts';
 import { durationUnits } from '../../reference/durations.ts';
 import type { Language } from '../../reference/language.ts';
 
 export type Duration = Static<typeof Duration>;
-export const Duration = Type.Object({
+export const Duration = t.NamedObject('DurationUnit', {
   id: Type.String(),
   code: Type.String(),
   title: Type.String(),

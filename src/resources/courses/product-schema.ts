@@ -4,7 +4,7 @@ import type { products } from '../../database/tables/courses.ts';
 
 /** A product as embedded in courses and order lines. */
 export type Product = Static<typeof Product>;
-export const Product = Type.Object({
+export const Product = t.NamedObject('Product', {
   id: Type.Integer(),
   item_number: Type.String(),
   title: Type.String(),

@@ -17,6 +17,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listCourses',
         summary: 'List courses',
         description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
         tags,
@@ -35,8 +36,9 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'createCourse',
         summary: 'Create a course',
-        description: 'An active course with an equal title is an error. Staff categorize the course later.',
+        description: 'An active course with an equal title is an error. Staff assign categories later.',
         tags,
         body: CourseBody,
         response: createdResponses(CourseId),
@@ -49,7 +51,8 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
-        summary: 'One course',
+        operationId: 'getCourse',
+        summary: 'Get a course',
         description: "A course of the school's own, or a partner's with `include_partners` or `partner_id`.",
         tags,
         params,
@@ -64,9 +67,9 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'updateCourse',
         summary: 'Update a course',
-        description:
-          'Only the fields sent change; the main product moves along. The rule on equal titles holds here too.',
+        description: 'Only the fields sent change, of the main product too. An equal title is an error here too.',
         tags,
         params,
         body: CourseChange,
@@ -80,8 +83,9 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'deleteCourse',
         summary: 'Delete a course',
-        description: 'Its dates without participants are deleted too. With coming participants it is refused.',
+        description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
         tags,
         params,
         response: okResponses(CourseId),

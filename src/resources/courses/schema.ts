@@ -10,7 +10,7 @@ import { Tag } from '../tags/schema.ts';
 import type { courses } from '../../database/tables/courses.ts';
 
 const text = Type.String();
-const titled = Type.Object({ id: Type.Integer(), title: text });
+const titled = t.NamedObject('IdAndTitle', { id: Type.Integer(), title: text });
 
 /** Members of `descriptions` → columns. */
 export const descriptionMembers = {
@@ -28,16 +28,22 @@ type Member = keyof typeof descriptionMembers;
 export type Texts = Record<(typeof descriptionMembers)[Member], string>;
 const memberNames = Object.keys(descriptionMembers) as Member[];
 
-const Descriptions = Type.Object(
+const Descriptions = t.NamedObject(
+  'CourseDescriptions',
   Object.fromEntries(memberNames.map((name) => [name, Type.String()])) as Record<Member, typeof text>,
 );
 
-export const Category = Type.Object({ id: Type.Integer(), title: text, idParent: Type.Integer(), titleParent: text });
+export const Category = t.NamedObject('Category', {
+  id: Type.Integer(),
+  title: text,
+  idParent: Type.Integer(),
+  titleParent: text,
+});
 
 export type CourseRow = typeof courses.$inferSelect;
 
 export type Course = Static<typeof Course>;
-export const Course = Type.Object({
+export const Course = t.NamedObject('Course', {
   id: Type.Integer(),
   title: text,
   reference: t.Nullable(text),
@@ -74,16 +80,19 @@ export const Course = Type.Object({
 
 /** A course inside a course date, or inside a line of an order. */
 export type EmbeddedCourse = Static<typeof EmbeddedCourse>;
-export const EmbeddedCourse = Type.Omit(Course, [
-  'descriptions',
-  'description_languages',
-  'lead_settings',
-  'publishing_platform',
-  'created_at',
-  'updated_at',
-  'deleted_at',
-  'related_items_updated_at',
-]);
+export const EmbeddedCourse = t.named(
+  'EmbeddedCourse',
+  Type.Omit(Course, [
+    'descriptions',
+    'description_languages',
+    'lead_settings',
+    'publishing_platform',
+    'created_at',
+    'updated_at',
+    'deleted_at',
+    'related_items_updated_at',
+  ]),
+);
 
 /** A course without its long texts. */
 export type EmbeddedCourseRow = Omit<CourseRow, (typeof descriptionMembers)[Member]>;

@@ -157,6 +157,7 @@ export const courseSerializer = defineSerializer<CourseRow>()({
 /** One course, with more includes than in a list. */
 export const courseItemSerializer = defineSerializer<CourseRow>()({
   ...common,
+  responseSchema: t.named('CourseDetails', Course),
   includes: {
     products: productsInclude,
     labels: include(Type.Array(Tag), 'unset', loadLabels),
@@ -196,7 +197,7 @@ export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, f
 
 /** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */
 const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
-  schema: Type.Object({
+  schema: t.NamedObject('NextCourseDateCourse', {
     ...Type.Omit(embeddedCourseSerializer.schema, ['customer']).properties,
     reference_internal: Type.Optional(t.Nullable(Type.String())),
   }),

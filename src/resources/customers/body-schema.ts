@@ -8,7 +8,8 @@ const { Optional } = Type;
 
 /** POST /v2/customers. */
 export type CustomerBody = Static<typeof CustomerBody>;
-export const CustomerBody = Type.Object(
+export const CustomerBody = t.NamedObject(
+  'CustomerCreate',
   {
     title: t.Title(),
     department: Optional(t.Line()),
@@ -47,6 +48,6 @@ export const CustomerBody = Type.Object(
 
 /** PUT /v2/customers/:id. */
 export type CustomerChange = Static<typeof CustomerChange>;
-export const CustomerChange = Type.Object(partialUpdate(CustomerBody.properties), {
+export const CustomerChange = t.NamedObject('CustomerUpdate', partialUpdate(CustomerBody.properties), {
   examples: [{ email: 'invoices@fjordenergy.example', invoice_due_days: 14 }],
 });

@@ -16,9 +16,11 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listCustomers',
         summary: 'List customers',
         description:
-          'A customer of the type Private has its `employees` unasked, of more than 100 the first 100 and `employees_truncated`.',
+          'A customer of the type Private has its `employees`: at most 100, and `employees_truncated` if ' +
+          'there are more.',
         tags,
         querystring: customerList.Query,
         response: okResponses(Type.Array(customerList.View)),
@@ -32,8 +34,9 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'createCustomer',
         summary: 'Create a customer',
-        description: 'Customers show inside orders, participants and course users, too.',
+        description: 'Customers are embedded in orders, participants and course users.',
         tags,
         body: CustomerBody,
         response: createdResponses(CustomerId),
@@ -46,7 +49,9 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
-        summary: 'One customer',
+        operationId: 'getCustomer',
+        summary: 'Get a customer',
+        description: 'A customer of the type Private has its `employees`.',
         tags,
         params,
         querystring: customerList.ItemQuery,
@@ -60,6 +65,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id/employees',
     {
       schema: {
+        operationId: 'listEmployees',
         summary: 'List the employees of a customer',
         description:
           'The course users that belong to the customer: an array, or with `paginate=true` the envelope with `pagination` and `items`.',
@@ -80,6 +86,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'updateCustomer',
         summary: 'Update a customer',
         description: 'Only the fields sent change.',
         tags,

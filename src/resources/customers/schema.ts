@@ -8,7 +8,13 @@ import { AppUser } from '../admin-users/schema.ts';
 
 const text = t.Nullable(Type.String());
 
-export const Address = Type.Object({ address: text, address_2: text, address_3: text, zipcode: text, city: text });
+export const Address = t.NamedObject('Address', {
+  address: text,
+  address_2: text,
+  address_3: text,
+  zipcode: text,
+  city: text,
+});
 
 export const privateType = 2;
 export const customerTypes = new Map([
@@ -25,7 +31,7 @@ export type CustomerRow = typeof customers.$inferSelect;
 
 /** As embedded in orders, course users and participants. */
 export type Customer = Static<typeof Customer>;
-export const Customer = Type.Object({
+export const Customer = t.NamedObject('Customer', {
   id: Type.Integer(),
   title: Type.String(),
   department: text,

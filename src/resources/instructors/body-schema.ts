@@ -8,7 +8,8 @@ const example = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@school.e
 
 /** POST /v2/instructors. */
 export type InstructorBody = Static<typeof InstructorBody>;
-export const InstructorBody = Type.Object(
+export const InstructorBody = t.NamedObject(
+  'InstructorCreate',
   {
     firstname: t.Title(),
     lastname: t.Title(),
@@ -26,6 +27,6 @@ export const InstructorBody = Type.Object(
 
 /** PUT /v2/instructors/:id. */
 export type InstructorChange = Static<typeof InstructorChange>;
-export const InstructorChange = Type.Object(partialUpdate(InstructorBody.properties), {
+export const InstructorChange = t.NamedObject('InstructorUpdate', partialUpdate(InstructorBody.properties), {
   examples: [{ position: 'Head instructor' }],
 });

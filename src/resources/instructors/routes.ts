@@ -16,7 +16,9 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listInstructors',
         summary: 'List instructors',
+        description: 'An array, with archived instructors.',
         tags,
         querystring: instructorList.Query,
         response: okResponses(Type.Array(instructorList.View)),
@@ -28,13 +30,31 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '',
-    { schema: { summary: 'Create an instructor', tags, body: InstructorBody, response: createdResponses(Instructor) } },
+    {
+      schema: {
+        operationId: 'createInstructor',
+        summary: 'Create an instructor',
+        description: '`idUser` connects the instructor to an admin user.',
+        tags,
+        body: InstructorBody,
+        response: createdResponses(Instructor),
+      },
+    },
     async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
   );
 
   app.get(
     '/:id',
-    { schema: { summary: 'One instructor, archived or not', tags, params, response: okResponses(Instructor) } },
+    {
+      schema: {
+        operationId: 'getInstructor',
+        summary: 'Get an instructor',
+        description: 'Archived or not.',
+        tags,
+        params,
+        response: okResponses(Instructor),
+      },
+    },
     ({ ctx, params }) => getInstructor(ctx, params.id),
   );
 
@@ -42,6 +62,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'updateInstructor',
         summary: 'Update an instructor',
         description: 'Only the fields sent change. An empty `idUser` disconnects from the admin user.',
         tags,
@@ -57,6 +78,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'archiveInstructor',
         summary: 'Archive an instructor',
         description: 'The instructor stays listed, with `archived_at` set. A second request changes nothing.',
         tags,

@@ -9,7 +9,7 @@ const text = Type.String();
 export type InstructorRow = typeof instructors.$inferSelect;
 
 export type Instructor = Static<typeof Instructor>;
-export const Instructor = Type.Object({
+export const Instructor = t.NamedObject('Instructor', {
   id: Type.Integer(),
   firstname: text,
   lastname: text,
@@ -43,7 +43,7 @@ export const toInstructor = (row: InstructorRow): Instructor => ({
 
 /** An instructor inside a course date, a gathering or a location. */
 export type EmbeddedInstructor = Static<typeof EmbeddedInstructor>;
-export const EmbeddedInstructor = Type.Object({
+export const EmbeddedInstructor = t.NamedObject('EmbeddedInstructor', {
   id: Type.Integer(),
   title: text,
   name: text,

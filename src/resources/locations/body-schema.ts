@@ -9,7 +9,8 @@ const flag = () => t.withDefault(t.Flag(), false);
 
 /** POST /v2/locations. */
 export type LocationBody = Static<typeof LocationBody>;
-export const LocationBody = Type.Object(
+export const LocationBody = t.NamedObject(
+  'LocationCreate',
   {
     title: t.Title(),
     custom_title: Optional(t.Line()),
@@ -48,6 +49,6 @@ export const LocationBody = Type.Object(
 
 /** PUT /v2/locations/:id. */
 export type LocationChange = Static<typeof LocationChange>;
-export const LocationChange = Type.Object(partialUpdate(LocationBody.properties), {
+export const LocationChange = t.NamedObject('LocationUpdate', partialUpdate(LocationBody.properties), {
   examples: [{ capacity_max: 24, is_archived: 0 }],
 });

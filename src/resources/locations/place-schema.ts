@@ -17,7 +17,7 @@ export type PlaceRow = {
 
 /** As embedded in a location: ids are texts, `0` where there is none. */
 export type LocationPlace = Static<typeof LocationPlace>;
-export const LocationPlace = Type.Object({
+export const LocationPlace = t.NamedObject('Place', {
   id: text,
   idParent: text,
   title: text,
@@ -50,7 +50,7 @@ export function toLocationPlace(row: PlaceRow, language: Language): LocationPlac
 
 /** As embedded in a course date; without a place it has only the additional info. */
 export type DatePlace = Static<typeof DatePlace>;
-export const DatePlace = Type.Object({
+export const DatePlace = t.NamedObject('CourseDatePlace', {
   id: Type.Optional(Type.Integer()),
   title: Type.Optional(text),
   title_additional_info: t.Nullable(text),

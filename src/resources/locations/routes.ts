@@ -16,8 +16,9 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listLocations',
         summary: 'List locations',
-        description: 'An array, archived locations included.',
+        description: 'An array, with archived locations.',
         tags,
         querystring: locationList.Query,
         response: okResponses(Type.Array(locationList.View)),
@@ -30,7 +31,14 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '',
     {
-      schema: { summary: 'Create a location', tags, body: LocationBody, response: createdResponses(Location) },
+      schema: {
+        operationId: 'createLocation',
+        summary: 'Create a location',
+        description: 'Course dates that are created at a location take over its capacities.',
+        tags,
+        body: LocationBody,
+        response: createdResponses(Location),
+      },
       ...withBodyErrors(locationErrors),
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
@@ -40,8 +48,9 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'updateLocation',
         summary: 'Update a location',
-        description: 'Only the fields sent change. Course dates that were made already keep their capacities.',
+        description: 'Only the fields sent change. Existing course dates keep their capacities.',
         tags,
         params: Type.Object({ id: t.Id }),
         body: LocationChange,

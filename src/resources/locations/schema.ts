@@ -12,7 +12,7 @@ export const locationColumns = omitColumns(locations, ['createdAt', 'updatedAt']
 export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'updatedAt'>;
 
 export type Location = Static<typeof Location>;
-export const Location = Type.Object({
+export const Location = t.NamedObject('Location', {
   id: Type.Integer(),
   title: t.Nullable(text),
   custom_title: t.Nullable(text),

@@ -8,7 +8,7 @@ import type { CourseUserRow } from '../users/schema.ts';
 
 const text = t.Nullable(Type.String());
 
-const Address = Type.Object({
+const Address = t.NamedObject('OrderAddress', {
   address: text,
   address_2: text,
   address_3: text,
@@ -19,7 +19,7 @@ const Address = Type.Object({
 
 /** A course user inside an order. */
 export type OrderUser = Static<typeof OrderUser>;
-export const OrderUser = Type.Object({
+export const OrderUser = t.NamedObject('OrderUser', {
   id: Type.Integer(),
   firstname: text,
   lastname: text,
@@ -32,7 +32,7 @@ export const OrderUser = Type.Object({
   home_address: Address,
   work_address: Address,
 });
-export const LineUser = Type.Object({ ...OrderUser.properties, invoice_reference: text });
+export const LineUser = t.NamedObject('OrderLineUser', { ...OrderUser.properties, invoice_reference: text });
 
 export const orderUserFields = [
   ...(['id', 'firstname', 'lastname', 'dateOfBirth', 'email', 'phone', 'company', 'position'] as const),
@@ -88,7 +88,7 @@ export const toOrderUser = (row: OrderUserRow): OrderUser => ({
 export const dayText = (day: string) => `${day.slice(-2)}.${day.slice(-5, -3)}.${day.slice(0, -6)}`;
 
 /** A participant that a line pays for. */
-export const Relation = Type.Object({
+export const Relation = t.NamedObject('OrderLineParticipant', {
   type: Type.String(),
   participant_id: Type.Integer(),
   coursedate_id: Type.Integer(),
@@ -115,11 +115,15 @@ export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
 });
 
 /** `id` is the ISO number as a text, `title` the code, `long_title` the English name. */
-export const Currency = Type.Object({ id: Type.String(), title: Type.String(), long_title: Type.String() });
+export const Currency = t.NamedObject('Currency', {
+  id: Type.String(),
+  title: Type.String(),
+  long_title: Type.String(),
+});
 
 /** An order line; the serializer adds its `database_relations`. */
 export type OrderLine = Static<typeof OrderLine>;
-export const OrderLine = Type.Object({
+export const OrderLine = t.NamedObject('OrderLine', {
   id: Type.Integer(),
   currency: Currency,
   price_at_order_per_item_vat_excluded: Type.Number(),

@@ -1,3 +1,4 @@
+import * as t from '../../schema/types.ts';
 import { asc, eq, getTableColumns } from 'drizzle-orm';
 import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
@@ -82,7 +83,7 @@ const relationSerializer = defineSerializer<RelationRow>()({
   includes: {
     course: {
       ...includeCourse((row: RelationRow) => row.courseId, 'unset'),
-      schema: EmbeddedCourse,
+      schema: t.named('OrderedCourse', EmbeddedCourse),
       names: [],
     },
     participants: includeParticipant((row: RelationRow) => row.id),

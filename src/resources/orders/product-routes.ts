@@ -9,8 +9,9 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: 'List what orders sell',
-        description: 'The products of all courses, archived ones too.',
+        operationId: 'listOrderProducts',
+        summary: 'List products',
+        description: 'The products of all courses, with archived ones.',
         tags: ['Orders'],
         querystring: orderProductList.Query,
         response: okResponses(Type.Array(orderProductList.View)),

@@ -12,7 +12,7 @@ const courseProduct = { type: 'course_product', id_type: 2 };
 
 /** A product for accounting; courses and order lines embed the shorter `Product`. */
 export type OrderProduct = Static<typeof OrderProduct>;
-export const OrderProduct = Type.Object({
+export const OrderProduct = t.NamedObject('OrderProduct', {
   id: Type.Integer(),
   item_number: text,
   title: text,

@@ -18,8 +18,9 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listOrders',
         summary: 'List orders',
-        description: 'Exported orders are left out unless `exported=true` or a filter on `exported_at` asks for them.',
+        description: 'Exported orders are left out, except with `exported=true` or a filter on `exported_at`.',
         tags,
         querystring: orderList.Query,
         response: okResponses(Type.Array(orderList.View)),
@@ -33,8 +34,9 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
-        summary: 'One order',
-        description: 'An exported order too.',
+        operationId: 'getOrder',
+        summary: 'Get an order',
+        description: 'Exported or not.',
         tags,
         params,
         querystring: OrderQuery,
@@ -48,6 +50,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id/export',
     {
       schema: {
+        operationId: 'exportOrder',
         summary: 'Mark an order as exported',
         description:
           'Sets `exported_at` and fixes the prices and discounts of the lines at invoice and at export. ' +

@@ -7,7 +7,7 @@ import { OrderUser } from './line-schema.ts';
 
 const text = t.Nullable(Type.String());
 
-const Totals = Type.Object({
+const Totals = t.NamedObject('OrderTotals', {
   total_amount_before_discounts: Type.Number(),
   total_amount_after_discounts: Type.Number(),
   total_amount_of_discounts: Type.Number(),
@@ -17,7 +17,7 @@ const Totals = Type.Object({
 
 /** An order; the serializer adds its `customer` and `lines`. */
 export type Order = Static<typeof Order>;
-export const Order = Type.Object({
+export const Order = t.NamedObject('Order', {
   id: Type.Integer(),
   title: Type.String(),
   title_detailed: Type.String(),

@@ -7,7 +7,8 @@ const { Optional } = Type;
 
 /** PUT /v2/participants/:id, a partial update; neither of the two ids can be cleared. */
 export type ParticipantChange = Static<typeof ParticipantChange>;
-export const ParticipantChange = Type.Object(
+export const ParticipantChange = t.NamedObject(
+  'ParticipantUpdate',
   partialUpdate({
     idStatus: t.OneOf([...participantStatuses.keys()], {
       description: '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is given, never taken',

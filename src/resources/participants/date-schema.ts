@@ -9,36 +9,39 @@ const text = Type.String();
 const day = Type.String({ format: 'date' });
 
 /** The location of a participant's course date, without the provider's internal fields. */
-const DateLocation = Type.Pick(Location, [
-  'id',
-  'title',
-  'custom_title',
-  'address',
-  'address2',
-  'address3',
-  'zipcode',
-  'city',
-  'state',
-  'county',
-  'idCountry',
-  'country',
-  'country_code',
-  'idPlace',
-  'lat',
-  'lng',
-  'timezone',
-  'long_text',
-  'short_text',
-  'short_text_2',
-  'idInstructor',
-  'is_default',
-  'is_archived',
-  'is_virtual',
-]);
+const DateLocation = t.named(
+  'ParticipantLocation',
+  Type.Pick(Location, [
+    'id',
+    'title',
+    'custom_title',
+    'address',
+    'address2',
+    'address3',
+    'zipcode',
+    'city',
+    'state',
+    'county',
+    'idCountry',
+    'country',
+    'country_code',
+    'idPlace',
+    'lat',
+    'lng',
+    'timezone',
+    'long_text',
+    'short_text',
+    'short_text_2',
+    'idInstructor',
+    'is_default',
+    'is_archived',
+    'is_virtual',
+  ]),
+);
 
 /** A course date inside a participant, with other fields than in the list of course dates. */
 export type ParticipantDate = Static<typeof ParticipantDate>;
-export const ParticipantDate = Type.Object({
+export const ParticipantDate = t.NamedObject('ParticipantCourseDate', {
   id: Type.Integer(),
   idCourse: Type.Integer(),
   idStatus: Type.Integer(),

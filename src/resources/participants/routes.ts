@@ -12,8 +12,9 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'listParticipants',
         summary: 'List participants',
-        description: 'Deregistered and archived participants are listed too.',
+        description: 'With deregistered and archived participants.',
         tags: ['Orders'],
         querystring: participantList.Query,
         response: okResponses(Type.Array(participantList.View)),
@@ -27,7 +28,9 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
-        summary: 'One participant',
+        operationId: 'getParticipant',
+        summary: 'Get a participant',
+        description: 'With course date, course, booking and course user.',
         tags: ['Orders'],
         params: Type.Object({ id: t.Id }),
         querystring: participantList.ItemQuery,
@@ -40,10 +43,11 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
+        operationId: 'updateParticipant',
         summary: 'Update a participant',
         description:
-          'Only the fields sent change. A status that holds a seat takes one as a booking does, and is refused when ' +
-          'there is none; 4 and 8 free the seat for who is next in line.',
+          'Only the fields sent change. A status that holds a seat takes one as a booking does, and is ' +
+          'refused without a free seat; 4 and 8 free the seat for the waiting list.',
         tags: ['Orders'],
         params: Type.Object({ id: t.Id }),
         body: ParticipantChange,

@@ -41,7 +41,7 @@ const ParticipantCourse = Type.Object({
 
 /** A participant; the serializer adds its `user`. */
 export type Participant = Static<typeof Participant>;
-export const Participant = Type.Object({
+export const Participant = t.NamedObject('Participant', {
   id: Type.Integer(),
   archived_at: t.Nullable(t.DateTime),
   booker_admin_user: t.Nullable(text),
@@ -68,7 +68,7 @@ export const Participant = Type.Object({
   user_comment: t.Nullable(text),
 });
 
-export const Attendance = Type.Object({
+export const Attendance = t.NamedObject('Attendance', {
   gathering_id: Type.Integer(),
   attended: t.Nullable(Type.Boolean()),
   registered_at: t.Nullable(t.DateTime),

@@ -1,5 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
+import * as t from '../../schema/types.ts';
 import { dateTimeOrNull } from '../../lib/timestamps.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -120,7 +121,7 @@ export const participantSerializer = withRequiredIncludes(
 const embeddedParticipantSerializer = withRequiredIncludes(
   ['user'],
   defineSerializer<ParticipantRow>()({
-    responseSchema: Participant,
+    responseSchema: t.named('EmbeddedParticipant', Participant),
     relations,
     toResponse: toParticipant,
     includes: { user },

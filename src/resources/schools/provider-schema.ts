@@ -6,7 +6,7 @@ import type { providers } from '../../database/tables/providers.ts';
 
 /** The public part of a school, as embedded in lists. */
 export type Provider = Static<typeof Provider>;
-export const Provider = Type.Object({
+export const Provider = t.NamedObject('Provider', {
   id: Type.Integer(),
   title: Type.String(),
   web_address: Type.String(),

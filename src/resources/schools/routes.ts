@@ -9,7 +9,9 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: "The school's own record",
+        operationId: 'getSchool',
+        summary: 'Get the school',
+        description: 'The school of the API key.',
         tags: ['School'],
         response: okResponses(Type.Object({ school: School })),
       },
@@ -21,7 +23,8 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: "Update the school's own record",
+        operationId: 'updateSchool',
+        summary: 'Update the school',
         description: 'Optional fields that are not sent keep their value, but `active` not sent is true.',
         tags: ['School'],
         body: SchoolBody,

@@ -7,7 +7,7 @@ const text = Type.String();
 const Address = Type.Object({ address: text, zip: text, city: text });
 
 /** The older interface has no timestamps. */
-export const LegacySchool = Type.Object({
+export const LegacySchool = t.NamedObject('LegacySchool', {
   title: text,
   active: Type.Boolean(),
   reference: t.Nullable(text),
@@ -24,7 +24,11 @@ export const LegacySchool = Type.Object({
 });
 
 export type School = Static<typeof School>;
-export const School = Type.Object({ ...LegacySchool.properties, created_at: t.DateTime, updated_at: t.DateTime });
+export const School = t.NamedObject('School', {
+  ...LegacySchool.properties,
+  created_at: t.DateTime,
+  updated_at: t.DateTime,
+});
 
 export const toSchool = (row: typeof providers.$inferSelect): School => ({
   title: row.title,
@@ -58,7 +62,8 @@ const example = {
 
 /** PUT /v2/schools, and POST {legacy_base_url}/schools for a sub-school. An optional field sent empty is cleared. */
 export type SchoolBody = Static<typeof SchoolBody>;
-export const SchoolBody = Type.Object(
+export const SchoolBody = t.NamedObject(
+  'SchoolInput',
   {
     title: t.Title(),
     org_nr: t.LongLine(),

@@ -1,6 +1,6 @@
-import { Type, type Static } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 
 /** POST /v2/course-tags. */
 export type TagBody = Static<typeof TagBody>;
-export const TagBody = Type.Object({ title: t.Title() }, { examples: [{ title: 'Weekend' }] });
+export const TagBody = t.NamedObject('TagCreate', { title: t.Title() }, { examples: [{ title: 'Weekend' }] });

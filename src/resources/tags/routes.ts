@@ -10,7 +10,13 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '',
     {
-      schema: { summary: "All of the school's own tags", tags: ['Courses'], response: okResponses(Type.Array(Tag)) },
+      schema: {
+        operationId: 'listTags',
+        summary: 'List tags',
+        description: "All of the school's own tags.",
+        tags: ['Courses'],
+        response: okResponses(Type.Array(Tag)),
+      },
       ...cachedList,
     },
     ({ ctx }) => listTags(ctx),
@@ -20,8 +26,10 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
+        operationId: 'createTag',
         summary: 'Create a tag',
-        description: 'The tag of an equal title, without regard to case, is found instead: 200. A new one: 201.',
+        description:
+          'An existing tag with an equal title, without regard to case, is returned with 200; a new one ' + 'with 201.',
         tags: ['Courses'],
         body: TagBody,
         response: { 200: Tag, ...createdResponses(Tag) },

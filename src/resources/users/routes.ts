@@ -11,7 +11,9 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/:id',
     {
       schema: {
-        summary: 'One course user',
+        operationId: 'getCourseUser',
+        summary: 'Get a course user',
+        description: 'A person who takes part in courses, with addresses and customer.',
         tags: ['People'],
         params: Type.Object({ id: t.Id }),
         response: okResponses(courseUserList.View),
@@ -26,7 +28,8 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        summary: 'Search for course users',
+        operationId: 'searchCourseUsers',
+        summary: 'Search course users',
         description:
           'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
         tags: ['People'],

@@ -10,7 +10,7 @@ export type CourseUserRow = Omit<typeof courseUsers.$inferSelect, 'passwordHash'
 
 /** A person who takes part in courses, with their employer. */
 export type CourseUser = Static<typeof CourseUser>;
-export const CourseUser = Type.Object({
+export const CourseUser = t.NamedObject('CourseUser', {
   id: Type.Integer(),
   firstname: text,
   lastname: text,

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { componentName } from '../../schema/types.ts';
+
+type Node = Record<string | symbol, unknown>;
+
+/** Keywords whose values are data. */
+const data = new Set(['default', 'enum', 'const', 'examples', 'required', 'type']);
+
+/**
+ * Replaces named schemas by references, and adds each to `app` as a shared schema, which becomes a component of the
+ * OpenAPI document. Validation and serialization work on the schemas without references.
+ */
+export function createComponents(app: FastifyInstance) {
+  const components = new Map<string, string>();
+
+  function add(name: string, schema: Node) {
+    const text = JSON.stringify(schema);
+    const known = components.get(name);
+    if (known === undefined) {
+      components.set(name, text);
+      app.addSchema({ ...schema, $id: name });
+    } else if (known !== text) {
+      throw new Error(`The OpenAPI document has two different schemas named ${name}:\n${known}\n${text}`);
+    }
+  }
+
+  function toReference(name: string, node: Node) {
+    const types = [node['type']].flat();
+    const { description, default: fallback, ...schema } = node;
+    const isNullable = types.length > 1 && types.includes('null');
+    if (isNullable) {
+      const [type, ...others] = types.filter((type) => type !== 'null');
+      schema['type'] = others.length > 0 ? [type, ...others] : type;
+    }
+    add(name, schema);
+    const reference = { $ref: `${name}#` };
+    const keywords = {
+      ...(description === undefined ? {} : { description }),
+      ...(fallback === undefined ? {} : { default: fallback }),
+    };
+    return isNullable ? { anyOf: [reference, { type: 'null' }], ...keywords } : { ...reference, ...keywords };
+  }
+
+  function visit(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== 'object' || value === null) return value;
+    const node = value as Node;
+    const entries = Object.entries(node).map(([key, child]) => [
+      key,
+      key === 'properties'
+        ? Object.fromEntries(Object.entries(child as object).map(([name, property]) => [name, visit(property)]))
+        : data.has(key)
+          ? child
+          : visit(child),
+    ]);
+    const schema = Object.fromEntries(entries) as Node;
+    const name = node[componentName] as string | undefined;
+    return name === undefined ? schema : toReference(name, schema);
+  }
+
+  /** The route's schema with references. */
+  const toReferences = (schema: FastifySchema): FastifySchema => ({
+    ...schema,
+    ...Object.fromEntries(
+      (['body', 'querystring', 'params', 'response'] as const)
+        .filter((part) => schema[part] !== undefined)
+        .map((part) => [part, visit(schema[part])]),
+    ),
+  });
+  return { toReferences };
+}
