@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type, type TProperties } from '@sinclair/typebox';
+import * as t from '../schema/types.ts';
 import { LegacyCourseBody } from '../resources/courses/body-schema.ts';
 import { createCourse } from '../resources/courses/service.ts';
 import { LegacySchool, SchoolBody } from '../resources/schools/schema.ts';
@@ -7,12 +8,18 @@ import { createSubSchool, getSchool } from '../resources/schools/service.ts';
 
 const failureStatus = Type.String({ examples: ['failure'] });
 
+const LegacyError = t.NamedObject('LegacyError', { status: failureStatus, error: Type.String() });
+const LegacyUnauthorized = t.NamedObject('LegacyUnauthorized', {
+  status: failureStatus,
+  message: Type.String({ examples: ['Wrong API Key'] }),
+});
+
 /** Response schemas: an envelope with a status; ids are text. */
 const responses = <P extends TProperties>(properties: P) => ({
   200: Type.Object({ status: Type.String({ examples: ['success'] }), ...properties }),
-  401: Type.Object({ status: failureStatus, message: Type.String({ examples: ['Wrong API Key'] }) }),
-  '4xx': Type.Object({ status: failureStatus, error: Type.String() }),
-  '5xx': Type.Object({ status: failureStatus, error: Type.String() }),
+  401: LegacyUnauthorized,
+  '4xx': LegacyError,
+  '5xx': LegacyError,
 });
 const success = <T extends object>(properties: T) => ({ status: 'success', ...properties });
 

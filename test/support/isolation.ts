@@ -24,6 +24,7 @@ import {
 } from './orders.ts';
 import { createKey, revokeKey } from '../../src/resources/auth/key-service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
+import { dereference } from './openapi.ts';
 import type { Provider, TestApp } from './test-app.ts';
 
 /** In every text of the owner's; a slug has it in lower case. */
@@ -205,7 +206,7 @@ export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** The endpoints that ask for a key, from the OpenAPI document. */
 export function listEndpoints({ app }: TestApp): Endpoint[] {
-  const { paths } = app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
+  const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(app.swagger());
   return Object.entries(paths)
     .filter(([path]) => path !== '/live' && path !== '/ready')
     .flatMap(([path, methods]) =>

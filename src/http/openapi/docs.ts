@@ -3,8 +3,8 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
-import { addErrorSamples, type Operation } from '../documented-errors.ts';
 import { createComponents } from './components.ts';
+import { completeOperations, limitHeaders } from './operations.ts';
 import { documentInput } from './input-schemas.ts';
 import { limitByAddress, type CountRequest } from '../auth/address-limit.ts';
 
@@ -18,18 +18,17 @@ Where requests are limited, every answer to a right key says how many may follow
 \`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. One
 too many is answered 429 with \`Retry-After\`.`;
 
-const seconds = (description: string) => ({ description, schema: { type: 'integer' as const } });
-/** Headers of a 429. Limits per address send only Retry-After. */
-const limitHeaders = {
-  'Retry-After': seconds('Seconds after which the same request may succeed'),
-  'RateLimit-Limit': seconds('How many requests may come at once'),
-  'RateLimit-Remaining': seconds('How many of them are left'),
-  'RateLimit-Reset': seconds('Seconds until all of them are there again'),
-  'RateLimit-Policy': {
-    description: 'So many requests in so many seconds: `40;w=2`',
-    schema: { type: 'string' as const },
-  },
-};
+const tags = [
+  { name: 'Courses', description: 'Courses, their products, tags and duration units' },
+  { name: 'Course dates', description: 'Dates of courses, with gatherings, locations and seats' },
+  { name: 'Instructors', description: 'Instructors of course dates' },
+  { name: 'School', description: 'The school of the API key' },
+  { name: 'Booking', description: 'Bookings, and validation of campaign and voucher codes' },
+  { name: 'Orders', description: 'Orders, products and campaigns, for invoicing' },
+  { name: 'People', description: 'Participants, customers, course users and admin users' },
+  { name: 'Older interface', description: 'For clients that still use /schools and /courses' },
+  { name: 'Operation', description: 'Liveness and readiness' },
+];
 
 type DocsOptions = { version: string; publicUrl: string; countRequest: CountRequest };
 
@@ -43,29 +42,26 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Course Booking Service', version, description },
+      info: {
+        title: 'Course Booking Service',
+        version,
+        summary: 'Courses, bookings, orders and participants of course providers',
+        description,
+        contact: { name: 'Guides and reference', url: `${publicUrl}/docs` },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: basePath || '/' }],
       components: {
         securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
         headers: limitHeaders,
       },
       security: [{ key: [] }],
-      tags: [
-        { name: 'Courses' },
-        { name: 'Course dates' },
-        { name: 'Instructors' },
-        { name: 'School' },
-        { name: 'Booking' },
-        { name: 'Orders' },
-        { name: 'People' },
-        { name: 'Older interface' },
-        { name: 'Operation' },
-      ],
+      tags,
     },
     transform: ({ schema, url }) => ({ schema: documented(schema), url }),
     refResolver: { buildLocalReference: ({ $id }) => String($id) },
     transformObject: (document) =>
-      'openapiObject' in document ? addErrorResponses(document.openapiObject) : document.swaggerObject,
+      'openapiObject' in document ? completeOperations(document.openapiObject) : document.swaggerObject,
   });
   await app.register(async (scope) => {
     scope.addHook('preParsing', limitByAddress(countRequest));
@@ -96,28 +92,6 @@ function redirectToDocument(scope: FastifyInstance, url: string) {
     if (route.url !== '/docs/json' && route.url !== '/docs/yaml') return;
     route.handler = (_request, reply) => reply.redirect(url, 308);
   });
-}
-
-/** Operations by path and method. */
-type Paths = Record<string, Record<string, Operation>>;
-
-/** Adds 429 and error samples to each operation; the 429 has the body of the operation's 4XX response. */
-function addErrorResponses<D extends { paths?: object }>(document: D): D {
-  const headers = Object.fromEntries(
-    Object.keys(limitHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
-  for (const [path, methods] of Object.entries((document.paths ?? {}) as Paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const { responses } = operation;
-      const clientError = responses['4XX'];
-      if (clientError)
-        Object.assign(responses, {
-          429: { ...structuredClone(clientError), description: 'Too many requests', headers },
-        });
-      addErrorSamples(`${method.toUpperCase()} ${path}`, operation);
-    }
-  }
-  return document;
 }
 
 /** Collects the components of each route before the start, as shared schemas can be added only then. */

@@ -12,6 +12,7 @@ import {
   createOrder,
   createUser,
 } from '../../support/orders.ts';
+import { dereference } from '../../support/openapi.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
 const { app, createProvider } = await sharedTestApp();
@@ -19,7 +20,7 @@ const { app, createProvider } = await sharedTestApp();
 type Schema = { type?: string | string[]; properties?: Record<string, Schema>; required?: string[]; items?: Schema };
 type Operation = { responses: Record<string, { content: Record<string, { schema: Schema }> }> };
 type Path = { get: Operation; post: Operation };
-const document = app.swagger() as unknown as { paths: Record<string, Path> };
+const document = dereference<{ paths: Record<string, Path> }>(app.swagger());
 const responseSchema = (path: string, method: keyof Path = 'get') =>
   document.paths[path]![method].responses['200']!.content['application/json']!.schema;
 const itemOf = (path: string) => responseSchema(path).items!;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { dereference } from '../../support/openapi.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import { connectionTo, limits, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
 
@@ -231,7 +232,7 @@ test('a request that waits for an equal in-flight one releases its slot', async 
 test('every list acquires a slot', async () => {
   const { me, hold, letGo, isHeld } = await opened({ waitMs: 50 });
   const id = await me.course();
-  const { paths } = (await me.get('/openapi.json')).json<Document>();
+  const { paths } = dereference<Document>((await me.get('/openapi.json')).json());
   const lists = Object.entries(paths).filter(([, { get }]) => {
     const view = get?.responses['200']?.content?.['application/json'].schema;
     return view?.type === 'array' || view?.properties?.['pagination'];

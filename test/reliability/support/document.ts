@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { dereference } from '../../support/openapi.ts';
 import type { Answer } from './client.ts';
 
 export type Schema = {
@@ -32,9 +33,9 @@ type Told = {
 
 /** What a server's own document says that can be asked. */
 export async function operationsOf(base: string): Promise<Operation[]> {
-  const { paths } = (await (await fetch(`${base}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, Told>>;
-  };
+  const { paths } = dereference<{ paths: Record<string, Record<string, Told>> }>(
+    (await (await fetch(`${base}/openapi.json`)).json()) as object,
+  );
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([lower, { parameters = [], requestBody, responses }]) => {
       const method = lower.toUpperCase();

@@ -1,0 +1,28 @@
+type Node = Record<string, unknown>;
+
+/** The document with every reference replaced by its target, and `anyOf` of an object and null by a list of types. */
+export function dereference<T = unknown>(document: object): T {
+  const root = document as Node;
+  const find = (pointer: string) =>
+    pointer
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((node, name) => (node as Node)[name], root);
+
+  function visit(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, ...node } = value as Node & { $ref?: string };
+    const resolved = { ...(typeof $ref === 'string' ? (visit(find($ref)) as Node) : {}) };
+    for (const [key, child] of Object.entries(node)) resolved[key] = visit(child);
+    return mergeNull(resolved);
+  }
+  return visit({ ...root, components: undefined }) as T;
+}
+
+function mergeNull(schema: Node): Node {
+  const { anyOf, ...rest } = schema as Node & { anyOf?: Node[] };
+  const [object, none] = anyOf ?? [];
+  if (anyOf?.length !== 2 || object?.['type'] !== 'object' || none?.['type'] !== 'null') return schema;
+  return { ...object, ...rest, type: ['object', 'null'] };
+}
