@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { componentName } from '../../schema/types.ts';
 
@@ -11,17 +12,16 @@ const data = new Set(['default', 'enum', 'const', 'examples', 'required', 'type'
  * OpenAPI document. Validation and serialization work on the schemas without references.
  */
 export function createComponents(app: FastifyInstance) {
-  const components = new Map<string, string>();
+  const components = new Map<string, Node>();
+  // Later than all routes: each plugin would copy the shared schemas and compile them.
+  app.addHook('onReady', async () => {
+    for (const [name, schema] of components) app.addSchema({ ...schema, $id: name });
+  });
 
   function add(name: string, schema: Node) {
-    const text = JSON.stringify(schema);
-    const known = components.get(name);
-    if (known === undefined) {
-      components.set(name, text);
-      app.addSchema({ ...schema, $id: name });
-    } else if (known !== text) {
-      throw new Error(`The OpenAPI document has two different schemas named ${name}:\n${known}\n${text}`);
-    }
+    const known = components.get(name) ?? schema;
+    if (!isDeepStrictEqual(known, schema)) throw new Error(`Two different schemas are named ${name}`);
+    components.set(name, known);
   }
 
   function toReference(name: string, node: Node) {
