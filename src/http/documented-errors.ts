@@ -1,4 +1,4 @@
-import { invalidFields, notFound, Problem } from '../core/errors.ts';
+import { Problem } from '../core/errors.ts';
 import { formatBookingError, formatLegacyError, formatV2Error, type ErrorFormatter } from './errors/error-handler.ts';
 
 type Schema = { properties?: Record<string, unknown>; required?: string[] };
@@ -76,11 +76,11 @@ function clientErrors(name: string, { parameters = [], requestBody }: Operation)
   const [, resource = ''] = /^\w+ \/v2\/([\w-]+)/.exec(name) ?? [];
   const hasItem = parameters.some((parameter) => parameter.in === 'path') || resource === 'vouchers';
   return {
-    ...(missing.length > 0 ? { missing: invalidFields({ missing }) } : {}),
+    ...(missing.length > 0 ? { missing: Problem.invalidFields({ missing }) } : {}),
     ...(parameters.some((parameter) => parameter.name === 'limit') && query.length === 0
-      ? { not_valid: invalidFields({ notValid: ['limit'] }) }
+      ? { not_valid: Problem.invalidFields({ notValid: ['limit'] }) }
       : {}),
-    ...(hasItem ? { not_found: notFound(itemNames[resource]!) } : {}),
+    ...(hasItem ? { not_found: Problem.notFound(itemNames[resource]!) } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { invalidFields } from '../core/errors.ts';
+import { Problem } from '../core/errors.ts';
 
 type Properties = Record<string, string | null>;
 const maxProperties = 200;
@@ -13,6 +13,6 @@ export function mergeCustomProperties(
 ): Properties | null {
   if (input === null) return null;
   const merged = Object.entries({ ...stored, ...input }).filter(([, value]) => value !== null);
-  if (merged.length > maxProperties) throw invalidFields({ notValid: ['custom_properties'] });
+  if (merged.length > maxProperties) throw Problem.invalidFields({ notValid: ['custom_properties'] });
   return merged.length === 0 ? null : Object.fromEntries(merged);
 }

@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
 import { attendances } from '../../database/tables/participants.ts';
@@ -11,7 +11,7 @@ import type { GatheringField } from './gathering-schema.ts';
 type Gathering = ReturnType<typeof toTimes>;
 type OwnerDate = { id: number; zone: string };
 
-const notValid = () => invalidFields({ notValid: ['gatherings'] });
+const notValid = () => Problem.invalidFields({ notValid: ['gatherings'] });
 
 /** The gatherings of a request, each with its start and end as local times. */
 export const readGatherings = (input: GatheringField[] | null = []) => (input ?? []).map(toTimes);

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { assertVisibleCourse } from '../courses/query-service.ts';
 import { resolvePartners } from '../schools/partner-service.ts';
 import { assertOwnTags } from '../tags/service.ts';
@@ -36,7 +36,7 @@ export async function listCourseDatesOfCourses(ctx: Ctx, input: BatchQuery) {
 export async function getCourseDate(ctx: Ctx, courseId: number, id: number, query: ItemQuery) {
   await assertVisibleCourse(ctx, courseId, query);
   const date = await courseDateList.byId(ctx, id, query);
-  if (date?.course_id !== courseId) throw notFound('Course date');
+  if (date?.course_id !== courseId) throw Problem.notFound('Course date');
   return date;
 }
 

@@ -1,11 +1,8 @@
 import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { sortedFieldsProblem } from '../../schema/validator.ts';
 import { mergeCustomProperties } from '../../schema/custom-properties.ts';
-import { invalidFields, notFound, Problem } from '../../core/errors.ts';
-import { mapConstraintErrors } from '../../core/constraint-errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
-import { recordAffected } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, prepareInsert } from '../../database/prepared-insert.ts';
 import { currentTime } from '../../database/tables/columns.ts';
@@ -51,13 +48,13 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityWait: body.capacity_wait ?? location?.capacityWait,
       customProperties: mergeCustomProperties(null, body.custom_properties),
     });
-    const id = recordAffected(tx, await insert(tx, row));
+    const id = tx.recordAffected(await insert(tx, row));
     await addInstructors(ctx, tx, id, body.instructors ?? []);
     await addGatherings(ctx, tx, now, { id, zone }, gatherings);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** Updates the fields sent; an empty one is cleared, except the start and the end. */
@@ -78,7 +75,7 @@ export async function updateCourseDate(
       .select({ ...getTableColumns(courseDates), isOver })
       .from(courseDates)
       .where(target);
-    if (before === undefined) throw notFound('Course date');
+    if (before === undefined) throw Problem.notFound('Course date');
     const startAt = start_at ?? before.startAt;
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
@@ -114,7 +111,7 @@ export async function updateCourseDate(
     if (before.isOver || addsSeats(before, date)) await promoteWaitingLists(ctx, tx, now, [id]);
     return { coursedate_id: id, course_id: courseId };
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** Deletes a date and its children, unless somebody has a seat on one of them. */
@@ -122,7 +119,7 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
   ctx.write(async (tx, now) => {
     await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
-    if ((await tx.$count(courseDates, target)) === 0) throw notFound('Course date');
+    if ((await tx.$count(courseDates, target)) === 0) throw Problem.notFound('Course date');
     const withChildren = tenantWhere(
       ctx,
       courseDates,
@@ -155,7 +152,7 @@ const courseDateOf = (ctx: Ctx, courseId: number, id: number) =>
   tenantWhere(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
 
 /** Once the days are in order, only the times of day can violate this constraint. */
-const constraints = { course_dates_order: () => invalidFields({ notValid: ['end_time_at'] }) };
+const constraints = { course_dates_order: () => Problem.invalidFields({ notValid: ['end_time_at'] }) };
 
 /** Errors of a body that need no provider data and that its schema does not report. */
 export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; timezone?: unknown }) {
@@ -168,7 +165,7 @@ async function findCourse(ctx: Ctx, tx: Tx, id: number) {
     .select({ teachingLanguageId: courses.teachingLanguageId })
     .from(courses)
     .where(tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt)));
-  if (course === undefined) throw notFound('Course');
+  if (course === undefined) throw Problem.notFound('Course');
   return course;
 }
 
@@ -203,7 +200,7 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, erro
   const unknown = Object.keys(isValid).filter((name) => !isValid[name]);
   const notValid = [...errors.notValid, ...misorderedDays(days), ...unknown];
   if (notValid.length + errors.missing.length > 0)
-    throw sortedFieldsProblem(Object.keys(CourseDateBody.properties), { ...errors, notValid });
+    throw Problem.invalidFields({ ...errors, notValid }, Object.keys(CourseDateBody.properties));
 }
 
 /** A parent is another date of the same course and no child itself; its child has no children. */

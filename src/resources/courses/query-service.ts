@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { inScope, ownScope, type TenantScope } from '../../lists/tenant-scope.ts';
 import { resolvePartners } from '../schools/partner-service.ts';
@@ -23,7 +23,7 @@ export async function listCourses(ctx: Ctx, input: CourseQuery) {
 export async function getCourse(ctx: Ctx, id: number, input: CourseItemQuery) {
   const { query, scope } = await resolvePartners(ctx, input);
   const course = await courseItem.byId(ctx, id, query, { scope });
-  if (course === undefined) throw notFound('Course');
+  if (course === undefined) throw Problem.notFound('Course');
   return course;
 }
 
@@ -38,5 +38,5 @@ export async function assertVisibleCourse(
     eq(courses.id, id),
     include_deleted ? undefined : isNull(courses.deletedAt),
   );
-  if ((await ctx.db.$count(courses, visible)) === 0) throw notFound('Course');
+  if ((await ctx.db.$count(courses, visible)) === 0) throw Problem.notFound('Course');
 }

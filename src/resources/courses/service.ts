@@ -2,10 +2,8 @@ import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL }
 import { toSlug } from '../../core/catalog-urls.ts';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound, Problem } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { mergeCustomProperties } from '../../schema/custom-properties.ts';
-import { mapConstraintErrors } from '../../core/constraint-errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
 import { insert, prepareInsert } from '../../database/prepared-insert.ts';
 import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
@@ -23,7 +21,7 @@ import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
-const foreignCustomer = () => invalidFields({ notValid: ['customer_id'] });
+const foreignCustomer = () => Problem.invalidFields({ notValid: ['customer_id'] });
 const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
 
 const insertCourse = prepareInsert(courses);
@@ -49,14 +47,14 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     const labelIds = await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels);
 
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
-    const courseId = recordAffected(tx, await insert(tx, insertCourse({ ...columns, ...timestamps, providerId })));
+    const courseId = tx.recordAffected(await insert(tx, insertCourse({ ...columns, ...timestamps, providerId })));
     await insertMainProduct(ctx, tx, now, courseId, columns);
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
     await updateTranslations(ctx, tx, courseId, body.translations);
     return courseId;
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** A partial update, of the main product too. Returns the id. */
@@ -64,7 +62,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
   const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
   const work = ctx.write(async (tx, now) => {
     const [before] = await tx.select().from(courses).where(course);
-    if (!before) throw notFound('Course');
+    if (!before) throw Problem.notFound('Course');
     const slug = body.title === undefined ? undefined : toSlug(body.title);
     const columns = { ...toColumns(body), ...customerOf(body), slug };
     const after = { ...before, ...definedOnly(columns) };
@@ -93,7 +91,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
       .where(course);
     return id;
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
@@ -101,7 +99,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(async (tx, now) => {
-    if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
+    if ((await tx.$count(courses, course)) === 0) throw Problem.notFound('Course');
     const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
     const hasParticipants = eq(courseDates.hasParticipants, true);
     if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
@@ -128,15 +126,16 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
   const { providerId } = ctx;
   return ctx.write(async (tx, now) => {
     const course = tenantWhere(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
-    if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
-    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0) throw notFound('Category');
+    if ((await tx.$count(courses, course)) === 0) throw Problem.notFound('Course');
+    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)
+      throw Problem.notFound('Category');
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(catalog.courseCategories).values(values).onConflictDoNothing().returning();
     if (added.length === 0) {
-      rollbackNoChange(tx);
+      tx.rollbackNoChange();
       return;
     }
-    recordAffected(tx, courseId);
+    tx.recordAffected(courseId);
     await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
     const before = and(
       eq(catalog.courseCategories.courseId, courseId),
@@ -170,7 +169,7 @@ export function validateCrossFields({
     ...(isCorporate && customerId === null ? ['customer_id'] : []),
   ];
   const notValid = !isCorporate && customerId !== null ? ['customer_id'] : [];
-  if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
+  if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
 
 const findEqualTitle: Statement = {

@@ -1,7 +1,6 @@
 import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -25,12 +24,12 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
       .onConflictDoNothing()
       .returning({ id: catalog.tags.id, title: catalog.tags.title });
     if (created) {
-      recordAffected(tx, created.id);
+      tx.recordAffected(created.id);
       return { tag: created, isNew: true };
     }
     const equal = tenantWhere(ctx, catalog.tags, sql`${caseFolded(catalog.tags.title)} = ${caseFolded(title)}`);
     const [found] = await tx.select({ id: catalog.tags.id, title: catalog.tags.title }).from(catalog.tags).where(equal);
-    return rollbackNoChange(tx, { tag: found!, isNew: false });
+    return tx.rollbackNoChange({ tag: found!, isNew: false });
   });
 
 /** Throws if any of the ids is not a tag of the provider. */
@@ -38,7 +37,7 @@ export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
   if ((await ctx.db.$count(catalog.tags, tenantWhere(ctx, catalog.tags, inArray(catalog.tags.id, ids)))) !== ids.length)
-    throw invalidFields({ notValid: ['tag_ids'] });
+    throw Problem.invalidFields({ notValid: ['tag_ids'] });
 }
 
 type TagInput = number | { id?: number; title?: string };
@@ -59,7 +58,7 @@ export async function resolveTags(
   const ids = new Set(inputIds.filter((id) => id !== undefined));
   if (ids.size > 0) {
     if ((await tx.$count(table, tenantWhere(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
-      throw invalidFields({ notValid: [field] });
+      throw Problem.invalidFields({ notValid: [field] });
   }
   for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
   return [...ids];
