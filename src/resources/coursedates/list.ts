@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import * as t from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
@@ -19,7 +19,7 @@ import {
 
 const within = (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courseDates.providerId, isPublicDate);
 
-const ofCourses = selectiveFilter(
+const ofCourses = filter.selective(
   t.List(t.Id, { description: 'Only dates of these courses' }),
   (ids: number[]) => inArray(courseDates.courseId, ids),
   (ids) => ids.length <= 20,
@@ -27,24 +27,26 @@ const ofCourses = selectiveFilter(
 
 const filters = {
   course_id: ofCourses,
-  coursedate_id: selectiveFilter({ ...t.Id, description: 'Only this course date' }, (id: number) =>
+  coursedate_id: filter.selective({ ...t.Id, description: 'Only this course date' }, (id: number) =>
     eq(courseDates.id, id),
   ),
-  ...dateRange('created_at', courseDates.createdAt),
-  ...dateRange('updated_at', courseDates.updatedAt),
-  ...momentRange('start_date_at', courseDates.startsAt),
-  ...momentRange('end_date_at', courseDates.endsAt),
-  status_id: filter(t.OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
+  ...filter.dateRange('created_at', courseDates.createdAt),
+  ...filter.dateRange('updated_at', courseDates.updatedAt),
+  ...filter.momentRange('start_date_at', courseDates.startsAt),
+  ...filter.momentRange('end_date_at', courseDates.endsAt),
+  status_id: filter.plain(t.OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
     eq(courseDates.statusId, id),
   ),
-  has_participants: filter(
+  has_participants: filter.plain(
     t.Flag({
       description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
     }),
     (hasParticipants) => eq(courseDates.hasParticipants, hasParticipants),
   ),
-  order_by: parameter(t.OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
-  order_direction: parameter(t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
+  order_by: filter.parameter(t.OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+  order_direction: filter.parameter(
+    t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' }),
+  ),
   ...partnerParameters,
   ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
 };

@@ -2,7 +2,7 @@ import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
 import * as reference from '../../reference/courses.ts';
@@ -16,7 +16,7 @@ const common = {
   notDeleted: isNull(courses.deletedAt),
   fetch: fetchCourses,
 };
-const description_language = parameter(
+const description_language = filter.parameter(
   t.OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
 );
 
@@ -24,16 +24,16 @@ export const courseList = defineList({
   ...common,
   serializer: courseSerializer,
   filters: {
-    customer_id: selectiveFilter(
+    customer_id: filter.selective(
       { ...t.Id, description: 'Only the corporate courses of this customer' },
       (customerId, ctx) => tenantWhere(ctx, courses, eq(courses.customerId, customerId)),
     ),
-    ...dateRange('created_at', courses.createdAt),
-    ...dateRange('updated_at', courses.updatedAt),
+    ...filter.dateRange('created_at', courses.createdAt),
+    ...filter.dateRange('updated_at', courses.updatedAt),
     description_language,
     ...tagParameters(courses, courses.id, 'courses'),
     ...partnerParameters,
-    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: filter.parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
 });
 

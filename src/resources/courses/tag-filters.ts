@@ -4,12 +4,12 @@ import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { filter, parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
 /** Filters by tags for lists of courses and of what belongs to courses; `courseId` is the column that names the course. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
-  tag_ids: filter(
+  tag_ids: filter.plain(
     t.List(t.Id, { description: `Only ${owner} with these of the school's own tags` }),
     async (tagIds: number[], ctx, { tag_match }, hasSelective) => {
       if (hasSelective) return tenantWhere(ctx, table, hasTags(ctx, courseId, tagIds, tag_match));
@@ -21,7 +21,9 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
       return tenantWhere(ctx, table, condition);
     },
   ),
-  tag_match: parameter(t.OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
+  tag_match: filter.parameter(
+    t.OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' }),
+  ),
 });
 
 /** A condition on each row, for a query whose other filters leave only a few. */

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
@@ -70,7 +70,10 @@ export const customerList = defineList({
   table: customers,
   serializer: listedSerializer,
   scope: (ctx) => tenantWhere(ctx, customers),
-  filters: { ...dateRange('created_at', customers.createdAt), ...dateRange('updated_at', customers.updatedAt) },
+  filters: {
+    ...filter.dateRange('created_at', customers.createdAt),
+    ...filter.dateRange('updated_at', customers.updatedAt),
+  },
   fetch: fetchCustomers,
 });
 
@@ -79,11 +82,11 @@ export const employeeList = defineList({
   table: courseUsers,
   serializer: courseUserSerializer,
   scope: (tenant) => tenantWhere(tenant, courseUsers),
-  pathFilters: { customer_id: selectiveFilter(t.Id, (id) => eq(courseUsers.customerId, id)) },
+  pathFilters: { customer_id: filter.selective(t.Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {
-    ...dateRange('created_at', courseUsers.createdAt),
-    ...dateRange('updated_at', courseUsers.updatedAt),
-    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    ...filter.dateRange('created_at', courseUsers.createdAt),
+    ...filter.dateRange('updated_at', courseUsers.updatedAt),
+    paginate: filter.parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
   fetch: fetchCourseUsers,
 });

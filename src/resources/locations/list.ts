@@ -1,5 +1,5 @@
 import { locations } from '../../database/tables/places.ts';
-import { dateRange } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchLocations, locationSerializer } from './serializer.ts';
@@ -9,6 +9,9 @@ export const locationList = defineList({
   table: locations,
   serializer: locationSerializer,
   scope: (ctx) => tenantWhere(ctx, locations),
-  filters: { ...dateRange('created_at', locations.createdAt), ...dateRange('updated_at', locations.updatedAt) },
+  filters: {
+    ...filter.dateRange('created_at', locations.createdAt),
+    ...filter.dateRange('updated_at', locations.updatedAt),
+  },
   fetch: fetchLocations,
 });

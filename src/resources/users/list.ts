@@ -11,12 +11,15 @@ import { courseUserSerializer, fetchCourseUsers } from './serializer.ts';
 const wildcards = /[\\%_]/g;
 
 const startsWith = (column: PgColumn) =>
-  filter(
+  filter.plain(
     t.Title({ description: 'From the start of the value' }),
     (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn) =>
-  filter(t.Title({ description: 'The whole value' }), (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`);
+  filter.plain(
+    t.Title({ description: 'The whole value' }),
+    (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`,
+  );
 
 export const courseUserList = defineList({
   table: courseUsers,
