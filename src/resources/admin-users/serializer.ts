@@ -2,7 +2,7 @@ import { asc, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { hasMany } from '../../lists/relations.ts';
+import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
 
@@ -22,7 +22,7 @@ const membership = {
   updatedAt,
 };
 
-const loadRoleIds = hasMany(
+const loadRoleIds = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: adminMembershipRoles.adminUserId, roleId: adminMembershipRoles.roleId })

@@ -2,8 +2,8 @@ import { asc, getTableColumns, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
 import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { hasMany } from '../../lists/relations.ts';
-import { defineSerializer, includeOne } from '../../lists/serializer.ts';
+import { relation } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
 
 /** The columns of a campaign and its state by the database's clock. */
@@ -35,7 +35,7 @@ type Links = typeof campaignCourses | typeof campaignCustomers | typeof campaign
 
 /** The ids that a link table of campaigns stores, ascending. */
 const linkedIds = (links: Links, id: PgColumn) =>
-  hasMany(
+  relation.hasMany(
     batchLoader((ctx, keys) =>
       ctx.db
         .select({ ownerId: links.campaignId, id: sql<number>`${id}`.mapWith(Number) })
@@ -66,4 +66,4 @@ const embeddedCampaignSerializer = defineSerializer<CampaignRow>()({
 });
 
 export const includeCampaign = <Row extends Key>(campaignId: (row: Row) => number | null) =>
-  includeOne(campaignId, fetchCampaigns, embeddedCampaignSerializer, 'unset');
+  relation.includeOne(campaignId, fetchCampaigns, embeddedCampaignSerializer, 'unset');

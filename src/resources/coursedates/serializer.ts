@@ -5,14 +5,8 @@ import { omitColumns } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { include } from '../../lists/relations.ts';
-import {
-  withRequiredIncludes,
-  includeMany,
-  includeOne,
-  defineSerializer,
-  type Serializer,
-} from '../../lists/serializer.ts';
+import { relation } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
 import { courseDateStatuses } from '../../reference/statuses.ts';
 import { includeCalendarCourse, includeCourse, isPublicCourse, loadCatalogUrl } from '../courses/serializer.ts';
@@ -92,22 +86,22 @@ const fetchBundles = batchLoader((ctx, keys) =>
 );
 
 /** A group of dates, with all of its dates. */
-const bundleSerializer = withRequiredIncludes(
-  ['items'],
-  defineSerializer<{ providerId: number; id: number; title: string }>()({
-    responseSchema: Bundle,
-    relations: {},
-    toResponse: ({ id, title }) => ({ id, title }),
-    includes: { items: includeMany<CourseDateRow & { ownerId: number }>(fetchMembers, plainSerializer, 'shown') },
-  }),
-);
+const bundleSerializer = defineSerializer<{ providerId: number; id: number; title: string }>()({
+  responseSchema: Bundle,
+  relations: {},
+  toResponse: ({ id, title }) => ({ id, title }),
+  includes: {
+    items: relation.includeMany<CourseDateRow & { ownerId: number }>(fetchMembers, plainSerializer, 'shown'),
+  },
+  requiredIncludes: ['items'],
+});
 
 const includes = {
   course: includeCourse((row: CourseDateRow) => row.courseId, 'shown'),
   location: includeLocation((row: CourseDateRow) => row.locationId),
-  gatherings: includeMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringSerializer, 'shown'),
+  gatherings: relation.includeMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringSerializer, 'shown'),
   place: placeInclude,
-  teaching_language: include(
+  teaching_language: relation.include(
     DateLanguage,
     'shown',
     async ({ language }) =>
@@ -116,18 +110,21 @@ const includes = {
         title: teachingLanguages.get(id)?.[language] ?? '',
       }),
   ),
-  status: include(DateStatus, 'shown', async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
+  status: relation.include(DateStatus, 'shown', async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
     id,
     idType: id,
     title: courseDateStatuses.get(id)?.[language] ?? '',
   })),
-  instructors: include(
+  instructors: relation.include(
     Type.Array(EmbeddedInstructor),
     'shown',
     loadLinkedInstructors(courseDateInstructors, courseDateInstructors.courseDateId),
   ),
-  subinstances: includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainSerializer, 'shown'),
-  bundle: { ...includeOne((row: CourseDateRow) => row.bundleId, fetchBundles, bundleSerializer, 'shown'), names: [] },
+  subinstances: relation.includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainSerializer, 'shown'),
+  bundle: {
+    ...relation.includeOne((row: CourseDateRow) => row.bundleId, fetchBundles, bundleSerializer, 'shown'),
+    names: [],
+  },
   provider: providerInclude,
 };
 
@@ -136,8 +133,8 @@ export const courseDateSerializer = defineSerializer<CourseDateRow>()({ ...commo
 const defaultIncludes = ['course', 'location', 'place', 'gatherings', 'teaching_language', 'status'] as const;
 
 /** A date of one course. Its default includes may also be requested. */
-export const dateOfCourseSerializer: Serializer<CourseDateRow, typeof courseDateSerializer.schema> = {
-  ...withRequiredIncludes([...defaultIncludes], courseDateSerializer),
+export const dateOfCourseSerializer: typeof courseDateSerializer = {
+  ...defineSerializer<CourseDateRow>()({ ...common, includes, requiredIncludes: [...defaultIncludes] }),
   names: courseDateSerializer.names,
 };
 
@@ -148,7 +145,7 @@ const calendar = {
 const calendarSerializer = defineSerializer<CourseDateRow>()({ ...common, includes: calendar });
 
 /** A course date of the calendar, with default includes. */
-export const nextCourseDateSerializer: Serializer<CourseDateRow, typeof calendarSerializer.schema> = {
+export const nextCourseDateSerializer: typeof calendarSerializer = {
   schema: Type.Object({
     ...calendarSerializer.schema.properties,
     ...(Object.fromEntries(defaultIncludes.map((name) => [name, calendar[name].schema])) as Record<string, TSchema>),

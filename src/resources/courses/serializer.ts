@@ -7,8 +7,8 @@ import { omitColumns } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { batchLoader, toKeySet, keyPredicate, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { include, hasMany, type ForPartners, type Loader } from '../../lists/relations.ts';
-import { includeOne, defineSerializer, type Serializer } from '../../lists/serializer.ts';
+import { relation, type ForPartners, type Loader, type Serializer } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
 import { Product, toProduct, type ProductRow } from './product-schema.ts';
 import { productColumns } from './product-serializer.ts';
@@ -36,7 +36,7 @@ export const isPublicCourse = and(
 const parentCategories = alias(catalog.categories, 'parent_categories');
 
 /** The categories of courses, by id. */
-const loadCategories = hasMany(
+const loadCategories = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({
@@ -64,7 +64,7 @@ type CategoryRow = {
   titleParent: string;
 };
 
-const loadTags = hasMany(
+const loadTags = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: catalog.courseTags.courseId, id: catalog.tags.id, title: catalog.tags.title })
@@ -80,7 +80,7 @@ const loadTags = hasMany(
 );
 type TagRow = { ownerId: number; id: number; title: string };
 
-const loadLabels = hasMany(
+const loadLabels = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: catalog.courseLabels.courseId, id: catalog.labels.id, title: catalog.labels.title })
@@ -98,7 +98,7 @@ const loadLabels = hasMany(
   ({ id, title }: TagRow) => ({ id, title }),
 );
 
-const loadDescriptionLanguages = hasMany(
+const loadDescriptionLanguages = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
@@ -125,7 +125,7 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
   return (row) => texts.get(row.id) ?? null;
 };
 
-const loadProducts = hasMany(
+const loadProducts = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: products.courseId, ...productColumns })
@@ -146,7 +146,7 @@ const common = {
   },
   toResponse: toCourse,
 };
-const productsInclude = include(Type.Array(Product), 'shown', loadProducts);
+const productsInclude = relation.include(Type.Array(Product), 'shown', loadProducts);
 
 /** A course in a list. */
 export const courseSerializer = defineSerializer<CourseRow>()({
@@ -159,7 +159,7 @@ export const courseItemSerializer = defineSerializer<CourseRow>()({
   ...common,
   includes: {
     products: productsInclude,
-    labels: include(Type.Array(Tag), 'unset', loadLabels),
+    labels: relation.include(Type.Array(Tag), 'unset', loadLabels),
     provider: providerInclude,
   },
 });
@@ -192,7 +192,7 @@ const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
 );
 
 export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, forPartners: ForPartners) =>
-  includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, forPartners);
+  relation.includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, forPartners);
 
 /** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */
 const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
@@ -215,7 +215,7 @@ const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
 };
 
 export const includeCalendarCourse = <Row extends Key>(courseId: (row: Row) => number) =>
-  includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, 'shown');
+  relation.includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, 'shown');
 
 type RowOfCourse = Key & { courseId: number; course: { slug: string } };
 

@@ -6,9 +6,9 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { relation, type Serializer } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { includeMany } from '../../lists/serializer.ts';
-import type { Serializer } from '../../lists/serializer.ts';
+
 import { courseUserColumns, courseUserSerializer, fetchCourseUsers } from '../users/serializer.ts';
 import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
@@ -35,7 +35,7 @@ const fetchEmployees = batchLoader((ctx, keys) => {
     .orderBy(asc(first.id));
 });
 
-const employees = includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserSerializer, 'unset');
+const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserSerializer, 'unset');
 
 const CustomerWithEmployees = Type.Object({
   ...customerSerializer.schema.properties,

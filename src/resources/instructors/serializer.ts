@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, isNull, or } from 'drizzle-orm';
 import type { courseDateInstructors, gatheringInstructors } from '../../database/tables/coursedates.ts';
 import { instructors } from '../../database/tables/places.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { hasMany } from '../../lists/relations.ts';
+import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
@@ -27,7 +27,7 @@ type OwnerId = typeof courseDateInstructors.courseDateId | typeof gatheringInstr
 
 /** Loads the instructors of course dates or gatherings: all own ones, and a partner's that its web pages show. */
 export const loadLinkedInstructors = (links: Links, ownerId: OwnerId) =>
-  hasMany(
+  relation.hasMany(
     batchLoader((ctx, keys) =>
       ctx.db
         .select({ ownerId, ...getTableColumns(instructors) })

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { places } from '../../database/tables/places.ts';
 import { batchLoader, type Key } from '../../lists/loaders.ts';
-import { fetchNamed, include } from '../../lists/relations.ts';
+import { relation } from '../../lists/relations.ts';
 import { DatePlace, toDatePlace } from './place-schema.ts';
 
 const parents = alias(places, 'parent_places');
@@ -26,8 +26,8 @@ export const fetchPlaces = batchLoader(({ db }, { ofId }) =>
 type PlaceOfDate = Key & { placeId: number | null; placeAdditionalInfo: string | null };
 
 /** The place of a course date, with the free text beside it. */
-export const placeInclude = include(DatePlace, 'shown', async (ctx, rows: PlaceOfDate[]) => {
-  const found = await fetchNamed(ctx, rows, (row) => row.placeId, fetchPlaces);
+export const placeInclude = relation.include(DatePlace, 'shown', async (ctx, rows: PlaceOfDate[]) => {
+  const found = await relation.fetchReferenced(ctx, rows, (row) => row.placeId, fetchPlaces);
   const byId = new Map(found.map((place) => [place.id, place]));
   return (row) => toDatePlace(byId.get(row.placeId ?? 0) ?? null, row.placeAdditionalInfo);
 });

@@ -4,8 +4,8 @@ import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { hasMany, type Loader } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists/serializer.ts';
+import { relation, type Loader } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
 import { includeCourse } from '../courses/serializer.ts';
 import { includeParticipant } from '../participants/serializer.ts';
@@ -37,7 +37,7 @@ const isOnLine = sameTenant(
   eq(participants.id, orderLineParticipants.participantId),
 );
 
-const loadLineUsers = hasMany(
+const loadLineUsers = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({
@@ -89,15 +89,13 @@ const relationSerializer = defineSerializer<RelationRow>()({
   },
 });
 
-export const orderLineSerializer = withRequiredIncludes(
-  ['database_relations'],
-  defineSerializer<OrderLineRow>()({
-    responseSchema: OrderLine,
-    relations: { users: loadUsers },
-    toResponse: toOrderLine,
-    includes: { database_relations: includeMany(fetchRelations, relationSerializer, 'unset') },
-  }),
-);
+export const orderLineSerializer = defineSerializer<OrderLineRow>()({
+  responseSchema: OrderLine,
+  relations: { users: loadUsers },
+  toResponse: toOrderLine,
+  includes: { database_relations: relation.includeMany(fetchRelations, relationSerializer, 'unset') },
+  requiredIncludes: ['database_relations'],
+});
 
 /** Order lines by the ids of their orders. */
 export const fetchOrderLines = batchLoader((ctx, keys) =>

@@ -3,8 +3,8 @@ import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { hasMany, type Loader } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists/serializer.ts';
+import { relation, type Loader } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCampaign } from '../campaigns/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
 import { toOrderUser, type OrderUser, type OrderUserRow } from './line-schema.ts';
@@ -16,7 +16,7 @@ const firstParticipantId = sql`(
   select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
 )`;
 
-const loadFirstUsers = hasMany(
+const loadFirstUsers = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: bookings.orderId, user: orderUserColumns })
@@ -34,19 +34,17 @@ const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, quer
   return (row) => usersOf(row)[0] ?? null;
 };
 
-export const orderSerializer = withRequiredIncludes(
-  ['customer', 'lines'],
-  defineSerializer<OrderRow>()({
-    responseSchema: Order,
-    relations: { first_user: loadFirstUser },
-    toResponse: toOrder,
-    includes: {
-      customer: includeCustomer((row: OrderRow) => row.customerId),
-      lines: includeMany(fetchOrderLines, orderLineSerializer, 'unset'),
-      campaign: includeCampaign((row: OrderRow) => row.campaignId),
-    },
-  }),
-);
+export const orderSerializer = defineSerializer<OrderRow>()({
+  responseSchema: Order,
+  relations: { first_user: loadFirstUser },
+  toResponse: toOrder,
+  includes: {
+    customer: includeCustomer((row: OrderRow) => row.customerId),
+    lines: relation.includeMany(fetchOrderLines, orderLineSerializer, 'unset'),
+    campaign: includeCampaign((row: OrderRow) => row.campaignId),
+  },
+  requiredIncludes: ['customer', 'lines'],
+});
 
 /** Orders by their ids, exported ones too. */
 export const fetchOrders = batchLoader((ctx, keys) =>

@@ -7,16 +7,16 @@ import { bookings } from '../../database/tables/orders.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
 import { locations, places } from '../../database/tables/places.ts';
 import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { required, include, hasMany, belongsTo } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeOne, defineSerializer } from '../../lists/serializer.ts';
+import { relation } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { locationColumns } from '../locations/schema.ts';
 import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from './date-schema.ts';
 import { includeCourseUser } from '../users/serializer.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
 
-const loadBooking = required(
-  belongsTo(
+const loadBooking = relation.required(
+  relation.belongsTo(
     (row: ParticipantRow) => row.bookingId,
     batchLoader((ctx, keys) =>
       ctx.db
@@ -35,8 +35,8 @@ const loadBooking = required(
   ),
 );
 
-const loadCourse = required(
-  belongsTo(
+const loadCourse = relation.required(
+  relation.belongsTo(
     (row: ParticipantRow) => row.courseId,
     batchLoader((ctx, keys) =>
       ctx.db
@@ -54,8 +54,8 @@ const loadCourse = required(
   ),
 );
 
-const loadDate = required(
-  belongsTo(
+const loadDate = relation.required(
+  relation.belongsTo(
     (row: ParticipantRow) => row.courseDateId,
     batchLoader((ctx, keys) =>
       ctx.db
@@ -76,7 +76,7 @@ const loadDate = required(
   ),
 );
 
-const loadAttendance = hasMany(
+const loadAttendance = relation.hasMany(
   batchLoader((ctx, keys) =>
     ctx.db
       .select({
@@ -104,28 +104,24 @@ type AttendanceRow = {
 
 const relations = { booking: loadBooking, course: loadCourse, coursedate: loadDate };
 const user = includeCourseUser((row: ParticipantRow) => row.userId);
-const attendance = include(Type.Array(Attendance), 'unset', loadAttendance);
+const attendance = relation.include(Type.Array(Attendance), 'unset', loadAttendance);
 
-export const participantSerializer = withRequiredIncludes(
-  ['user'],
-  defineSerializer<ParticipantRow>()({
-    responseSchema: Participant,
-    relations,
-    toResponse: toParticipant,
-    includes: { user, attendance },
-  }),
-);
+export const participantSerializer = defineSerializer<ParticipantRow>()({
+  responseSchema: Participant,
+  relations,
+  toResponse: toParticipant,
+  includes: { user, attendance },
+  requiredIncludes: ['user'],
+});
 
 /** A participant inside an order line. */
-const embeddedParticipantSerializer = withRequiredIncludes(
-  ['user'],
-  defineSerializer<ParticipantRow>()({
-    responseSchema: Participant,
-    relations,
-    toResponse: toParticipant,
-    includes: { user },
-  }),
-);
+const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
+  responseSchema: Participant,
+  relations,
+  toResponse: toParticipant,
+  includes: { user },
+  requiredIncludes: ['user'],
+});
 
 /** Participants by their ids. */
 export const fetchParticipants = batchLoader((ctx, keys) =>
@@ -137,6 +133,6 @@ export const fetchParticipants = batchLoader((ctx, keys) =>
 
 /** For a participant that a foreign key guarantees. */
 export const includeParticipant = <Row extends Key>(participantId: (row: Row) => number) => ({
-  ...includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, 'unset'),
+  ...relation.includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, 'unset'),
   schema: embeddedParticipantSerializer.schema,
 });
