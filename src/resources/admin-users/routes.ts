@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
@@ -29,9 +29,9 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: "All of the school's admin users",
         tags: ['People'],
-        response: okResponses(Type.Array(AdminUser)),
+        response: responses.ok(Type.Array(AdminUser)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     ({ ctx }) => listAdminUsers(ctx),
   );
@@ -47,7 +47,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'is attached without any has empty ones here.',
         tags: ['People'],
         body: AdminUserBody,
-        response: { 200: AdminUser, ...createdResponses(AdminUser), 400: InvalidInput },
+        response: { 200: AdminUser, ...responses.created(AdminUser), 400: InvalidInput },
       },
     },
     async ({ ctx, body }, reply) => {
@@ -64,9 +64,9 @@ export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'The roles an admin user can have',
         tags: ['People'],
-        response: okResponses(Type.Array(Role)),
+        response: responses.ok(Type.Array(Role)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     ({ ctx }) => listRoles(ctx),
   );
@@ -79,9 +79,9 @@ export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'Who may own a customer as its seller',
         tags: ['People'],
-        response: okResponses(Type.Array(AppUser)),
+        response: responses.ok(Type.Array(AppUser)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     async ({ ctx }) => listAppUsers(ctx),
   );

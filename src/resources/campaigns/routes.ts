@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { limitedList } from '../../http/list-cache/index.ts';
-import { okResponses, bookingErrorResponses } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
@@ -15,9 +15,9 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: "All of the school's campaigns and agreements",
         tags: ['Orders'],
-        response: okResponses(Type.Array(Campaign)),
+        response: responses.ok(Type.Array(Campaign)),
       },
-      ...limitedList,
+      ...listRoute.limited,
     },
     ({ ctx }) => listCampaigns(ctx),
   );
@@ -30,7 +30,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     description:
       'One of `coursedate_id` and `course_id` is required. A campaign that is not running is answered too, and says so.',
     tags: ['Booking'],
-    response: { 200: ValidCampaign, ...bookingErrorResponses },
+    response: { 200: ValidCampaign, ...responses.bookingErrors },
   };
   const Code = Type.Object({ code: t.Title() });
   const Booked = Type.Object({

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
@@ -20,17 +20,17 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An array, archived locations included.',
         tags,
         querystring: locationList.Query,
-        response: okResponses(Type.Array(locationList.View)),
+        response: responses.ok(Type.Array(locationList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async (request, reply) => sendItems(request, reply, await listLocations(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listLocations(request.ctx, request.query)),
   );
 
   app.post(
     '',
     {
-      schema: { summary: 'Create a location', tags, body: LocationBody, response: createdResponses(Location) },
+      schema: { summary: 'Create a location', tags, body: LocationBody, response: responses.created(Location) },
       ...withBodyErrors(locationErrors),
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
@@ -45,7 +45,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: Type.Object({ id: t.Id }),
         body: LocationChange,
-        response: okResponses(Location),
+        response: responses.ok(Location),
       },
       ...withBodyErrors(locationErrors),
     },

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { okResponses } from '../../http/responses.ts';
+import { responses } from '../../http/responses.ts';
 import { School, SchoolBody } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
 
@@ -11,7 +11,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: "The school's own record",
         tags: ['School'],
-        response: okResponses(Type.Object({ school: School })),
+        response: responses.ok(Type.Object({ school: School })),
       },
     },
     async ({ ctx }) => ({ school: await getSchool(ctx) }),
@@ -25,7 +25,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Optional fields that are not sent keep their value, but `active` not sent is true.',
         tags: ['School'],
         body: SchoolBody,
-        response: okResponses(Type.Object({ school_id: Type.Integer() })),
+        response: responses.ok(Type.Object({ school_id: Type.Integer() })),
       },
     },
     async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
 import { TagBody } from './body-schema.ts';
 import { Tag } from './schema.ts';
 import { createTag, listTags } from './service.ts';
@@ -10,8 +10,8 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '',
     {
-      schema: { summary: "All of the school's own tags", tags: ['Courses'], response: okResponses(Type.Array(Tag)) },
-      ...cachedList,
+      schema: { summary: "All of the school's own tags", tags: ['Courses'], response: responses.ok(Type.Array(Tag)) },
+      ...listRoute.cached,
     },
     ({ ctx }) => listTags(ctx),
   );
@@ -24,7 +24,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'The tag of an equal title, without regard to case, is found instead: 200. A new one: 201.',
         tags: ['Courses'],
         body: TagBody,
-        response: { 200: Tag, ...createdResponses(Tag) },
+        response: { 200: Tag, ...responses.created(Tag) },
       },
     },
     async ({ ctx, body }, reply) => {
