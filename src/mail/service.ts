@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../core/context.ts';
-import { dateTimeOrNull } from '../lib/timestamps.ts';
+import { formatTimestamp } from '../lib/timestamps.ts';
 import { Problem } from '../core/errors.ts';
 import { isEmailAddress } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
@@ -36,10 +36,10 @@ export async function listMails(database: Database, { providerId, onlyFailed, li
   const rows = await execute<ListedMail>(toQueryable(database), selectMails, [providerId, onlyFailed, limit]);
   return rows.map((row) => ({
     ...row,
-    created_at: dateTimeOrNull(row.created_at),
-    due_at: dateTimeOrNull(row.due_at),
-    sent_at: dateTimeOrNull(row.sent_at),
-    failed_at: dateTimeOrNull(row.failed_at),
+    created_at: formatTimestamp(row.created_at),
+    due_at: formatTimestamp(row.due_at),
+    sent_at: formatTimestamp(row.sent_at),
+    failed_at: formatTimestamp(row.failed_at),
   }));
 }
 

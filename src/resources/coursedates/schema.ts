@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 
@@ -90,7 +90,7 @@ export function toCourseDate(row: CourseDateRow, { catalog_url }: Pick<CourseDat
     custom_properties: row.customProperties,
     created_at: formatTimestamp(row.createdAt),
     updated_at: formatTimestamp(row.updatedAt),
-    deleted_at: dateTimeOrNull(row.deletedAt),
+    deleted_at: formatTimestamp(row.deletedAt),
     contacts: [],
     course_id: row.courseId,
     location_id: row.locationId,

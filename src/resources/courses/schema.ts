@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import { durationLabel, durationUnits } from '../../reference/durations.ts';
@@ -144,14 +144,14 @@ const toDetails = (row: CourseRow, { description_languages, translation }: Cours
   description_languages,
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),
-  related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
+  related_items_updated_at: formatTimestamp(row.relatedItemsUpdatedAt),
 });
 
 // Object.assign: a spread of this many fields takes ten times as long.
 const toOwnCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
   Object.assign(toOwnEmbedded(row, relations, ctx), toDetails(row, relations), {
     lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
-    deleted_at: dateTimeOrNull(row.deletedAt),
+    deleted_at: formatTimestamp(row.deletedAt),
   });
 
 /** A partner's course: an allow-list, so that a new field stays private until it is named here. */

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
-import { dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { bookings } from '../../database/tables/orders.ts';
@@ -92,7 +92,7 @@ const loadAttendance = relation.hasMany(
   (row: AttendanceRow) => ({
     gathering_id: row.gatheringId,
     attended: row.attended,
-    registered_at: dateTimeOrNull(row.registeredAt),
+    registered_at: formatTimestamp(row.registeredAt),
   }),
 );
 type AttendanceRow = {
