@@ -4,7 +4,7 @@ import { mergeCustomProperties } from '../../schema/custom-properties.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
-import { insert, prepareInsert } from '../../database/prepared-insert.ts';
+import { prepareInsert } from '../../database/prepared-insert.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -36,7 +36,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     await assertNoErrors(ctx, tx, { courseId, id: null, body, days, errors });
     const location = await findLocation(ctx, tx, body.location_id);
     const zone = body.timezone ?? settings.timezone;
-    const row = insertCourseDate({
+    const id = await insertCourseDate(tx, {
       ...toColumns(body),
       ...(await findPlaceForBody(tx, body)),
       ...days,
@@ -48,7 +48,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityWait: body.capacity_wait ?? location?.capacityWait,
       customProperties: mergeCustomProperties(null, body.custom_properties),
     });
-    const id = tx.recordAffected(await insert(tx, row));
+    tx.recordAffected(id);
     await addInstructors(ctx, tx, id, body.instructors ?? []);
     await addGatherings(ctx, tx, now, { id, zone }, gatherings);
     await touchCourse(ctx, tx, now, courseId);

@@ -1,7 +1,7 @@
 import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { prepareInsert, insert } from '../../database/prepared-insert.ts';
+import { prepareInsert } from '../../database/prepared-insert.ts';
 import { products } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
@@ -25,7 +25,7 @@ export async function insertMainProduct(
 ) {
   const columns = { ...toColumns(input), title: input.title };
   const timestamps = { createdAt: now, updatedAt: now };
-  await insert(tx, insertProduct({ ...columns, ...timestamps, providerId, courseId, isMainProduct: true }));
+  await insertProduct(tx, { ...columns, ...timestamps, providerId, courseId, isMainProduct: true });
 }
 
 /** Copies changed course fields to the main product; returns true if that changed it. */

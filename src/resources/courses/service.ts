@@ -5,7 +5,7 @@ import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { mergeCustomProperties } from '../../schema/custom-properties.ts';
 import type { Tx } from '../../database/client.ts';
-import { insert, prepareInsert } from '../../database/prepared-insert.ts';
+import { prepareInsert } from '../../database/prepared-insert.ts';
 import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { caseFoldedSql, currentTime } from '../../database/tables/columns.ts';
@@ -47,7 +47,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     const labelIds = await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels);
 
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
-    const courseId = tx.recordAffected(await insert(tx, insertCourse({ ...columns, ...timestamps, providerId })));
+    const courseId = tx.recordAffected(await insertCourse(tx, { ...columns, ...timestamps, providerId }));
     await insertMainProduct(ctx, tx, now, courseId, columns);
     if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
     if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
