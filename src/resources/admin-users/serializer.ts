@@ -1,7 +1,7 @@
 import { asc, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
@@ -27,7 +27,7 @@ const loadRoleIds = relation.hasMany(
     ctx.db
       .select({ ownerId: adminMembershipRoles.adminUserId, roleId: adminMembershipRoles.roleId })
       .from(adminMembershipRoles)
-      .where(matchesKeys(adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
+      .where(keys.match(adminMembershipRoles, adminMembershipRoles.adminUserId))
       .orderBy(asc(adminMembershipRoles.roleId)),
   ),
   ({ roleId }: { ownerId: number; roleId: number }) => roleId,
@@ -51,5 +51,5 @@ export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
 
 /** Members by their ids. */
 export const fetchAdminUsers = batchLoader((ctx, keys) =>
-  fetchMembers(ctx, matchesKeys(adminMemberships.providerId, adminMemberships.adminUserId, keys)),
+  fetchMembers(ctx, keys.match(adminMemberships, adminMemberships.adminUserId)),
 );

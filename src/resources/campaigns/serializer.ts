@@ -1,7 +1,7 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { batchLoader, type Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
@@ -25,10 +25,7 @@ export const isForCourse = (campaign: string, course: string) => {
 
 /** Campaigns by their ids, archived ones too. */
 const fetchCampaigns = batchLoader((ctx, keys) =>
-  ctx.db
-    .select(campaignColumns)
-    .from(campaigns)
-    .where(matchesKeys(campaigns.providerId, campaigns.id, keys)),
+  ctx.db.select(campaignColumns).from(campaigns).where(keys.match(campaigns, campaigns.id)),
 );
 
 type Links = typeof campaignCourses | typeof campaignCustomers | typeof campaignTags;
@@ -40,7 +37,7 @@ const linkedIds = (links: Links, id: PgColumn) =>
       ctx.db
         .select({ ownerId: links.campaignId, id: sql<number>`${id}`.mapWith(Number) })
         .from(links)
-        .where(matchesKeys(links.providerId, links.campaignId, keys))
+        .where(keys.match(links, links.campaignId))
         .orderBy(asc(id)),
     ),
     (row: { ownerId: number; id: number }) => row.id,

@@ -1,6 +1,6 @@
 import { and, asc, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
@@ -23,6 +23,6 @@ export const fetchGatherings = batchLoader((ctx, keys) =>
       isFuture: sql<boolean>`${gatherings.startsAt} > now()`,
     })
     .from(gatherings)
-    .where(and(matchesKeys(gatherings.providerId, gatherings.courseDateId, keys), isNull(gatherings.deletedAt)))
+    .where(and(keys.match(gatherings, gatherings.courseDateId), isNull(gatherings.deletedAt)))
     .orderBy(asc(gatherings.startsAt), asc(gatherings.id)),
 );

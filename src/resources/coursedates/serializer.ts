@@ -4,7 +4,7 @@ import type { Ctx } from '../../core/context.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { bundles, courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
@@ -65,7 +65,7 @@ const fetchChildren = batchLoader((ctx, keys) =>
     .select({ ...dateColumns, ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
     .from(courseDates)
     .innerJoin(courses, ofCourse)
-    .where(and(matchesKeys(courseDates.providerId, courseDates.parentId, keys), isEmbeddable(ctx)))
+    .where(and(keys.match(courseDates, courseDates.parentId), isEmbeddable(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
@@ -74,7 +74,7 @@ const fetchMembers = batchLoader((ctx, keys) =>
     .select({ ...dateColumns, ownerId: sql<number>`${courseDates.bundleId}`.mapWith(Number) })
     .from(courseDates)
     .innerJoin(courses, ofCourse)
-    .where(and(matchesKeys(courseDates.providerId, courseDates.bundleId, keys), isEmbeddable(ctx)))
+    .where(and(keys.match(courseDates, courseDates.bundleId), isEmbeddable(ctx)))
     .orderBy(asc(courseDates.id)),
 );
 
@@ -82,7 +82,7 @@ const fetchBundles = batchLoader((ctx, keys) =>
   ctx.db
     .select({ providerId: bundles.providerId, id: bundles.id, title: bundles.title })
     .from(bundles)
-    .where(matchesKeys(bundles.providerId, bundles.id, keys)),
+    .where(keys.match(bundles, bundles.id)),
 );
 
 /** A group of dates, with all of its dates. */
@@ -163,5 +163,5 @@ export const fetchCourseDates = batchLoader((ctx, keys) =>
     .select(dateColumns)
     .from(courseDates)
     .innerJoin(courses, ofCourse)
-    .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
+    .where(keys.match(courseDates, courseDates.id)),
 );

@@ -6,7 +6,7 @@ import * as t from '../../schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { batchLoader, toKeySet, keyPredicate, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { batchLoader, keysOf, type Key } from '../../lists/loaders.ts';
 import { relation, type ForPartners, type Loader, type Serializer } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
@@ -50,7 +50,7 @@ const loadCategories = relation.hasMany(
       .from(catalog.courseCategories)
       .innerJoin(catalog.categories, eq(catalog.categories.id, catalog.courseCategories.categoryId))
       .leftJoin(parentCategories, eq(parentCategories.id, catalog.categories.parentId))
-      .where(matchesKeys(catalog.courseCategories.providerId, catalog.courseCategories.courseId, keys))
+      .where(keys.match(catalog.courseCategories, catalog.courseCategories.courseId))
       .orderBy(asc(catalog.categories.id)),
   ),
   ({ id, title, slug, idParent, titleParent }: CategoryRow) => ({ id, title, slug, idParent, titleParent }),
@@ -73,7 +73,7 @@ const loadTags = relation.hasMany(
         catalog.tags,
         and(eq(catalog.tags.providerId, catalog.courseTags.providerId), eq(catalog.tags.id, catalog.courseTags.tagId)),
       )
-      .where(matchesKeys(catalog.courseTags.providerId, catalog.courseTags.courseId, keys))
+      .where(keys.match(catalog.courseTags, catalog.courseTags.courseId))
       .orderBy(asc(catalog.tags.id)),
   ),
   ({ id, title }: TagRow) => ({ id, title }),
@@ -92,7 +92,7 @@ const loadLabels = relation.hasMany(
           eq(catalog.labels.id, catalog.courseLabels.labelId),
         ),
       )
-      .where(matchesKeys(catalog.courseLabels.providerId, catalog.courseLabels.courseId, keys))
+      .where(keys.match(catalog.courseLabels, catalog.courseLabels.courseId))
       .orderBy(asc(catalog.labels.id)),
   ),
   ({ id, title }: TagRow) => ({ id, title }),
@@ -103,7 +103,7 @@ const loadDescriptionLanguages = relation.hasMany(
     ctx.db
       .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
       .from(courseTranslations)
-      .where(matchesKeys(courseTranslations.providerId, courseTranslations.courseId, keys))
+      .where(keys.match(courseTranslations, courseTranslations.courseId))
       .orderBy(asc(courseTranslations.languageId)),
   ),
   ({ languageId }: { ownerId: number; languageId: string }) => languageId,
@@ -117,7 +117,7 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
     .from(courseTranslations)
     .where(
       and(
-        matchesKeys(courseTranslations.providerId, courseTranslations.courseId, keyPredicate(toKeySet(rows))),
+        keysOf(rows).match(courseTranslations, courseTranslations.courseId),
         eq(courseTranslations.languageId, language),
       ),
     );
@@ -130,7 +130,7 @@ const loadProducts = relation.hasMany(
     ctx.db
       .select({ ownerId: products.courseId, ...productColumns })
       .from(products)
-      .where(and(matchesKeys(products.providerId, products.courseId, keys), isNull(products.archivedAt)))
+      .where(and(keys.match(products, products.courseId), isNull(products.archivedAt)))
       .orderBy(asc(products.id)),
   ),
   (row: ProductRow & { ownerId: number }) => toProduct(row),
@@ -177,10 +177,7 @@ const embeddedCourseSerializer = defineSerializer<EmbeddedCourseRow>()({
 
 /** Courses by their ids, deleted ones too. */
 export const fetchCourses = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(courses)
-    .where(matchesKeys(courses.providerId, courses.id, keys)),
+  ctx.db.select().from(courses).where(keys.match(courses, courses.id)),
 );
 
 /** Courses by their ids, without the long texts that an embedded course leaves out. */
@@ -188,7 +185,7 @@ const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
   ctx.db
     .select(omitColumns(courses, Object.values(descriptionMembers)))
     .from(courses)
-    .where(matchesKeys(courses.providerId, courses.id, keys)),
+    .where(keys.match(courses, courses.id)),
 );
 
 export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, forPartners: ForPartners) =>

@@ -5,7 +5,7 @@ import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { relation, type Serializer } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 
@@ -31,11 +31,15 @@ const fetchEmployees = batchLoader((ctx, keys) => {
     .select({ ...first._.selectedFields, ownerId: customers.id })
     .from(customers)
     .innerJoinLateral(first, sql`true`)
-    .where(matchesKeys(customers.providerId, customers.id, keys))
+    .where(keys.match(customers, customers.id))
     .orderBy(asc(first.id));
 });
 
-const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserSerializer, 'unset');
+const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(
+  fetchEmployees,
+  courseUserSerializer,
+  'unset',
+);
 
 const CustomerWithEmployees = Type.Object({
   ...customerSerializer.schema.properties,

@@ -1,5 +1,5 @@
 import { customers } from '../../database/tables/customers.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { batchLoader, type Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { fetchAdminUsers } from '../admin-users/serializer.ts';
@@ -20,10 +20,7 @@ export const customerSerializer = defineSerializer<CustomerRow>()({
 
 /** Customers by their ids. */
 export const fetchCustomers = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(customers)
-    .where(matchesKeys(customers.providerId, customers.id, keys)),
+  ctx.db.select().from(customers).where(keys.match(customers, customers.id)),
 );
 
 export const includeCustomer = <Row extends Key>(customerId: (row: Row) => number | null) =>

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, isNull, or } from 'drizzle-orm';
 import type { courseDateInstructors, gatheringInstructors } from '../../database/tables/coursedates.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
@@ -16,10 +16,7 @@ export const instructorSerializer = defineSerializer<InstructorRow>()({
 
 /** Instructors by their ids, archived ones too. */
 export const fetchInstructors = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(instructors)
-    .where(matchesKeys(instructors.providerId, instructors.id, keys)),
+  ctx.db.select().from(instructors).where(keys.match(instructors, instructors.id)),
 );
 
 type Links = typeof courseDateInstructors | typeof gatheringInstructors;
@@ -35,7 +32,7 @@ export const loadLinkedInstructors = (links: Links, ownerId: OwnerId) =>
         .innerJoin(instructors, sameTenant(instructors, links, eq(instructors.id, links.instructorId)))
         .where(
           and(
-            matchesKeys(links.providerId, ownerId, keys),
+            keys.match(links, ownerId),
             or(tenantWhere(ctx, instructors), and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt))),
           ),
         )

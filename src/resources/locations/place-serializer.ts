@@ -8,7 +8,7 @@ import { DatePlace, toDatePlace } from './place-schema.ts';
 const parents = alias(places, 'parent_places');
 
 /** Places by their ids, each with its parent; all providers share them. */
-export const fetchPlaces = batchLoader(({ db }, { ofId }) =>
+export const fetchPlaces = batchLoader(({ db }, keys) =>
   db
     .select({
       id: places.id,
@@ -20,7 +20,7 @@ export const fetchPlaces = batchLoader(({ db }, { ofId }) =>
     })
     .from(places)
     .leftJoin(parents, eq(parents.id, places.parentId))
-    .where(ofId(places.id)),
+    .where(keys.matchShared(places.id)),
 );
 
 type PlaceOfDate = Key & { placeId: number | null; placeAdditionalInfo: string | null };

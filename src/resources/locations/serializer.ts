@@ -1,5 +1,5 @@
 import { locations } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { batchLoader, type Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { toEmbeddedInstructor } from '../instructors/schema.ts';
@@ -32,10 +32,7 @@ export const locationSerializer = defineSerializer<LocationRow>()({
 
 /** Locations by their ids, archived ones too. */
 export const fetchLocations = batchLoader((ctx, keys) =>
-  ctx.db
-    .select(locationColumns)
-    .from(locations)
-    .where(matchesKeys(locations.providerId, locations.id, keys)),
+  ctx.db.select(locationColumns).from(locations).where(keys.match(locations, locations.id)),
 );
 
 export const includeLocation = <Row extends Key>(locationId: (row: Row) => number | null) =>

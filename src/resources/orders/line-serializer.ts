@@ -3,7 +3,7 @@ import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
@@ -48,7 +48,7 @@ const loadLineUsers = relation.hasMany(
       .from(orderLineParticipants)
       .innerJoin(participants, isOnLine)
       .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
-      .where(matchesKeys(orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+      .where(keys.match(orderLineParticipants, orderLineParticipants.orderLineId))
       .orderBy(asc(participants.id)),
   ),
   ({ user, invoiceReference }: UserRow) => Object.assign(toOrderUser(user), { invoice_reference: invoiceReference }),
@@ -71,7 +71,7 @@ const fetchRelations = batchLoader((ctx, keys) =>
     })
     .from(orderLineParticipants)
     .innerJoin(participants, isOnLine)
-    .where(matchesKeys(orderLineParticipants.providerId, orderLineParticipants.orderLineId, keys))
+    .where(keys.match(orderLineParticipants, orderLineParticipants.orderLineId))
     .orderBy(asc(participants.id)),
 );
 
@@ -109,6 +109,6 @@ export const fetchOrderLines = batchLoader((ctx, keys) =>
     .from(orderLines)
     .innerJoin(orders, sameTenant(orders, orderLines, eq(orders.id, orderLines.orderId)))
     .innerJoin(products, sameTenant(products, orderLines, eq(products.id, orderLines.productId)))
-    .where(matchesKeys(orderLines.providerId, orderLines.orderId, keys))
+    .where(keys.match(orderLines, orderLines.orderId))
     .orderBy(asc(orderLines.id)),
 );

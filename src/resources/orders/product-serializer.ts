@@ -1,5 +1,5 @@
 import { products } from '../../database/tables/courses.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { OrderProduct, toOrderProduct, type OrderProductRow } from './product-schema.ts';
 
@@ -12,8 +12,5 @@ export const orderProductSerializer = defineSerializer<OrderProductRow>()({
 
 /** Products by their ids, archived ones too. */
 export const fetchProducts = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(products)
-    .where(matchesKeys(products.providerId, products.id, keys)),
+  ctx.db.select().from(products).where(keys.match(products, products.id)),
 );

@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
+import { batchLoader } from '../../lists/loaders.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCampaign } from '../campaigns/serializer.ts';
@@ -23,7 +23,7 @@ const loadFirstUsers = relation.hasMany(
       .from(bookings)
       .innerJoin(participants, sameTenant(participants, bookings, eq(participants.id, firstParticipantId)))
       .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
-      .where(matchesKeys(bookings.providerId, bookings.orderId, keys)),
+      .where(keys.match(bookings, bookings.orderId)),
   ),
   ({ user }: { ownerId: number; user: OrderUserRow }) => toOrderUser(user),
 );
@@ -48,8 +48,5 @@ export const orderSerializer = defineSerializer<OrderRow>()({
 
 /** Orders by their ids, exported ones too. */
 export const fetchOrders = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(orders)
-    .where(matchesKeys(orders.providerId, orders.id, keys)),
+  ctx.db.select().from(orders).where(keys.match(orders, orders.id)),
 );

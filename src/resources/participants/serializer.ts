@@ -6,7 +6,7 @@ import { courses } from '../../database/tables/courses.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
 import { locations, places } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { batchLoader, type Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { locationColumns } from '../locations/schema.ts';
@@ -29,7 +29,7 @@ const loadBooking = relation.required(
           bookerLanguageId: bookings.bookerLanguageId,
         })
         .from(bookings)
-        .where(matchesKeys(bookings.providerId, bookings.id, keys)),
+        .where(keys.match(bookings, bookings.id)),
     ),
     (booking) => booking,
   ),
@@ -48,7 +48,7 @@ const loadCourse = relation.required(
           updatedAt: courses.updatedAt,
         })
         .from(courses)
-        .where(matchesKeys(courses.providerId, courses.id, keys)),
+        .where(keys.match(courses, courses.id)),
     ),
     toParticipantCourse,
   ),
@@ -70,7 +70,7 @@ const loadDate = relation.required(
         .from(courseDates)
         .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
         .leftJoin(places, eq(places.id, courseDates.placeId))
-        .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
+        .where(keys.match(courseDates, courseDates.id)),
     ),
     (row: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(row, ctx),
   ),
@@ -86,7 +86,7 @@ const loadAttendance = relation.hasMany(
         registeredAt: attendances.registeredAt,
       })
       .from(attendances)
-      .where(matchesKeys(attendances.providerId, attendances.participantId, keys))
+      .where(keys.match(attendances, attendances.participantId))
       .orderBy(asc(attendances.gatheringId)),
   ),
   (row: AttendanceRow) => ({
@@ -125,10 +125,7 @@ const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
 
 /** Participants by their ids. */
 export const fetchParticipants = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(participants)
-    .where(matchesKeys(participants.providerId, participants.id, keys)),
+  ctx.db.select().from(participants).where(keys.match(participants, participants.id)),
 );
 
 /** For a participant that a foreign key guarantees. */

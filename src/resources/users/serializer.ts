@@ -1,6 +1,6 @@
 import { omitColumns } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
+import { batchLoader, type Key } from '../../lists/loaders.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import type { Customer } from '../customers/schema.ts';
@@ -26,10 +26,7 @@ export const courseUserColumns = omitColumns(courseUsers, ['passwordHash']);
 
 /** Course users by their ids. */
 export const fetchCourseUsers = batchLoader((ctx, keys) =>
-  ctx.db
-    .select(courseUserColumns)
-    .from(courseUsers)
-    .where(matchesKeys(courseUsers.providerId, courseUsers.id, keys)),
+  ctx.db.select(courseUserColumns).from(courseUsers).where(keys.match(courseUsers, courseUsers.id)),
 );
 
 /** For a course user that a foreign key guarantees. */
