@@ -4,7 +4,7 @@ import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { sameTenant, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
+import { sameTenant, inScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../courses/tag-filters.ts';
@@ -17,7 +17,7 @@ import {
   nextCourseDateSerializer,
 } from './serializer.ts';
 
-const within = (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courseDates.providerId, isPublicDate);
+const within = inScope(courseDates, isPublicDate);
 
 const ofCourses = filter.selective(
   t.List(t.Id, { description: 'Only dates of these courses' }),

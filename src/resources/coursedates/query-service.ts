@@ -21,7 +21,7 @@ export async function listCourseDates(ctx: Ctx, input: CourseDateQuery) {
 export async function listDatesOfCourse(ctx: Ctx, courseId: number, input: CourseDateQuery) {
   const { query, scope } = await resolvePartners(ctx, input);
   await assertOwnTags(ctx, query.tag_ids);
-  await assertVisibleCourse(ctx, courseId, query, scope);
+  await assertVisibleCourse(ctx, courseId, query, { scope });
   const courseIds = (query.course_id ?? [courseId]).filter((id) => id === courseId);
   return datesOfCourseList.page(ctx, { ...query, course_id: courseIds }, { scope });
 }

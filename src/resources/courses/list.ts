@@ -4,7 +4,7 @@ import * as t from '../../schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
+import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
 import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from './tag-filters.ts';
@@ -12,7 +12,7 @@ import { courseItemSerializer, courseSerializer, fetchCourses, isPublicCourse } 
 
 const common = {
   table: courses,
-  scope: (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courses.providerId, isPublicCourse),
+  scope: inScope(courses, isPublicCourse),
   notDeleted: isNull(courses.deletedAt),
   fetch: fetchCourses,
 };

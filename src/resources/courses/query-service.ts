@@ -1,13 +1,9 @@
-import { and, eq, isNull } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { courses } from '../../database/tables/courses.ts';
-import { inScope, ownScope, type TenantScope } from '../../lists/tenant-scope.ts';
 import { resolvePartners } from '../schools/partner-service.ts';
 import { assertOwnTags } from '../tags/service.ts';
 import { courseItem, courseList } from './list.ts';
-import { isPublicCourse } from './serializer.ts';
 
 type CourseQuery = Parameters<typeof courseList.page>[1];
 type CourseItemQuery = Static<typeof courseItem.Query>;
@@ -27,16 +23,7 @@ export async function getCourse(ctx: Ctx, id: number, input: CourseItemQuery) {
   return course;
 }
 
-export async function assertVisibleCourse(
-  ctx: Ctx,
-  id: number,
-  { include_deleted }: { include_deleted?: boolean },
-  scope: TenantScope = ownScope,
-) {
-  const visible = and(
-    inScope(ctx, scope, courses.providerId, isPublicCourse),
-    eq(courses.id, id),
-    include_deleted ? undefined : isNull(courses.deletedAt),
-  );
-  if ((await ctx.db.$count(courses, visible)) === 0) throw Problem.notFound('Course');
+/** Throws unless the course is visible in the scope, which is the provider's own by default. */
+export async function assertVisibleCourse(...args: Parameters<typeof courseList.exists>) {
+  if (!(await courseList.exists(...args))) throw Problem.notFound('Course');
 }
