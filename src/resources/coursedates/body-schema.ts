@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { courseDateStatuses } from '../../reference/statuses.ts';
@@ -75,7 +74,7 @@ export const CourseDateBody = Type.Object(
 
 /** PUT of one. */
 export type CourseDateChange = Static<typeof CourseDateChange>;
-export const CourseDateChange = Type.Object(partialUpdate(CourseDateBody.properties), {
+export const CourseDateChange = Type.Object(t.partialUpdate(CourseDateBody.properties), {
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
 

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { mergeCustomProperties } from '../../schema/custom-properties.ts';
+import { mergeCustomProperties } from '../../schema/partial-update.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';

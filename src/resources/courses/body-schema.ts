@@ -1,5 +1,4 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
@@ -100,7 +99,7 @@ export const CourseBody = Type.Object(
 export type CourseChange = Static<typeof CourseChange>;
 export const CourseChange = Type.Object(
   {
-    ...partialUpdate(CourseBody.properties),
+    ...t.partialUpdate(CourseBody.properties),
     translations: Optional(
       t.Nullable(Translations<Texts<string | null> | null>(t.Nullable(TextsOf(t.Nullable(t.Html()))))),
     ),

@@ -1,9 +1,8 @@
 import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { mergeCustomProperties } from '../../schema/custom-properties.ts';
+import { emptyIfNull, mergeCustomProperties } from '../../schema/partial-update.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
 import { settleInOrder, execute, type Statement } from '../../database/statements.ts';

@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
@@ -26,6 +25,6 @@ export const InstructorBody = Type.Object(
 
 /** PUT /v2/instructors/:id. */
 export type InstructorChange = Static<typeof InstructorChange>;
-export const InstructorChange = Type.Object(partialUpdate(InstructorBody.properties), {
+export const InstructorChange = Type.Object(t.partialUpdate(InstructorBody.properties), {
   examples: [{ position: 'Head instructor' }],
 });

@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 import { countryCodes } from '../../reference/countries.ts';
 
@@ -48,6 +47,6 @@ export const LocationBody = Type.Object(
 
 /** PUT /v2/locations/:id. */
 export type LocationChange = Static<typeof LocationChange>;
-export const LocationChange = Type.Object(partialUpdate(LocationBody.properties), {
+export const LocationChange = Type.Object(t.partialUpdate(LocationBody.properties), {
   examples: [{ capacity_max: 24, is_archived: 0 }],
 });

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { mergeCustomProperties } from '../../schema/custom-properties.ts';
+import { mergeCustomProperties } from '../../schema/partial-update.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
