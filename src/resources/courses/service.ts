@@ -1,20 +1,19 @@
-import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, sql, type SQL } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { emptyIfNull, mergeCustomProperties } from '../../schema/partial-update.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
-import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
 import * as catalog from '../../database/tables/catalog.ts';
-import { caseFoldedSql, currentTime } from '../../database/tables/columns.ts';
+import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
 import { insertMainProduct, updateMainProduct } from './product-service.ts';
-import { resolveTags, setLabels, setTags } from '../tags/service.ts';
+import { replaceTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body-schema.ts';
 import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
 
@@ -38,18 +37,12 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   };
   validateCrossFields(columns);
   const work = ctx.write(async (tx, now) => {
-    await settleInOrder([
-      assertTitleIsFree(ctx, tx, { title, isActive: active }),
-      assertOwnCustomer(ctx, tx, body.customer_id),
-    ]);
-    const tagIds = await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags);
-    const labelIds = await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels);
-
+    await assertTitleIsFree(ctx, tx, { title, isActive: active });
+    await assertOwnCustomer(ctx, tx, body.customer_id);
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
     const courseId = tx.recordAffected(await insertCourse(tx, { ...columns, ...timestamps, providerId }));
     await insertMainProduct(ctx, tx, now, courseId, columns);
-    if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
-    if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
+    await replaceTags(ctx, tx, now, courseId, body);
     await updateTranslations(ctx, tx, courseId, body.translations);
     return courseId;
   });
@@ -69,12 +62,8 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     await assertTitleIsFree(ctx, tx, after, id);
     await assertOwnCustomer(ctx, tx, body.customer_id);
 
-    const tagIds = body.tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags));
-    const labelIds = body.labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels));
-
-    if (labelIds !== undefined) await setLabels(ctx, tx, id, labelIds ?? []);
+    const hasOtherTags = await replaceTags(ctx, tx, now, id, body);
     await updateTranslations(ctx, tx, id, body.translations);
-    const hasOtherTags = tagIds !== undefined && (await setTags(ctx, tx, id, tagIds ?? []));
     const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
     const customProperties = mergeCustomProperties(before.customProperties, body.custom_properties);
     const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
@@ -171,21 +160,24 @@ export function validateCrossFields({
   if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
 
-const findEqualTitle: Statement = {
-  name: 'find_equal_title',
-  text: `select 1 from courses where provider_id = $1 and ${caseFoldedSql('title')} = ${caseFoldedSql('$2::text')} and is_active
-    and deleted_at is null and id is distinct from $3::bigint limit 1`,
-};
-
 /** Checks the title before the unique index does. */
 async function assertTitleIsFree(
-  { providerId, guards }: Ctx,
+  ctx: Ctx,
   tx: Tx,
   { title, isActive }: { title: string; isActive: boolean },
-  id: number | null = null,
+  id?: number,
 ) {
-  if (!isActive || !guards.equalTitle) return;
-  if ((await execute(tx, findEqualTitle, [providerId, title, id])).length > 0) throw equalTitle();
+  if (!isActive || !ctx.guards.equalTitle) return;
+  const isEqual = tenantWhere(
+    ctx,
+    courses,
+    sql`${caseFolded(courses.title)} = ${caseFolded(title)}`,
+    // Not a parameter: the predicate of the index.
+    sql`${courses.isActive}`,
+    isNull(courses.deletedAt),
+    id === undefined ? undefined : ne(courses.id, id),
+  );
+  if ((await tx.$count(courses, isEqual)) > 0) throw equalTitle();
 }
 
 async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {

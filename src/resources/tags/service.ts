@@ -41,6 +41,21 @@ export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
 }
 
 type TagInput = number | { id?: number; title?: string };
+type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
+
+/** Replaces the tags and the labels of a course, each if it is sent; returns true if that changed the tags. */
+export async function replaceTags(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  courseId: number,
+  { tags, labels }: TagFields,
+): Promise<boolean> {
+  const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', tags));
+  const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', labels));
+  if (labelIds !== undefined) await setLabels(ctx, tx, courseId, labelIds ?? []);
+  return tagIds !== undefined && setTags(ctx, tx, courseId, tagIds ?? []);
+}
 
 /** The ids of tags or labels: own ones by id, others by title (case ignored), created if missing. */
 export async function resolveTags(
@@ -49,7 +64,7 @@ export async function resolveTags(
   now: string,
   table: typeof catalog.tags | typeof catalog.labels,
   field: string,
-  inputs: TagInput[] = [],
+  inputs: TagInput[],
 ): Promise<number[]> {
   const inputIds = inputs.map((input) => (typeof input === 'number' ? input : input.id));
   const titles = inputs.flatMap((input) =>
@@ -92,8 +107,8 @@ async function findOrCreate(
   return (await find()).map(({ id }) => id);
 }
 
-/** Replaces the tags of a course; returns true if that changed any. */
-export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
+/** Returns true if that changed any. */
+async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
   const { providerId } = ctx;
   const others = and(eq(catalog.courseTags.courseId, courseId), notInArray(catalog.courseTags.tagId, tagIds));
   const removed = await tx
@@ -106,8 +121,7 @@ export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number
   return removed.length + added.length > 0;
 }
 
-/** Replaces the labels of a course. */
-export async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
+async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
   const { providerId } = ctx;
   const others = and(eq(catalog.courseLabels.courseId, courseId), notInArray(catalog.courseLabels.labelId, labelIds));
   await tx.delete(catalog.courseLabels).where(tenantWhere(ctx, catalog.courseLabels, others));
