@@ -8,7 +8,8 @@ import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../..
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
-import { adminUserSerializer, fetchMembers } from './serializer.ts';
+import { fetchMembers } from './loaders.ts';
+import { adminUserSerializer } from './serializer.ts';
 
 /** All admin users of the provider, without paging. */
 export const listAdminUsers = async (ctx: Ctx) =>

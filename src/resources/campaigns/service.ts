@@ -8,7 +8,8 @@ import { courses } from '../../database/tables/courses.ts';
 import { loadWhole } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toEmbeddedCampaign } from './schema.ts';
-import { campaignColumns, campaignSerializer, isForCourse } from './serializer.ts';
+import { campaignColumns, isForCourse } from './loaders.ts';
+import { campaignSerializer } from './serializer.ts';
 
 /** All campaigns of the provider, without paging. */
 export async function listCampaigns(ctx: Ctx) {

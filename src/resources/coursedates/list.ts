@@ -8,14 +8,8 @@ import { sameTenant, inScope } from '../../lists/tenant-scope.ts';
 import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../courses/tag-filters.ts';
-import {
-  courseDateSerializer,
-  dateOfCourseSerializer,
-  fetchCourseDates,
-  isPublicDate,
-  isShownAfterDeadline,
-  nextCourseDateSerializer,
-} from './serializer.ts';
+import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';
+import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer } from './serializer.ts';
 
 const within = inScope(courseDates, isPublicDate);
 

@@ -8,7 +8,8 @@ import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
 import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from './tag-filters.ts';
-import { courseItemSerializer, courseSerializer, fetchCourses, isPublicCourse } from './serializer.ts';
+import { fetchCourses, isPublicCourse } from './loaders.ts';
+import { courseItemSerializer, courseSerializer } from './serializer.ts';
 
 const common = {
   table: courses,

@@ -1,39 +1,19 @@
-import { asc, eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { batchLoader } from '../../lists/loaders.ts';
 import { relation, type Serializer } from '../../lists/relations.ts';
-import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 
-import { courseUserColumns, courseUserSerializer, fetchCourseUsers } from '../users/serializer.ts';
+import { fetchCourseUsers } from '../users/loaders.ts';
+import { courseUserSerializer } from '../users/serializer.ts';
 import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
-import { customerSerializer, fetchCustomers } from './serializer.ts';
-
-/** The maximum of embedded employees; all are in a list of their own. */
-const maxEmbedded = 100;
-
-/** The first employees of each customer, with one more than are embedded. */
-const fetchEmployees = batchLoader((ctx, keys) => {
-  const first = ctx.db
-    .select(courseUserColumns)
-    .from(courseUsers)
-    .where(sameTenant(courseUsers, customers, eq(courseUsers.customerId, customers.id)))
-    .orderBy(asc(courseUsers.id))
-    // A literal: a generic plan estimates a parameter as a tenth of the table.
-    .limit(sql.raw(String(maxEmbedded + 1)) as unknown as number)
-    .as('first');
-  return ctx.db
-    .select({ ...first._.selectedFields, ownerId: customers.id })
-    .from(customers)
-    .innerJoinLateral(first, sql`true`)
-    .where(keys.match(customers, customers.id))
-    .orderBy(asc(first.id));
-});
+import { fetchCustomers, fetchEmployees, maxEmbedded } from './loaders.ts';
+import { customerSerializer } from './serializer.ts';
 
 const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(
   fetchEmployees,

@@ -2,7 +2,8 @@ import { locations } from '../../database/tables/places.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchLocations, locationSerializer } from './serializer.ts';
+import { fetchLocations } from './loaders.ts';
+import { locationSerializer } from './serializer.ts';
 
 /** Archived locations stay listed. */
 export const locationList = defineList({

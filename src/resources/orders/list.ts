@@ -8,7 +8,8 @@ import { orderLineParticipants, participants } from '../../database/tables/parti
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchOrders, orderSerializer } from './serializer.ts';
+import { fetchOrders } from './loaders.ts';
+import { orderSerializer } from './serializer.ts';
 
 /** Orders with a line for a product or a participant of the course. */
 function isOfCourse(ctx: Ctx, courseId: number) {

@@ -2,7 +2,8 @@ import { products } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchProducts, orderProductSerializer } from './product-serializer.ts';
+import { fetchProducts } from './product-loaders.ts';
+import { orderProductSerializer } from './product-serializer.ts';
 
 /** Archived products stay listed: lines of older orders name them. */
 export const orderProductList = defineList({

@@ -6,7 +6,8 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchParticipants, participantSerializer } from './serializer.ts';
+import { fetchParticipants } from './loaders.ts';
+import { participantSerializer } from './serializer.ts';
 
 function isOfCustomer(ctx: Ctx, customerId: number) {
   const users = ctx.db

@@ -6,7 +6,8 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { courseUserSerializer, fetchCourseUsers } from './serializer.ts';
+import { fetchCourseUsers } from './loaders.ts';
+import { courseUserSerializer } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
 

@@ -1,10 +1,10 @@
-import { omitColumns } from '../../database/tables/columns.ts';
-import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, type Key } from '../../lists/loaders.ts';
+import type { Key } from '../../lists/loaders.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import type { Customer } from '../customers/schema.ts';
-import { customerSerializer, fetchCustomers } from '../customers/serializer.ts';
+import { fetchCustomers } from '../customers/loaders.ts';
+import { customerSerializer } from '../customers/serializer.ts';
+import { fetchCourseUsers } from './loaders.ts';
 import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';
 
 const loadCustomer: Loader<CourseUserRow, Customer | null> = async (ctx, rows, query) => {
@@ -20,14 +20,6 @@ export const courseUserSerializer = defineSerializer<CourseUserRow>()({
   toResponse: toCourseUser,
   includes: {},
 });
-
-/** All columns but the password hash. */
-export const courseUserColumns = omitColumns(courseUsers, ['passwordHash']);
-
-/** Course users by their ids. */
-export const fetchCourseUsers = batchLoader((ctx, keys) =>
-  ctx.db.select(courseUserColumns).from(courseUsers).where(keys.match(courseUsers, courseUsers.id)),
-);
 
 /** For a course user that a foreign key guarantees. */
 export const includeCourseUser = <Row extends Key>(userId: (row: Row) => number) => ({
