@@ -1,4 +1,4 @@
-import { gatheringInstructors } from '../../database/tables/coursedates.ts';
+import * as tables from '../../database/tables/coursedates.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
@@ -6,7 +6,7 @@ import { Gathering, toGathering, type GatheringRow } from './gathering-schema.ts
 
 export const gatheringSerializer = defineSerializer<GatheringRow>()({
   responseSchema: Gathering,
-  relations: { instructors: loadLinkedInstructors(gatheringInstructors, gatheringInstructors.gatheringId) },
+  relations: { instructors: loadLinkedInstructors(tables.gatheringInstructors, tables.gatheringInstructors.gatheringId) },
   toResponse: toGathering,
   includes: { location: includeLocation((row: GatheringRow) => row.locationId) },
   requiredIncludes: ['location'],

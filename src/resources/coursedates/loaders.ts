@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, or, sql, type Placeholder } from 'drizzle-orm';
 import { omitColumns } from '../../database/tables/columns.ts';
-import { bundles, courseDates } from '../../database/tables/coursedates.ts';
+import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
@@ -9,65 +9,65 @@ import { hiddenColumns } from './schema.ts';
 
 /** The deadline ends with its day in the time zone of the date. */
 export const isShownAfterDeadline = or(
-  eq(courseDates.visibleWhenPassedDeadline, true),
-  sql`${courseDates.deadlineAt} >= timezone(${courseDates.zone}, now())::date`,
+  eq(tables.courseDates.visibleWhenPassedDeadline, true),
+  sql`${tables.courseDates.deadlineAt} >= timezone(${tables.courseDates.zone}, now())::date`,
 )!;
 
 /** Course dates that the public and partners may see. */
 export const isPublicDate = and(
-  eq(courseDates.isVisible, true),
-  isNull(courseDates.deletedAt),
+  eq(tables.courseDates.isVisible, true),
+  isNull(tables.courseDates.deletedAt),
   isShownAfterDeadline,
   sql`exists (select from ${courses} where ${sameTenant(
     courses,
-    courseDates,
-    eq(courses.id, courseDates.courseId),
+    tables.courseDates,
+    eq(courses.id, tables.courseDates.courseId),
     isPublicCourse,
   )})`,
 )!;
 
 /** Dates inside another one: all own ones, of a partner's only public ones. */
 const isEmbeddable = ({ providerId }: { providerId: Placeholder }) =>
-  and(isNull(courseDates.deletedAt), or(eq(courseDates.providerId, providerId), isPublicDate));
+  and(isNull(tables.courseDates.deletedAt), or(eq(tables.courseDates.providerId, providerId), isPublicDate));
 
 const dateColumns = {
-  ...omitColumns(courseDates, hiddenColumns),
+  ...omitColumns(tables.courseDates, hiddenColumns),
   course: { title: courses.title, slug: courses.slug },
 };
-const ofCourse = sameTenant(courses, courseDates, eq(courses.id, courseDates.courseId));
+const ofCourse = sameTenant(courses, tables.courseDates, eq(courses.id, tables.courseDates.courseId));
 
 /** The children of course dates. */
 export const fetchChildren = batchLoader((ctx, keys) =>
   ctx.db
-    .select({ ...dateColumns, ownerId: sql<number>`${courseDates.parentId}`.mapWith(Number) })
-    .from(courseDates)
+    .select({ ...dateColumns, ownerId: sql<number>`${tables.courseDates.parentId}`.mapWith(Number) })
+    .from(tables.courseDates)
     .innerJoin(courses, ofCourse)
-    .where(and(keys.match(courseDates, courseDates.parentId), isEmbeddable(ctx)))
-    .orderBy(asc(courseDates.id)),
+    .where(and(keys.match(tables.courseDates, tables.courseDates.parentId), isEmbeddable(ctx)))
+    .orderBy(asc(tables.courseDates.id)),
 );
 
 /** The dates of bundles. */
 export const fetchMembers = batchLoader((ctx, keys) =>
   ctx.db
-    .select({ ...dateColumns, ownerId: sql<number>`${courseDates.bundleId}`.mapWith(Number) })
-    .from(courseDates)
+    .select({ ...dateColumns, ownerId: sql<number>`${tables.courseDates.bundleId}`.mapWith(Number) })
+    .from(tables.courseDates)
     .innerJoin(courses, ofCourse)
-    .where(and(keys.match(courseDates, courseDates.bundleId), isEmbeddable(ctx)))
-    .orderBy(asc(courseDates.id)),
+    .where(and(keys.match(tables.courseDates, tables.courseDates.bundleId), isEmbeddable(ctx)))
+    .orderBy(asc(tables.courseDates.id)),
 );
 
 export const fetchBundles = batchLoader((ctx, keys) =>
   ctx.db
-    .select({ providerId: bundles.providerId, id: bundles.id, title: bundles.title })
-    .from(bundles)
-    .where(keys.match(bundles, bundles.id)),
+    .select({ providerId: tables.bundles.providerId, id: tables.bundles.id, title: tables.bundles.title })
+    .from(tables.bundles)
+    .where(keys.match(tables.bundles, tables.bundles.id)),
 );
 
 /** Course dates by their ids, deleted ones too. */
 export const fetchCourseDates = batchLoader((ctx, keys) =>
   ctx.db
     .select(dateColumns)
-    .from(courseDates)
+    .from(tables.courseDates)
     .innerJoin(courses, ofCourse)
-    .where(keys.match(courseDates, courseDates.id)),
+    .where(keys.match(tables.courseDates, tables.courseDates.id)),
 );

@@ -1,10 +1,10 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { courseDateInstructors } from '../../database/tables/coursedates.ts';
+import * as tables from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
-import { teachingLanguages } from '../../reference/courses.ts';
-import { courseDateStatuses } from '../../reference/statuses.ts';
+import * as reference from '../../reference/courses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import type { GatheringRow } from './gathering-schema.ts';
 import { fetchGatherings } from './gathering-loaders.ts';
@@ -50,18 +50,18 @@ const includes = {
     async ({ language }) =>
       ({ teachingLanguageId: id }: CourseDateRow) => ({
         id,
-        title: teachingLanguages.get(id)?.[language] ?? '',
+        title: reference.teachingLanguages.get(id)?.[language] ?? '',
       }),
   ),
   status: relation.include(DateStatus, 'shown', async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
     id,
     idType: id,
-    title: courseDateStatuses.get(id)?.[language] ?? '',
+    title: statuses.courseDateStatuses.get(id)?.[language] ?? '',
   })),
   instructors: relation.include(
     Type.Array(EmbeddedInstructor),
     'shown',
-    loadLinkedInstructors(courseDateInstructors, courseDateInstructors.courseDateId),
+    loadLinkedInstructors(tables.courseDateInstructors, tables.courseDateInstructors.courseDateId),
   ),
   subinstances: relation.includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainSerializer, 'shown'),
   bundle: {

@@ -6,11 +6,11 @@ import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
 import { currentTime } from '../../database/tables/columns.ts';
-import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
+import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { instructors, locations, places } from '../../database/tables/places.ts';
+import * as placeTables from '../../database/tables/places.ts';
 import { allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { canceled } from '../../reference/statuses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import {
   addGatherings,
   gatheringErrors,
@@ -23,7 +23,7 @@ import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
 
-const insertCourseDate = prepareInsert(courseDates);
+const insertCourseDate = prepareInsert(tables.courseDates);
 
 /** Creates a date of an own course, by default with the capacities of its location. */
 export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseDateBody): Promise<CourseDateWritten> {
@@ -70,10 +70,10 @@ export async function updateCourseDate(
   const work = ctx.write(async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
-    const isOver = sql<boolean>`${courseDates.endsAt} <= ${currentTime}`;
+    const isOver = sql<boolean>`${tables.courseDates.endsAt} <= ${currentTime}`;
     const [before] = await tx
-      .select({ ...getTableColumns(courseDates), isOver })
-      .from(courseDates)
+      .select({ ...getTableColumns(tables.courseDates), isOver })
+      .from(tables.courseDates)
       .where(target);
     if (before === undefined) throw Problem.notFound('Course date');
     const startAt = start_at ?? before.startAt;
@@ -82,7 +82,7 @@ export async function updateCourseDate(
     await assertNoErrors(ctx, tx, { courseId, id, body, days, errors });
 
     const [after] = await tx
-      .update(courseDates)
+      .update(tables.courseDates)
       .set({
         ...toColumns(body),
         ...(await findPlaceForBody(tx, body, before.placeIsSought)),
@@ -101,8 +101,8 @@ export async function updateCourseDate(
     const date = after!;
     if (body.instructors !== undefined) {
       await tx
-        .delete(courseDateInstructors)
-        .where(tenantWhere(ctx, courseDateInstructors, eq(courseDateInstructors.courseDateId, id)));
+        .delete(tables.courseDateInstructors)
+        .where(tenantWhere(ctx, tables.courseDateInstructors, eq(tables.courseDateInstructors.courseDateId, id)));
       await addInstructors(ctx, tx, id, body.instructors ?? []);
     }
     if (date.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, date);
@@ -119,18 +119,18 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
   ctx.write(async (tx, now) => {
     await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
-    if ((await tx.$count(courseDates, target)) === 0) throw Problem.notFound('Course date');
+    if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
     const withChildren = tenantWhere(
       ctx,
-      courseDates,
-      or(eq(courseDates.id, id), eq(courseDates.parentId, id)),
+      tables.courseDates,
+      or(eq(tables.courseDates.id, id), eq(tables.courseDates.parentId, id)),
       notDeleted,
     );
-    const { numConfirmed, numOverbooked, numUnconfirmed } = courseDates;
+    const { numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
     const taken = and(withChildren, sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > 0`);
-    if ((await tx.$count(courseDates, taken)) > 0)
+    if ((await tx.$count(tables.courseDates, taken)) > 0)
       throw new Problem('invalid', 'Participants hold seats on this course date');
-    await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(withChildren);
+    await tx.update(tables.courseDates).set({ deletedAt: now, updatedAt: now }).where(withChildren);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
@@ -143,13 +143,13 @@ export function addsSeats(before: Seats, after: Seats): boolean {
   return (
     limit(after) > limit(before) ||
     after.capacityOverbook > before.capacityOverbook ||
-    (before.statusId === canceled && after.statusId !== canceled)
+    (before.statusId === statuses.canceled && after.statusId !== statuses.canceled)
   );
 }
 
-const notDeleted = isNull(courseDates.deletedAt);
+const notDeleted = isNull(tables.courseDates.deletedAt);
 const courseDateOf = (ctx: Ctx, courseId: number, id: number) =>
-  tenantWhere(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
+  tenantWhere(ctx, tables.courseDates, eq(tables.courseDates.id, id), eq(tables.courseDates.courseId, courseId), notDeleted);
 
 /** Once the days are in order, only the times of day can violate this constraint. */
 const constraints = { course_dates_order: () => Problem.invalidFields({ notValid: ['end_time_at'] }) };
@@ -173,8 +173,8 @@ async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {
   if (id === undefined) return undefined;
   const [location] = await tx
     .select()
-    .from(locations)
-    .where(tenantWhere(ctx, locations, eq(locations.id, id)));
+    .from(placeTables.locations)
+    .where(tenantWhere(ctx, placeTables.locations, eq(placeTables.locations.id, id)));
   return location;
 }
 
@@ -190,11 +190,11 @@ type Candidate = {
 /** Throws with all invalid fields at once, references to foreign items included. */
 async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, errors }: Candidate) {
   const { place_id, location_id, instructors: instructorIds, parent_id } = body;
-  const isPlace = async (placeId: number) => (await tx.$count(places, eq(places.id, placeId))) > 0;
+  const isPlace = async (placeId: number) => (await tx.$count(placeTables.places, eq(placeTables.places.id, placeId))) > 0;
   const isValid: Record<string, boolean> = {
     place_id: typeof place_id !== 'number' || (await isPlace(place_id)),
-    location_id: await allBelongToTenant(ctx, tx, locations, [location_id ?? []].flat()),
-    instructors: await allBelongToTenant(ctx, tx, instructors, instructorIds ?? []),
+    location_id: await allBelongToTenant(ctx, tx, placeTables.locations, [location_id ?? []].flat()),
+    instructors: await allBelongToTenant(ctx, tx, placeTables.instructors, instructorIds ?? []),
     parent_id: typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id)),
   };
   const unknown = Object.keys(isValid).filter((name) => !isValid[name]);
@@ -205,17 +205,17 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, erro
 
 /** A parent is another date of the same course and no child itself; its child has no children. */
 async function canBeParent(ctx: Ctx, tx: Tx, courseId: number, id: number | null, parentId: number) {
-  const date = (...conditions: (SQL | undefined)[]) => tenantWhere(ctx, courseDates, notDeleted, ...conditions);
-  const isDate = eq(courseDates.id, parentId);
-  const parent = date(isDate, eq(courseDates.courseId, courseId), isNull(courseDates.parentId));
-  if (parentId === id || (await tx.$count(courseDates, parent)) === 0) return false;
-  return id === null || (await tx.$count(courseDates, date(eq(courseDates.parentId, id)))) === 0;
+  const date = (...conditions: (SQL | undefined)[]) => tenantWhere(ctx, tables.courseDates, notDeleted, ...conditions);
+  const isDate = eq(tables.courseDates.id, parentId);
+  const parent = date(isDate, eq(tables.courseDates.courseId, courseId), isNull(tables.courseDates.parentId));
+  if (parentId === id || (await tx.$count(tables.courseDates, parent)) === 0) return false;
+  return id === null || (await tx.$count(tables.courseDates, date(eq(tables.courseDates.parentId, id)))) === 0;
 }
 
 async function addInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) {
   const { providerId } = ctx;
   const rows = [...new Set(ids)].map((instructorId) => ({ providerId, courseDateId, instructorId }));
-  if (rows.length > 0) await tx.insert(courseDateInstructors).values(rows);
+  if (rows.length > 0) await tx.insert(tables.courseDateInstructors).values(rows);
 }
 
 /** Sets the course's timestamps, which include its dates. */

@@ -15,6 +15,6 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached,
     },
-    async ({ ctx }) => toDurations(ctx.language),
+    async ({ ctx }) => toDurations(ctx),
   );
 };

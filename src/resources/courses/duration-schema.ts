@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { durationUnits } from '../../reference/durations.ts';
-import type { Language } from '../../reference/language.ts';
+import * as durations from '../../reference/durations.ts';
+import type { Ctx } from '../../core/context.ts';
 
 export type Duration = Static<typeof Duration>;
 export const Duration = Type.Object({
@@ -10,8 +10,8 @@ export const Duration = Type.Object({
   title_plural: Type.String(),
 });
 
-export const toDurations = (language: Language): Duration[] =>
-  [...durationUnits].map(([id, { code, one, many }]) => ({
+export const toDurations = ({ language }: Pick<Ctx, 'language'>): Duration[] =>
+  [...durations.units].map(([id, { code, one, many }]) => ({
     id: String(id),
     code,
     title: one[language],

@@ -1,7 +1,7 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { courses } from '../../database/tables/courses.ts';
+import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
@@ -12,9 +12,9 @@ import { fetchCourses, isPublicCourse } from './loaders.ts';
 import { courseItemSerializer, courseSerializer } from './serializer.ts';
 
 const common = {
-  table: courses,
-  scope: inScope(courses, isPublicCourse),
-  notDeleted: isNull(courses.deletedAt),
+  table: tables.courses,
+  scope: inScope(tables.courses, isPublicCourse),
+  notDeleted: isNull(tables.courses.deletedAt),
   fetch: fetchCourses,
 };
 const description_language = filter.parameter(
@@ -27,12 +27,12 @@ export const courseList = defineList({
   filters: {
     customer_id: filter.selective(
       { ...t.Id, description: 'Only the corporate courses of this customer' },
-      (customerId, ctx) => tenantWhere(ctx, courses, eq(courses.customerId, customerId)),
+      (customerId, ctx) => tenantWhere(ctx, tables.courses, eq(tables.courses.customerId, customerId)),
     ),
-    ...filter.dateRange('created_at', courses.createdAt),
-    ...filter.dateRange('updated_at', courses.updatedAt),
+    ...filter.dateRange('created_at', tables.courses.createdAt),
+    ...filter.dateRange('updated_at', tables.courses.updatedAt),
     description_language,
-    ...tagParameters(courses, courses.id, 'courses'),
+    ...tagParameters(tables.courses, tables.courses.id, 'courses'),
     ...partnerParameters,
     paginate: filter.parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },

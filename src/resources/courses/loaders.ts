@@ -3,16 +3,16 @@ import { alias } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
-import { courses, courseTranslations } from '../../database/tables/courses.ts';
+import * as tables from '../../database/tables/courses.ts';
 import { batchLoader, keysOf, type Key } from '../../lists/loaders.ts';
 import { descriptionMembers } from './schema.ts';
 
 /** Courses that the public and partners may see. */
 export const isPublicCourse = and(
-  eq(courses.isActive, true),
-  eq(courses.type, 'public'),
-  inArray(courses.publishingPlatform, ['both', 'catalog']),
-  isNull(courses.deletedAt),
+  eq(tables.courses.isActive, true),
+  eq(tables.courses.type, 'public'),
+  inArray(tables.courses.publishingPlatform, ['both', 'catalog']),
+  isNull(tables.courses.deletedAt),
 )!;
 
 const parentCategories = alias(catalog.categories, 'parent_categories');
@@ -64,33 +64,33 @@ export const fetchLabels = batchLoader((ctx, keys) =>
 
 export const fetchDescriptionLanguages = batchLoader((ctx, keys) =>
   ctx.db
-    .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
-    .from(courseTranslations)
-    .where(keys.match(courseTranslations, courseTranslations.courseId))
-    .orderBy(asc(courseTranslations.languageId)),
+    .select({ ownerId: tables.courseTranslations.courseId, languageId: tables.courseTranslations.languageId })
+    .from(tables.courseTranslations)
+    .where(keys.match(tables.courseTranslations, tables.courseTranslations.courseId))
+    .orderBy(asc(tables.courseTranslations.languageId)),
 );
 
 /** The texts of courses in one language. */
 export const fetchTranslations = (ctx: Pick<Ctx, 'db'>, rows: Key[], language: string) =>
   ctx.db
     .select()
-    .from(courseTranslations)
+    .from(tables.courseTranslations)
     .where(
       and(
-        keysOf(rows).match(courseTranslations, courseTranslations.courseId),
-        eq(courseTranslations.languageId, language),
+        keysOf(rows).match(tables.courseTranslations, tables.courseTranslations.courseId),
+        eq(tables.courseTranslations.languageId, language),
       ),
     );
 
 /** Courses by their ids, deleted ones too. */
 export const fetchCourses = batchLoader((ctx, keys) =>
-  ctx.db.select().from(courses).where(keys.match(courses, courses.id)),
+  ctx.db.select().from(tables.courses).where(keys.match(tables.courses, tables.courses.id)),
 );
 
 /** Courses by their ids, without the long texts that an embedded course leaves out. */
 export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
   ctx.db
-    .select(omitColumns(courses, Object.values(descriptionMembers)))
-    .from(courses)
-    .where(keys.match(courses, courses.id)),
+    .select(omitColumns(tables.courses, Object.values(descriptionMembers)))
+    .from(tables.courses)
+    .where(keys.match(tables.courses, tables.courses.id)),
 );

@@ -3,11 +3,10 @@ import type { Ctx } from '../../core/context.ts';
 import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
-import { durationLabel, durationUnits } from '../../reference/durations.ts';
-import type { Label } from '../../reference/language.ts';
+import * as durations from '../../reference/durations.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import { Tag } from '../tags/schema.ts';
-import type { courses } from '../../database/tables/courses.ts';
+import type * as tables from '../../database/tables/courses.ts';
 
 const text = Type.String();
 const titled = Type.Object({ id: Type.Integer(), title: text });
@@ -34,7 +33,7 @@ const Descriptions = Type.Object(
 
 export const Category = Type.Object({ id: Type.Integer(), title: text, idParent: Type.Integer(), titleParent: text });
 
-export type CourseRow = typeof courses.$inferSelect;
+export type CourseRow = typeof tables.courses.$inferSelect;
 
 export type Course = Static<typeof Course>;
 export const Course = Type.Object({
@@ -99,7 +98,7 @@ function toOwnEmbedded(
   relations: EmbeddedCourseRelations,
   { language, settings }: Ctx,
 ): EmbeddedCourse {
-  const labelled = (labels: Map<number, Label>, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
+  const labelled = (labels: typeof reference.levels, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
   return {
     id: row.id,
     title: row.title,
@@ -122,8 +121,8 @@ function toOwnEmbedded(
         ? null
         : {
             value: row.durationValue,
-            code: durationUnits.get(row.durationUnitId)!.code,
-            unit: durationLabel(row.durationUnitId, row.durationValue, language),
+            code: durations.units.get(row.durationUnitId)!.code,
+            unit: durations.unitTitle(row.durationUnitId, row.durationValue, language),
           },
     price: { value: Number(row.priceValue ?? 0), currency: row.priceCurrency, comment: row.priceComment },
     categories: relations.categories,

@@ -8,7 +8,7 @@ import { prepareInsert } from '../../database/prepared-insert.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
-import { courses, courseTranslations } from '../../database/tables/courses.ts';
+import * as tables from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
@@ -22,7 +22,7 @@ const titleRule = 'courses_active_title';
 const foreignCustomer = () => Problem.invalidFields({ notValid: ['customer_id'] });
 const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
 
-const insertCourse = prepareInsert(courses);
+const insertCourse = prepareInsert(tables.courses);
 
 /** Creates a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
@@ -51,9 +51,9 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
 
 /** A partial update, of the main product too. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
-  const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
+  const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
   const work = ctx.write(async (tx, now) => {
-    const [before] = await tx.select().from(courses).where(course);
+    const [before] = await tx.select().from(tables.courses).where(course);
     if (!before) throw Problem.notFound('Course');
     const slug = body.title === undefined ? undefined : toSlug(body.title);
     const columns = { ...toColumns(body), ...customerOf(body), slug };
@@ -74,7 +74,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
       relatedItemsUpdatedAt: hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined,
     };
     await tx
-      .update(courses)
+      .update(tables.courses)
       .set({ ...columns, customProperties, ...timestamps })
       .where(course);
     return id;
@@ -84,10 +84,10 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
 
 /** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
-  const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
+  const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(async (tx, now) => {
-    if ((await tx.$count(courses, course)) === 0) throw Problem.notFound('Course');
+    if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
     const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
     const hasParticipants = eq(courseDates.hasParticipants, true);
     if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
@@ -102,7 +102,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
     const deleted = await tx.update(courseDates).set(timestamps).where(empty).returning({ id: courseDates.id });
     const related = deleted.length > 0 ? { relatedItemsUpdatedAt: now } : {};
     await tx
-      .update(courses)
+      .update(tables.courses)
       .set({ ...timestamps, ...related })
       .where(course);
     return id;
@@ -113,8 +113,8 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
 export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
   const { providerId } = ctx;
   return ctx.write(async (tx, now) => {
-    const course = tenantWhere(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
-    if ((await tx.$count(courses, course)) === 0) throw Problem.notFound('Course');
+    const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, courseId), isNull(tables.courses.deletedAt));
+    if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
     if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)
       throw Problem.notFound('Category');
     const values = { providerId, courseId, categoryId };
@@ -124,7 +124,7 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
       return;
     }
     tx.recordAffected(courseId);
-    await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
+    await tx.update(tables.courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
     const before = and(
       eq(catalog.courseCategories.courseId, courseId),
       lt(catalog.courseCategories.categoryId, categoryId),
@@ -170,14 +170,14 @@ async function assertTitleIsFree(
   if (!isActive || !ctx.guards.equalTitle) return;
   const isEqual = tenantWhere(
     ctx,
-    courses,
-    sql`${caseFolded(courses.title)} = ${caseFolded(title)}`,
+    tables.courses,
+    sql`${caseFolded(tables.courses.title)} = ${caseFolded(title)}`,
     // Not a parameter: the predicate of the index.
-    sql`${courses.isActive}`,
-    isNull(courses.deletedAt),
-    id === undefined ? undefined : ne(courses.id, id),
+    sql`${tables.courses.isActive}`,
+    isNull(tables.courses.deletedAt),
+    id === undefined ? undefined : ne(tables.courses.id, id),
   );
-  if ((await tx.$count(courses, isEqual)) > 0) throw equalTitle();
+  if ((await tx.$count(tables.courses, isEqual)) > 0) throw equalTitle();
 }
 
 async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {
@@ -189,8 +189,8 @@ async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | u
 /** A partial update of each language sent; a translation without any text is deleted. */
 async function updateTranslations(ctx: Ctx, tx: Tx, courseId: number, translations: CourseChange['translations']) {
   if (translations === undefined) return;
-  const ofCourse = tenantWhere(ctx, courseTranslations, eq(courseTranslations.courseId, courseId));
-  const existing = await tx.select().from(courseTranslations).where(ofCourse);
+  const ofCourse = tenantWhere(ctx, tables.courseTranslations, eq(tables.courseTranslations.courseId, courseId));
+  const existing = await tx.select().from(tables.courseTranslations).where(ofCourse);
   const textsByLanguage = new Map<string, Texts>(existing.map((row) => [row.languageId, row]));
   const updated = Object.entries(translations ?? {}).map(([languageId, texts]) => ({
     ...noTexts,
@@ -198,9 +198,11 @@ async function updateTranslations(ctx: Ctx, tx: Tx, courseId: number, translatio
     ...{ providerId: ctx.providerId, courseId, languageId },
   }));
   const languages = translations === null ? [...textsByLanguage.keys()] : Object.keys(translations);
-  await tx.delete(courseTranslations).where(and(ofCourse, inArray(courseTranslations.languageId, languages)));
+  await tx
+    .delete(tables.courseTranslations)
+    .where(and(ofCourse, inArray(tables.courseTranslations.languageId, languages)));
   const nonEmpty = updated.filter((texts) => textColumns.some((column) => texts[column] !== ''));
-  if (nonEmpty.length > 0) await tx.insert(courseTranslations).values(nonEmpty);
+  if (nonEmpty.length > 0) await tx.insert(tables.courseTranslations).values(nonEmpty);
 }
 
 const textColumns = Object.values(descriptionMembers);

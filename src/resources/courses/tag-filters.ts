@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import * as catalog from '../../database/tables/catalog.ts';
-import { courses } from '../../database/tables/courses.ts';
+import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
@@ -56,9 +56,9 @@ function taggedCourses(ctx: Ctx, tagIds: number[], match: unknown) {
 async function areFrequent(ctx: Ctx, tagIds: number[], match: unknown) {
   const maxCourses = 5 * (await ctx.db.$count(sql`${taggedCourses(ctx, tagIds, match)} as tagged`));
   const someCourses = ctx.db
-    .select({ id: courses.id })
-    .from(courses)
-    .where(tenantWhere(ctx, courses))
+    .select({ id: tables.courses.id })
+    .from(tables.courses)
+    .where(tenantWhere(ctx, tables.courses))
     .limit(maxCourses + 1);
   return (await ctx.db.$count(sql`${someCourses} as some_courses`)) <= maxCourses;
 }
