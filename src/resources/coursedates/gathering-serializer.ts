@@ -6,7 +6,9 @@ import { Gathering, toGathering, type GatheringRow } from './gathering-schema.ts
 
 export const gatheringSerializer = defineSerializer<GatheringRow>()({
   responseSchema: Gathering,
-  relations: { instructors: loadLinkedInstructors(tables.gatheringInstructors, tables.gatheringInstructors.gatheringId) },
+  relations: {
+    instructors: loadLinkedInstructors(tables.gatheringInstructors, tables.gatheringInstructors.gatheringId),
+  },
   toResponse: toGathering,
   includes: { location: includeLocation((row: GatheringRow) => row.locationId) },
   requiredIncludes: ['location'],

@@ -82,7 +82,12 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
 
 /** Replaces the gatherings of a course date; those with attendance are soft-deleted. */
 export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
-  const old = tenantWhere(ctx, tables.gatherings, eq(tables.gatherings.courseDateId, date.id), isNull(tables.gatherings.deletedAt));
+  const old = tenantWhere(
+    ctx,
+    tables.gatherings,
+    eq(tables.gatherings.courseDateId, date.id),
+    isNull(tables.gatherings.deletedAt),
+  );
   const attended = sql`exists (select from ${attendances} where ${sameTenant(
     attendances,
     tables.gatherings,
@@ -102,7 +107,9 @@ export const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }
   tx
     .update(tables.gatherings)
     .set({ zone, updatedAt: now })
-    .where(tenantWhere(ctx, tables.gatherings, eq(tables.gatherings.courseDateId, id), ne(tables.gatherings.zone, zone)));
+    .where(
+      tenantWhere(ctx, tables.gatherings, eq(tables.gatherings.courseDateId, id), ne(tables.gatherings.zone, zone)),
+    );
 
 const toColumns = (gathering: Gathering) => ({
   locationId: gathering.idLocation,

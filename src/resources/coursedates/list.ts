@@ -28,8 +28,9 @@ const filters = {
   ...filter.dateRange('updated_at', tables.courseDates.updatedAt),
   ...filter.momentRange('start_date_at', tables.courseDates.startsAt),
   ...filter.momentRange('end_date_at', tables.courseDates.endsAt),
-  status_id: filter.plain(t.OneOf([...statuses.courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
-    eq(tables.courseDates.statusId, id),
+  status_id: filter.plain(
+    t.OneOf([...statuses.courseDateStatuses.keys()], { description: 'Only dates of this status' }),
+    (id) => eq(tables.courseDates.statusId, id),
   ),
   has_participants: filter.plain(
     t.Flag({
@@ -95,7 +96,10 @@ export const nextCourseDateList = defineList({
   table: tables.courseDates,
   serializer: nextCourseDateSerializer,
   scope: (tenant, scope) => and(within(tenant, scope), upcoming)!,
-  filters: { ...partnerParameters, ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses') },
+  filters: {
+    ...partnerParameters,
+    ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
+  },
   paging: { defaultLimit: 250, sinceId: false },
   order: () => ({ column: tables.courseDates.startsAt }),
   fetch: fetchCourseDates,

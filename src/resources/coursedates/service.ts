@@ -149,7 +149,13 @@ export function addsSeats(before: Seats, after: Seats): boolean {
 
 const notDeleted = isNull(tables.courseDates.deletedAt);
 const courseDateOf = (ctx: Ctx, courseId: number, id: number) =>
-  tenantWhere(ctx, tables.courseDates, eq(tables.courseDates.id, id), eq(tables.courseDates.courseId, courseId), notDeleted);
+  tenantWhere(
+    ctx,
+    tables.courseDates,
+    eq(tables.courseDates.id, id),
+    eq(tables.courseDates.courseId, courseId),
+    notDeleted,
+  );
 
 /** Once the days are in order, only the times of day can violate this constraint. */
 const constraints = { course_dates_order: () => Problem.invalidFields({ notValid: ['end_time_at'] }) };
@@ -190,7 +196,8 @@ type Candidate = {
 /** Throws with all invalid fields at once, references to foreign items included. */
 async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, errors }: Candidate) {
   const { place_id, location_id, instructors: instructorIds, parent_id } = body;
-  const isPlace = async (placeId: number) => (await tx.$count(placeTables.places, eq(placeTables.places.id, placeId))) > 0;
+  const isPlace = async (placeId: number) =>
+    (await tx.$count(placeTables.places, eq(placeTables.places.id, placeId))) > 0;
   const isValid: Record<string, boolean> = {
     place_id: typeof place_id !== 'number' || (await isPlace(place_id)),
     location_id: await allBelongToTenant(ctx, tx, placeTables.locations, [location_id ?? []].flat()),
