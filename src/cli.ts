@@ -7,7 +7,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { exchangeCommands } from './commands/import-export.ts';
 import { mailCommands } from './commands/mail.ts';
 import { readConfig } from './config.ts';
-import { dateTimeOrNull } from './lib/timestamps.ts';
+import { formatTimestamp } from './lib/timestamps.ts';
 import { Problem } from './core/errors.ts';
 import { migrateDatabase } from './database/migrate.ts';
 import { describeError } from './runtime/describe-error.ts';
@@ -89,8 +89,8 @@ command(provider, 'list', 'List all providers by id').action((options: Options) 
     const providers = await listProviders(database);
     const rows = providers.map((row) => ({
       ...row,
-      created_at: dateTimeOrNull(row.created_at),
-      closed_at: dateTimeOrNull(row.closed_at),
+      created_at: formatTimestamp(row.created_at),
+      closed_at: formatTimestamp(row.closed_at),
     }));
     return { json: rows, text: table(rows, 'No providers yet') };
   }),
@@ -136,10 +136,10 @@ command(key, 'list', "List a provider's API keys without their secrets")
     run(options, async ({ getCtx }) => {
       const rows = (await listKeys(await getCtx(options.provider))).map((row) => ({
         ...row,
-        created_at: dateTimeOrNull(row.created_at),
-        expires_at: dateTimeOrNull(row.expires_at),
-        revoked_at: dateTimeOrNull(row.revoked_at),
-        last_used_at: dateTimeOrNull(row.last_used_at),
+        created_at: formatTimestamp(row.created_at),
+        expires_at: formatTimestamp(row.expires_at),
+        revoked_at: formatTimestamp(row.revoked_at),
+        last_used_at: formatTimestamp(row.last_used_at),
       }));
       return { json: rows, text: table(rows, 'No keys') };
     }),

@@ -1,4 +1,4 @@
-import { dateTimeOrNull } from '../lib/timestamps.ts';
+import { formatTimestamp } from '../lib/timestamps.ts';
 import type { Database } from '../database/client.ts';
 import { execute, type Queryable } from '../database/statements.ts';
 import { clearEntries, listEntries } from './sql.ts';
@@ -23,7 +23,7 @@ const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 /** Newest first; a `since` without offset is in the service's time zone. */
 export async function listAuditEntries(database: Database, { providerId, since, limit }: AuditSelection) {
   const rows = await execute<AuditEntry>(toQueryable(database), listEntries, [providerId, since, limit]);
-  return rows.map((row) => ({ ...row, at: dateTimeOrNull(row.at)! }));
+  return rows.map((row) => ({ ...row, at: formatTimestamp(row.at) }));
 }
 
 const batchSize = 1_000;

@@ -1,3 +1,5 @@
+import { classifyError } from '../database/errors.ts';
+
 const statuses = {
   invalid: 400,
   unauthenticated: 401,
@@ -28,6 +30,8 @@ type Details = {
   cause?: unknown;
 };
 
+type InvalidFields = { missing?: string[]; notValid?: string[] };
+
 /** An expected error. Services throw it; each interface formats it. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
@@ -49,18 +53,41 @@ export class Problem extends Error {
   get status(): ProblemStatus {
     return statuses[this.kind];
   }
+
+  static notFound(item: string) {
+    return new Problem('not_found', `${item} not found`);
+  }
+
+  /**
+   * Lists fields in one message, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. With
+   * `order`, the names of the fields, they and the members of lists in them are sorted.
+   */
+  static invalidFields({ missing = [], notValid = [] }: InvalidFields, order?: string[]) {
+    const sort = (paths: string[]) => (order === undefined ? paths : sortByField(paths, order));
+    const details = { missing: sort(missing), notValid: sort(notValid) };
+    const sentences = [
+      ...(details.missing.length > 0 ? [`Missing field(s): ${details.missing.join(',')}`] : []),
+      ...(details.notValid.length > 0 ? [`Field(s) not valid: ${details.notValid.join(',')}`] : []),
+    ];
+    return new Problem('invalid', sentences.join('. '), details);
+  }
+
+  /** Replaces a constraint violation by the problem registered under the constraint's name. */
+  static async mapConstraints<T>(problems: Record<string, () => Problem>, work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      const failure = classifyError(error);
+      const toProblem = failure?.kind === 'rule' ? problems[failure.constraint] : undefined;
+      throw toProblem ? toProblem() : error;
+    }
+  }
+
+  static unavailable(message: string, cause?: unknown) {
+    return new Problem('unavailable', message, { retryAfter: 1, cause });
+  }
 }
 
-/** Lists fields in one message, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. */
-export function invalidFields({ missing = [], notValid = [] }: { missing?: string[]; notValid?: string[] }) {
-  const sentences = [
-    ...(missing.length > 0 ? [`Missing field(s): ${missing.join(',')}`] : []),
-    ...(notValid.length > 0 ? [`Field(s) not valid: ${notValid.join(',')}`] : []),
-  ];
-  return new Problem('invalid', sentences.join('. '), { missing, notValid });
-}
-
-export const notFound = (item: string) => new Problem('not_found', `${item} not found`);
-
-export const unavailable = (message: string, cause?: unknown) =>
-  new Problem('unavailable', message, { retryAfter: 1, cause });
+/** Sorts paths such as `gatherings[2].date` by their field; drops duplicates and fields outside `order`. */
+const sortByField = (paths: string[], order: string[]) =>
+  order.flatMap((field) => [...new Set(paths)].filter((path) => path.split(/[.[]/)[0] === field));

@@ -6,22 +6,31 @@ export type AuditContext = { actor: Actor; actorId: number | null; action: strin
 
 /** A transaction's share of its audit entry. */
 export type AffectedItems = { changed: boolean; itemIds: number[] };
-type AuditedTx = { affected: AffectedItems };
+/** The members of a transaction that make its audit entry. */
+export type Audited = {
+  affected: AffectedItems;
+  /** Adds an item that the route does not name to the audit entry. Returns its id. */
+  recordAffected(itemId: number): number;
+  /** Makes the transaction roll back, without an audit entry, once its work returns. Returns `result`. */
+  rollbackNoChange(): void;
+  rollbackNoChange<T>(result: T): T;
+};
 /** A provider id of null stands for shared data; `at` is the transaction's timestamp. */
 type Change = AffectedItems & { providerIds: (number | null)[]; at: string };
 
-/** Makes the transaction roll back, without an audit entry, once its work returns. Returns `result`. */
-export function rollbackNoChange(tx: AuditedTx): void;
-export function rollbackNoChange<T>(tx: AuditedTx, result: T): T;
-export function rollbackNoChange<T>({ affected }: AuditedTx, result?: T): T | undefined {
-  affected.changed = false;
-  return result;
-}
-
-/** Adds an item that the route does not name to the audit entry. Returns its id. */
-export function recordAffected({ affected }: AuditedTx, itemId: number): number {
-  affected.itemIds.push(itemId);
-  return itemId;
+export function createAudited(): Audited {
+  const affected: AffectedItems = { changed: true, itemIds: [] };
+  return {
+    affected,
+    recordAffected(itemId) {
+      affected.itemIds.push(itemId);
+      return itemId;
+    },
+    rollbackNoChange<T>(result?: T) {
+      affected.changed = false;
+      return result as T;
+    },
+  };
 }
 
 const insertEntries = {

@@ -10,8 +10,6 @@ export const hashedName = (prefix: string, text: string) =>
 
 /** Parameter types that the driver serializes without failing, so a pipelined statement is never skipped. */
 export type ParameterValue = string | number | boolean | null | undefined;
-/** A statement with its parameters. */
-export type BoundStatement = Statement & { values: ParameterValue[] };
 
 /** A transaction, or a pool. */
 export type Queryable = { $client: Pick<Pool, 'query'> };

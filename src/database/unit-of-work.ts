@@ -1,6 +1,6 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
-import type { AffectedItems, AuditLog } from './audit-log.ts';
+import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
 import { classifyError } from './errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import { queryBuilder } from './query-builder/index.ts';
@@ -18,7 +18,7 @@ import { commit, rollback, runTransaction } from './transaction.ts';
  */
 
 /** An open transaction that holds its lock. */
-export type Tx = NodePgDatabase & { $client: PoolClient; affected: AffectedItems };
+export type Tx = NodePgDatabase & { $client: PoolClient } & Audited;
 /** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. May run again. */
 type Work<T> = (tx: Tx, now: string) => Promise<T>;
 
@@ -146,5 +146,5 @@ function toTx(client: PoolClient): Tx {
   const builder = builders.get(client) ?? queryBuilder.on(client);
   builders.set(client, builder);
   const tx = Object.create(builder) as NodePgDatabase;
-  return Object.assign(tx, { $client: client, affected: { changed: true, itemIds: [] } });
+  return Object.assign(tx, { $client: client }, createAudited());
 }

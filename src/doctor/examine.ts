@@ -1,5 +1,4 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
-import { rollbackNoChange } from '../database/audit-log.ts';
 import type { Database, Reader, Tx } from '../database/client.ts';
 import { selectPageKeys } from '../lists/paging/range-scan.ts';
 import { type Key } from '../lists/loaders.ts';
@@ -95,7 +94,7 @@ const repair = (database: Database, check: Check, providerId: number, ids: numbe
     const recounted = await recount(tx, check, condition, ids.length);
     const different = recounted.filter((item) => toDifferences(check, item).length > 0);
     if (different.length > 0) await storeCounts(tx, now, check, different);
-    else rollbackNoChange(tx);
+    else tx.rollbackNoChange();
   });
 
 /** Also sets `updated_at`, since clients see the counters. */

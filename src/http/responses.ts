@@ -1,7 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import * as t from '../schema/types.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Nullable } from '../schema/types.ts';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../lib/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
@@ -10,7 +9,6 @@ import { getListSerializer } from './list-serializer.ts';
 const ProblemBody = t.NamedObject('Error', { error: Type.String() });
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
 
-/** Errors of the booking endpoints: every error with its code. */
 const FaultsBody = t.NamedObject('BookingError', {
   successful: Type.Boolean({ examples: [false] }),
   errors: Type.Array(
@@ -21,52 +19,56 @@ const FaultsBody = t.NamedObject('BookingError', {
   ),
   error: Type.String({ description: 'The first message' }),
 });
-export const bookingErrorResponses = { '4xx': FaultsBody, '5xx': FaultsBody };
-
-export const okResponses = <S extends TSchema>(view: S) => ({ 200: view, ...problems });
-export const createdResponses = <S extends TSchema>(view: S) => ({ 201: view, ...problems });
 
 const Pagination = t.NamedObject('Pagination', {
   total_items: Type.Integer(),
   per_page: Type.Integer(),
   current_page: Type.Integer(),
   total_pages: Type.Integer(),
-  previous_page: Nullable(Type.Integer()),
-  next_page: Nullable(Type.Integer()),
+  previous_page: t.Nullable(Type.Integer()),
+  next_page: t.Nullable(Type.Integer()),
 });
-export const Envelope = <S extends TSchema>(item: S) =>
-  Type.Object({ pagination: Pagination, items: Type.Array(item) });
+const envelope = <S extends TSchema>(item: S) => Type.Object({ pagination: Pagination, items: Type.Array(item) });
 
-/** A list or its envelope, distinguished by type: a union would make the serializer validate every item. */
-export const ListOrEnvelope = <S extends TSchema>(item: S) => {
-  const envelope = Envelope(item);
-  return Type.Unsafe<Static<S>[] | Static<typeof envelope>>({
+const listOrEnvelope = <S extends TSchema>(item: S) => {
+  const { properties, required } = envelope(item);
+  return Type.Unsafe<Static<S>[] | Static<ReturnType<typeof envelope<S>>>>({
     type: ['array', 'object'],
     items: item,
-    properties: envelope.properties,
-    required: envelope.required,
+    properties,
+    required,
   });
 };
 
-/** Sends a page as a list, with `Link: <…>; rel="next"` while there are more items, and the sync cursor. */
-export async function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): Promise<T[]> {
+/** Response schemas of a route, by status. */
+export const responses = {
+  ok: <S extends TSchema>(view: S) => ({ 200: view, ...problems }),
+  created: <S extends TSchema>(view: S) => ({ 201: view, ...problems }),
+  /** Errors of the booking endpoints: every error with its code. */
+  bookingErrors: { '4xx': FaultsBody, '5xx': FaultsBody },
+  /** A page with its total. */
+  envelope,
+  /** A list or its envelope, distinguished by type: a union would make the serializer validate every item. */
+  listOrEnvelope,
+};
+
+async function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): Promise<T[]> {
   setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
   if (fitting.isTruncated) setTruncatedHeader(reply, fitting);
   if (fitting.hasMore) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
-  return send(reply, writer.around([], written)) as T[];
+  return sendBytes(reply, writer.around([], written)) as T[];
 }
 
-/** Sends a page with its total in the envelope. */
-export async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
+async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
   setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
   if (fitting.isTruncated) {
     setTruncatedHeader(reply, fitting);
     reply.header('link', `<${nextByPage(request, fitting)}>; rel="next"`);
   }
-  const envelope = toEnvelope(fitting, fitting.total ?? 0);
-  return send(reply, writer.around(envelope, written)) as typeof envelope;
+  const body = toEnvelope(fitting, fitting.total ?? 0);
+  return sendBytes(reply, writer.around(body, written)) as typeof body;
 }
 
 /** Serializes the items that fit into a response; a page by number ends where a smaller page size can continue. */
@@ -88,7 +90,7 @@ async function fit<T>(reply: FastifyReply, page: Page<T>) {
 const largeFrom = 1_000_000;
 
 /** Typed as the serialized value. */
-function send(reply: FastifyReply, bytes: Buffer): unknown {
+function sendBytes(reply: FastifyReply, bytes: Buffer): unknown {
   reply.type('application/json; charset=utf-8');
   // A short text leaves in one write with its headers.
   return bytes.length < 8_192 ? bytes.toString() : bytes;
@@ -152,3 +154,11 @@ function addressWith({ url, ctx }: FastifyRequest, changed: Record<string, numbe
   for (const [name, value] of Object.entries(changed)) searchParams.set(name, String(value));
   return `${ctx.settings.publicUrl}${pathname}?${searchParams.toString()}`;
 }
+
+/** Sends a page of a list, serialized. */
+export const send = {
+  /** As a list, with `Link: <…>; rel="next"` while there are more items, and the sync cursor. */
+  items: sendItems,
+  /** With its total in the envelope. */
+  envelope: sendEnvelope,
+};

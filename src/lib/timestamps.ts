@@ -18,7 +18,7 @@ export function parseTimestamp(text: string): string | undefined {
   return `${year}-${month}-${day} ${hour}:${minute}:${second}${fraction ? `.${fraction.slice(0, 6)}` : ''}${zone}`;
 }
 
-/** As `readMoment`, limited so that the year is within 1 to 9999 in every time zone. */
+/** As `parseTimestamp`, limited so that the year is within 1 to 9999 in every time zone. */
 export function parseStoredTimestamp(text: string): string | undefined {
   const moment = parseTimestamp(text);
   return moment !== undefined && moment >= '0001-01-03' && moment < '9999-12-30' ? moment : undefined;
@@ -65,18 +65,21 @@ function readOffset(input: string): string | undefined {
  * Formats PostgreSQL's `2026-07-01 09:00:00.123456+02` as `2026-07-01T09:00:00+02:00`. The session's time zone has
  * already been applied.
  */
-export function formatTimestamp(stored: string): string {
+export function formatTimestamp(stored: string): string;
+export function formatTimestamp(stored: string | null): string | null;
+export function formatTimestamp(stored: string | null) {
+  if (stored === null) return null;
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${getOffset(stored)}`;
 }
 
-export const dateTimeOrNull = (stored: string | null) => (stored === null ? null : formatTimestamp(stored));
-
 /** `yyyy-mm-dd hh:mm:ss`, the format of admin users, instructors and vouchers. */
-export const plainDateTime = (stored: string) => stored.slice(0, 19);
+export function formatPlainTimestamp(stored: string): string;
+export function formatPlainTimestamp(stored: string | null): string | null;
+export function formatPlainTimestamp(stored: string | null) {
+  return stored?.slice(0, 19) ?? null;
+}
 
-export const plainDateTimeOrNull = (stored: string | null) => (stored === null ? null : plainDateTime(stored));
-
-/** As `dateTime`, with the fraction, for clients that sync from this time. */
+/** As `formatTimestamp`, with the fraction, for clients that sync from this time. */
 export function formatExactTimestamp(stored: string): string {
   const fraction = /\.\d+/.exec(stored)?.[0] ?? '';
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${fraction}${getOffset(stored)}`;

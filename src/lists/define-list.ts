@@ -70,7 +70,7 @@ export function defineList<
   }
 
   const ItemQuery = Type.Unsafe<ItemQuery>(Type.Object(parameters));
-  return { Query, ItemQuery, itemParameters: parameters, View: serializer.schema, page, byId };
+  return { Query, ItemQuery, itemParameters: parameters, View: serializer.schema, page, byId, exists: finder.exists };
 }
 
 function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(

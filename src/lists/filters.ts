@@ -14,7 +14,6 @@ export type Filter<S extends TSchema = TSchema> = {
     query: Record<string, unknown>,
     hasSelective: boolean,
   ): SQL | undefined | Promise<SQL>;
-  /** A constant predicate for each of a few values, the same for every tenant: a prepared statement for each. */
   isConstant?: true;
   /** True for a value that few rows match, by an index of their own. */
   isSelective?(value: Static<S>): boolean;
@@ -25,22 +24,24 @@ export type Filter<S extends TSchema = TSchema> = {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table of filters over different schemas
 export type Filters = Record<string, Filter<any>>;
 
-export const filter = <S extends TSchema>(schema: S, where: Filter<S>['where']): Filter<S> => ({ schema, where });
+const plain = <S extends TSchema>(schema: S, where: Filter<S>['where']): Filter<S> => ({ schema, where });
 
-/** A filter that few rows match, such as course dates by their course; for all values unless `isSelective` is given. */
-export const selectiveFilter = <S extends TSchema>(
+const constant = <S extends TSchema>(schema: S, where: Filter<S>['where']): Filter<S> => ({
+  ...plain(schema, where),
+  isConstant: true,
+});
+
+const selective = <S extends TSchema>(
   schema: S,
   where: Filter<S>['where'],
   isSelective: (value: Static<S>) => boolean = () => true,
-): Filter<S> => ({ ...filter(schema, where), isSelective });
+): Filter<S> => ({ ...plain(schema, where), isSelective });
 
-/** A parameter without a condition of its own, which a service, a loader or another filter reads. */
-export const parameter = <S extends TSchema>(schema: S) => filter(schema, () => undefined);
+const parameter = <S extends TSchema>(schema: S) => plain(schema, () => undefined);
 
 const written = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
 
-/** `<name>_min` is inclusive and `<name>_max` exclusive, so that windows tile. */
-export const dateRange = <N extends string>(name: N, column: PgColumn) =>
+const dateRange = <N extends string>(name: N, column: PgColumn) =>
   range(
     name,
     column,
@@ -49,8 +50,7 @@ export const dateRange = <N extends string>(name: N, column: PgColumn) =>
     (value) => sql`${column} < ${value}::timestamptz`,
   );
 
-/** `dateRange` whose bounds may also be `now`. */
-export const momentRange = <N extends string>(name: N, column: PgColumn) => {
+const momentRange = <N extends string>(name: N, column: PgColumn) => {
   const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
   return range(
     name,
@@ -70,7 +70,23 @@ const range = <N extends string>(
 ) => {
   const also = word === NowOrMoment ? '`now`, ' : '';
   return {
-    [`${name}_min`]: { ...filter(word({ description: `At or after: ${also}${written}` }), atOrAfter), range: column },
-    [`${name}_max`]: { ...filter(word({ description: `Before: ${also}${written}` }), before), range: column },
+    [`${name}_min`]: { ...plain(word({ description: `At or after: ${also}${written}` }), atOrAfter), range: column },
+    [`${name}_max`]: { ...plain(word({ description: `Before: ${also}${written}` }), before), range: column },
   } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
+};
+
+/** The kinds of filters that a list declares. */
+export const filter = {
+  /** A condition on each row. */
+  plain,
+  /** A constant predicate for each of a few values, the same for every tenant: a prepared statement for each. */
+  constant,
+  /** A filter that few rows match, such as course dates by their course; for all values unless `isSelective` is given. */
+  selective,
+  /** `<name>_min` is inclusive and `<name>_max` exclusive, so that windows tile. */
+  dateRange,
+  /** `dateRange` whose bounds may also be `now`. */
+  momentRange,
+  /** A parameter without a condition of its own, which a service, a loader or another filter reads. */
+  parameter,
 };

@@ -3,7 +3,7 @@ import type { Filters } from './filters.ts';
 import type { ListQuery, Paging } from './list-query.ts';
 import type { Key } from './loaders.ts';
 import type { FoundPage, PageSource } from './paging/find-page.ts';
-import type { Serializer } from './serializer.ts';
+import type { Serializer } from './relations.ts';
 
 export type Page<T> = {
   items: T[];

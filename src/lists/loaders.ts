@@ -20,11 +20,13 @@ export type LoaderContext = Pick<Ctx, 'db' | 'providerId' | 'budget'>;
 /** A prepared statement is the same for every provider, so it is built without one. */
 type StatementContext = Pick<Ctx, 'db'>;
 
-type KeyPredicate = { ofProvider(column: PgColumn): SQL; ofId(column: PgColumn): SQL };
-
-/** Limits a table to the rows that belong to a page's rows. */
-export const matchesKeys = (provider: PgColumn, id: PgColumn, predicate: KeyPredicate): SQL =>
-  and(predicate.ofProvider(provider), predicate.ofId(id))!;
+/** Limits a statement to a key set. */
+type KeyPredicate = {
+  /** Limits a table to the rows that belong to a page's rows by a column of their ids. */
+  match(table: { providerId: PgColumn }, id: PgColumn): SQL;
+  /** Limits rows that all providers share. */
+  matchShared(id: PgColumn): SQL;
+};
 
 /** A parameter in a subselect: PostgreSQL then keeps the generic plan, since it does not see the value. */
 export const opaqueParam = (value: unknown, type: 'bigint' | 'bigint[]'): SQL =>
@@ -32,19 +34,24 @@ export const opaqueParam = (value: unknown, type: 'bigint' | 'bigint[]'): SQL =>
 
 /** The parameter of a key set; the cast keeps `any` from reading the subselect as a list of rows. */
 const idsParam = (ids: unknown) => sql`${opaqueParam(ids, 'bigint[]')}::bigint[]`;
-const predicateOf = (providerIds: unknown, ids: unknown): KeyPredicate => ({
-  ofProvider: (column) => equalsAnyTenant(column, idsParam(providerIds)),
-  ofId: (column) => sql`${column} = any(${idsParam(ids)})`,
+const toPredicate = (providerIds: unknown, matchShared: (id: PgColumn) => SQL): KeyPredicate => ({
+  match: (table, id) => and(equalsAnyTenant(table.providerId, idsParam(providerIds)), matchShared(id))!,
+  matchShared,
 });
+const equalsAny = (ids: unknown) => (column: PgColumn) => sql`${column} = any(${idsParam(ids)})`;
 
-/** Limits to these keys in a statement that is not prepared. */
-export const keyPredicate = ({ providerIds, ids }: Keys): KeyPredicate => predicateOf(providerIds, ids);
+/** Limits a statement that is not prepared to the rows of a page. */
+export function keysOf(rows: Key[]): KeyPredicate {
+  const { providerIds, ids } = toKeySet(rows);
+  return toPredicate(providerIds, equalsAny(ids));
+}
 
 type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
 type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found> };
 
 const tenantParam = sql.placeholder('tenantParam');
-const byPlaceholders = predicateOf(sql.placeholder('providerIds'), sql.placeholder('ids'));
+const providerIdsParam = sql.placeholder('providerIds');
+const byPlaceholders = toPredicate(providerIdsParam, equalsAny(sql.placeholder('ids')));
 
 /** Loads rows by their keys. */
 export type BatchLoader<Found> = {
@@ -92,10 +99,7 @@ export function batchLoader<Found>(
   const loadFromSubquery: BatchLoader<Found>['loadFromSubquery'] = () => {
     const query = prepare();
     return (context, statementKey, ids, values) => {
-      const predicate = (): KeyPredicate => ({
-        ...byPlaceholders,
-        ofId: (id) => sql`${id} = any(array(${ids(tenantParam)}))`,
-      });
+      const predicate = () => toPredicate(providerIdsParam, (id) => sql`${id} = any(array(${ids(tenantParam)}))`);
       const { providerId } = context;
       return query(context, statementKey, predicate, {
         ...values,

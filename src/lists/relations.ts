@@ -1,5 +1,6 @@
-import type { Static, TSchema } from '@sinclair/typebox';
+import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
+import { Nullable } from '../schema/types.ts';
 import { toKeySet, type Key, type Keys } from './loaders.ts';
 
 /** Validated parameters of a request. */
@@ -27,12 +28,23 @@ export type Include<Row, S extends TSchema = TSchema> = {
 export type ForPartners = 'shown' | 'unset';
 export type Includes<Row> = Record<string, Include<Row>>;
 
-/** An include without nested paths. */
-export const include = <Row, S extends TSchema>(
+const include = <Row, S extends TSchema>(
   schema: S,
   forPartners: ForPartners,
   load: Loader<Row, Static<S>>,
 ): Include<Row, S> => ({ schema, names: [], forPartners, load });
+
+/** Turns rows of a resource into response items: in a list, alone, or embedded in another resource. */
+export type Serializer<Row, V extends TObject = TObject> = {
+  /** The item with every include. */
+  schema: V;
+  /** Paths that `include[]` accepts. */
+  names: string[];
+  /** Items of the rows, in their order, with one query for each relation. */
+  embed(ctx: Ctx, rows: Row[], query: Query, requested: string[]): Promise<Static<V>[]>;
+};
+
+type Fetch<Found> = (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>;
 
 /** Groups values by their owner, in their order. */
 export function grouped<Found, T>(
@@ -49,10 +61,9 @@ export function grouped<Found, T>(
   return groups;
 }
 
-/** The rows of another table that have this item as `ownerId`, in their order. */
-export const hasMany =
+const hasMany =
   <Found extends { ownerId: number }, T>(
-    fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
+    fetch: Fetch<Found>,
     toResponse: (found: Found, ctx: Ctx) => T,
   ): Loader<Key, T[]> =>
   async (ctx, rows) => {
@@ -64,35 +75,89 @@ export const hasMany =
     return (row) => groups.get(row.id) ?? [];
   };
 
-/** The row of another table that this item references. */
-export const belongsTo =
+const belongsTo =
   <Row extends Key, Found extends { id: number }, T>(
     reference: (row: Row) => number | null,
-    fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
+    fetch: Fetch<Found>,
     toResponse: (found: Found, ctx: Ctx) => T,
   ): Loader<Row, T | null> =>
   async (ctx, rows) => {
-    const found = new Map((await fetchNamed(ctx, rows, reference, fetch)).map((row) => [row.id, toResponse(row, ctx)]));
+    const found = new Map(
+      (await fetchReferenced(ctx, rows, reference, fetch)).map((row) => [row.id, toResponse(row, ctx)]),
+    );
     return (row) => found.get(reference(row) ?? 0) ?? null;
   };
 
-/** A relation that a foreign key guarantees. */
-export const required =
+const required =
   <Row, T>(load: Loader<Row, T | null>): Loader<Row, T> =>
   async (ctx, rows, query) => {
     const of = await load(ctx, rows, query);
     return (row) => of(row)!;
   };
 
-/** Loads each referenced row once; without references no query is sent. */
-export async function fetchNamed<Row extends Key, Found>(
+async function fetchReferenced<Row extends Key, Found>(
   ctx: Ctx,
   rows: Row[],
   reference: (row: Row) => number | null,
-  fetch: (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>,
+  fetch: Fetch<Found>,
 ): Promise<Found[]> {
   const referencing = rows.filter((row) => reference(row) !== null);
   if (referencing.length === 0) return [];
   const ids = [...new Set(referencing.map((row) => reference(row)!))];
   return fetch(ctx, { providerIds: toKeySet(referencing).providerIds, ids });
 }
+
+const includeOne = <Row extends Key, Found extends Key>(
+  reference: (row: Row) => number | null,
+  fetch: Fetch<Found>,
+  serializer: Serializer<Found>,
+  forPartners: ForPartners,
+): Include<Row> => ({
+  schema: Nullable(serializer.schema),
+  forPartners,
+  names: serializer.names,
+  async load(ctx, rows, query, nested) {
+    const found = await fetchReferenced(ctx, rows, reference, fetch);
+    const items = await serializer.embed(ctx, found, query, nested);
+    const byId = new Map(found.map((one, n) => [one.id, items[n]]));
+    return (row) => byId.get(reference(row) ?? 0) ?? null;
+  },
+});
+
+const includeMany = <Found extends Key & { ownerId: number }>(
+  fetch: Fetch<Found>,
+  serializer: Serializer<Found>,
+  forPartners: ForPartners,
+): Include<Key> => ({
+  forPartners,
+  schema: Type.Array(serializer.schema),
+  names: serializer.names,
+  async load(ctx, rows, query, nested) {
+    const found = await fetch(ctx, toKeySet(rows));
+    const items = await serializer.embed(ctx, found, query, nested);
+    const groups = grouped(
+      found,
+      (one) => one.ownerId,
+      (_, n) => items[n],
+    );
+    return (row) => groups.get(row.id) ?? [];
+  },
+});
+
+/** The kinds of relations that a serializer declares: loaders of values, and includes. */
+export const relation = {
+  /** The rows of another table that have this item as `ownerId`, in their order. */
+  hasMany,
+  /** The row of another table that this item references. */
+  belongsTo,
+  /** A relation that a foreign key guarantees. */
+  required,
+  /** Loads each referenced row once; without references no query is sent. */
+  fetchReferenced,
+  /** An include without nested paths. */
+  include,
+  /** Embeds the item of another resource that a row references; null without one. */
+  includeOne,
+  /** Embeds the items of another resource that have the row as `ownerId`. */
+  includeMany,
+};

@@ -1,28 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
-import { componentName, Nullable, withNameOf } from '../schema/types.ts';
-import { toKeySet, type Key, type Keys } from './loaders.ts';
-import {
-  fetchNamed,
-  grouped,
-  type ForPartners,
-  type Include,
-  type Includes,
-  type Loaded,
-  type Relations,
-  type Query,
-} from './relations.ts';
-
-/** Turns rows of a resource into response items: in a list, alone, or embedded in another resource. */
-export type Serializer<Row, V extends TObject = TObject> = {
-  /** The item with every include. */
-  schema: V;
-  /** Paths that `include[]` accepts. */
-  names: string[];
-  /** Items of the rows, in their order, with one query for each relation. */
-  embed(ctx: Ctx, rows: Row[], query: Query, requested: string[]): Promise<Static<V>[]>;
-};
+import { withNameOf } from '../schema/types.ts';
+import type { Key } from './loaders.ts';
+import type { Include, Includes, Loaded, Query, Relations, Serializer } from './relations.ts';
 
 /** So many items are built in a few milliseconds; then the event loop is free. */
 const itemsAtOnce = 2_000;
@@ -35,8 +16,10 @@ export const defineSerializer =
     relations: L;
     toResponse(row: Row, relations: Loaded<L>, ctx: Ctx): Static<V>;
     includes: Includes<Row>;
+    /** Includes that every item has, and that `include[]` does not accept. */
+    requiredIncludes?: string[];
   }): Serializer<Row, V> => {
-    const { relations, includes } = spec;
+    const { relations, includes, requiredIncludes = [] } = spec;
     const schemas = Object.entries(includes).map(([name, { schema }]) => [name, Type.Optional(schema)] as const);
     const names = Object.entries(includes).flatMap(([name, below]) => [
       name,
@@ -70,14 +53,12 @@ export const defineSerializer =
       return items;
     }
 
-    return {
-      schema: withNameOf(
-        spec.responseSchema,
-        Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as TObject as V,
-      ),
-      names,
-      embed,
-    };
+    const schema = withNameOf(
+      spec.responseSchema,
+      Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as TObject as V,
+    );
+    const serializer = { schema, names, embed };
+    return requiredIncludes.length === 0 ? serializer : withRequiredIncludes(requiredIncludes, serializer);
   };
 
 const unsetIncludes = ({ schema }: Include<never>) => (schema['type'] === 'array' ? [] : null);
@@ -95,57 +76,11 @@ function groupByFirst(requested: string[]) {
 }
 
 /** Makes includes required members, which `include[]` no longer accepts by themselves. */
-export const withRequiredIncludes = <Row, V extends TObject>(
+const withRequiredIncludes = <Row, V extends TObject>(
   members: string[],
   serializer: Serializer<Row, V>,
-  name?: string,
 ): Serializer<Row, V> => ({
-  schema: {
-    ...serializer.schema,
-    ...(name === undefined ? {} : { [componentName]: name }),
-    required: [...(serializer.schema.required ?? []), ...members],
-  },
+  schema: { ...serializer.schema, required: [...(serializer.schema.required ?? []), ...members] },
   names: serializer.names.filter((name) => !members.includes(name)),
   embed: (ctx, rows, query, requested) => serializer.embed(ctx, rows, query, [...members, ...requested]),
-});
-
-type Fetch<Found> = (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>;
-
-/** Embeds the item of another resource that a row references; null without one. */
-export const includeOne = <Row extends Key, Found extends Key>(
-  reference: (row: Row) => number | null,
-  fetch: Fetch<Found>,
-  serializer: Serializer<Found>,
-  forPartners: ForPartners,
-): Include<Row> => ({
-  schema: Nullable(serializer.schema),
-  forPartners,
-  names: serializer.names,
-  async load(ctx, rows, query, nested) {
-    const found = await fetchNamed(ctx, rows, reference, fetch);
-    const items = await serializer.embed(ctx, found, query, nested);
-    const byId = new Map(found.map((one, n) => [one.id, items[n]]));
-    return (row) => byId.get(reference(row) ?? 0) ?? null;
-  },
-});
-
-/** Embeds the items of another resource that have the row as `ownerId`. */
-export const includeMany = <Found extends Key & { ownerId: number }>(
-  fetch: Fetch<Found>,
-  serializer: Serializer<Found>,
-  forPartners: ForPartners,
-): Include<Key> => ({
-  forPartners,
-  schema: Type.Array(serializer.schema),
-  names: serializer.names,
-  async load(ctx, rows, query, nested) {
-    const found = await fetch(ctx, toKeySet(rows));
-    const items = await serializer.embed(ctx, found, query, nested);
-    const groups = grouped(
-      found,
-      (one) => one.ownerId,
-      (_, n) => items[n],
-    );
-    return (row) => groups.get(row.id) ?? [];
-  },
 });

@@ -30,12 +30,14 @@ export const sameTenant = (
   ...conditions: (SQL | undefined)[]
 ): SQL => and(equalTenants(one.providerId, other.providerId), ...conditions)!;
 
-/** Limits a table to a scope. An empty scope matches no row. */
-export function inScope(tenant: Tenant, { own, partnerIds }: TenantScope, provider: PgColumn, isPublic: SQL): SQL {
-  const ownRows = own ? equalsTenant(provider, tenant.providerId) : undefined;
-  const partnerRows = partnerIds.length > 0 ? and(inArray(provider, partnerIds), isPublic) : undefined;
-  return or(ownRows, partnerRows) ?? sql`false`;
-}
+/** The scope of a list that also shows the public rows of partners. An empty scope matches no row. */
+export const inScope =
+  ({ providerId }: { providerId: PgColumn }, isPublic: SQL) =>
+  (tenant: Tenant, { own, partnerIds }: TenantScope): SQL => {
+    const ownRows = own ? equalsTenant(providerId, tenant.providerId) : undefined;
+    const partnerRows = partnerIds.length > 0 ? and(inArray(providerId, partnerIds), isPublic) : undefined;
+    return or(ownRows, partnerRows) ?? sql`false`;
+  };
 
 /** True if each of these ids is a row of the provider. */
 export async function allBelongToTenant(

@@ -1,9 +1,8 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../core/context.ts';
-import { dateTimeOrNull } from '../lib/timestamps.ts';
-import { notFound, Problem } from '../core/errors.ts';
+import { formatTimestamp } from '../lib/timestamps.ts';
+import { Problem } from '../core/errors.ts';
 import { isEmailAddress } from '../lib/text.ts';
-import { recordAffected, rollbackNoChange } from '../database/audit-log.ts';
 import type { Database } from '../database/client.ts';
 import { execute, type Queryable } from '../database/statements.ts';
 import { currentTime } from '../database/tables/columns.ts';
@@ -37,10 +36,10 @@ export async function listMails(database: Database, { providerId, onlyFailed, li
   const rows = await execute<ListedMail>(toQueryable(database), selectMails, [providerId, onlyFailed, limit]);
   return rows.map((row) => ({
     ...row,
-    created_at: dateTimeOrNull(row.created_at),
-    due_at: dateTimeOrNull(row.due_at),
-    sent_at: dateTimeOrNull(row.sent_at),
-    failed_at: dateTimeOrNull(row.failed_at),
+    created_at: formatTimestamp(row.created_at),
+    due_at: formatTimestamp(row.due_at),
+    sent_at: formatTimestamp(row.sent_at),
+    failed_at: formatTimestamp(row.failed_at),
   }));
 }
 
@@ -49,17 +48,17 @@ type MailState = { providerId: number; isSent: boolean; attempts: number };
 /** Makes a failed or waiting mail due now and resets its attempts. Throws `invalid` if it is sent or in progress. */
 export async function retryMail(database: Database, mailId: number) {
   const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
-  if (!mail) throw notFound(`Mail ${mailId}`);
+  if (!mail) throw Problem.notFound(`Mail ${mailId}`);
   await database.write([mail.providerId], async (tx) => {
     const [updated] = await execute(tx, resetMail, [mailId]);
     if (!updated) throw new Problem('invalid', `Mail ${mailId} ${await describeRefusal(tx, mailId)}`);
-    recordAffected(tx, mailId);
+    tx.recordAffected(mailId);
   });
 }
 
 async function describeRefusal(on: Queryable, mailId: number) {
   const [mail] = await execute<MailState>(on, findMailState, [mailId]);
-  if (!mail) throw notFound(`Mail ${mailId}`);
+  if (!mail) throw Problem.notFound(`Mail ${mailId}`);
   if (mail.isSent) return 'is sent already';
   return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
 }
@@ -70,7 +69,7 @@ export async function retryFailedMails(database: Database) {
   const retryOfProvider = (providerId: number) =>
     database.write([providerId], async (tx) => {
       const { length } = await execute(tx, resetFailedMails, [providerId]);
-      return length > 0 ? length : rollbackNoChange(tx, 0);
+      return length > 0 ? length : tx.rollbackNoChange(0);
     });
   const providers = await execute<{ providerId: number }>(toQueryable(database), findProvidersWithFailedMails, []);
   // Continue after an error: one busy provider must not stop the others.
@@ -93,13 +92,13 @@ export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; ema
     const [found] = await ('userId' in person
       ? selectCourseUserEmail(txCtx, person.userId)
       : selectAdminUserEmail(txCtx, person.adminUserId));
-    if (!found) throw notFound(invitee);
+    if (!found) throw Problem.notFound(invitee);
     const email = found.email ?? '';
     if (!isEmailAddress(email)) throw new Problem('invalid', `${invitee} has no e-mail address to write to`);
     const purpose = 'userId' in person ? 'account_created' : 'invitation';
     const values = { providerId, ...person, purpose, createdAt: now, dueAt: currentTime } as const;
     const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
-    recordAffected(tx, 'userId' in person ? person.userId : person.adminUserId);
+    tx.recordAffected('userId' in person ? person.userId : person.adminUserId);
     return { mailId: mail!.id, email };
   });
 }

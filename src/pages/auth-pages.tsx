@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
-import { rollbackNoChange } from '../database/audit-log.ts';
 import type { Tx } from '../database/client.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../resources/auth/password-service.ts';
 import { endSession, openSession, openSessionByToken } from '../resources/auth/session-service.ts';
@@ -47,7 +46,7 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     const outcome = await ctx.write(async (tx) => {
       const tokenOwner = await consumeToken(tx, 'password', token);
       if (!tokenOwner) {
-        rollbackNoChange(tx);
+        tx.rollbackNoChange();
         return;
       }
       const secret = await storePasswordOf(ctx, tx, tokenOwner, passwordHash);

@@ -5,7 +5,7 @@ import { providers } from '../database/tables/providers.ts';
 import { courseUsers } from '../database/tables/users.ts';
 import { tenantWhere } from '../lists/tenant-scope.ts';
 import type { TokenOwner } from '../resources/auth/token-schema.ts';
-import { courseUserColumns } from '../resources/users/serializer.ts';
+import { courseUserColumns } from '../resources/users/loaders.ts';
 
 const schoolColumns = {
   title: providers.title,

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
-import { notFound, Problem } from '../core/errors.ts';
-import { rollbackNoChange } from '../database/audit-log.ts';
+import { Problem } from '../core/errors.ts';
 import { hashPassword, replacePassword } from '../resources/auth/password-service.ts';
 import { endSession, openSession, findSessionUser } from '../resources/auth/session-service.ts';
 import { verifyCredentials } from '../resources/auth/sign-on-service.ts';
@@ -68,7 +67,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
 
   app.get<ParticipantRoute>('/courses/:participantId/calendar.ics', async (request, reply) => {
     const enrolment = await requireEnrolment(request);
-    if (!canBeInCalendar(enrolment)) throw notFound('Calendar');
+    if (!canBeInCalendar(enrolment)) throw Problem.notFound('Calendar');
     return reply
       .type('text/calendar; charset=utf-8')
       .header('content-disposition', 'attachment; filename="course.ics"')
@@ -92,7 +91,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
     const secret = await ctx.write(async (tx) => {
       if (!(await replacePassword(ctx, tx, userId, hashes))) {
-        rollbackNoChange(tx);
+        tx.rollbackNoChange();
         return;
       }
       return openSession(tx, { providerId: ctx.providerId, userId });
@@ -125,7 +124,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
 async function requireEnrolment({ params, visitor: { ctx, userId } }: FastifyRequest<ParticipantRoute>) {
   const { participantId } = params;
   const found = /^\d{1,15}$/.test(participantId) && (await findEnrolment(ctx, userId, Number(participantId)));
-  if (!found) throw notFound('Participant');
+  if (!found) throw Problem.notFound('Participant');
   return found;
 }
 

@@ -9,7 +9,7 @@ const unit = (code: string, en: [string, string], no: [string, string]): Unit =>
 });
 
 /** Duration units by id. A Map, because an object would sort its numeric keys. */
-export const durationUnits = new Map<number, Unit>([
+export const units = new Map<number, Unit>([
   [7, unit('minutes', ['Minute', 'Minutes'], ['Minutt', 'Minutter'])],
   [6, unit('hours', ['Hour', 'Hours'], ['Time', 'Timer'])],
   [1, unit('days', ['Day', 'Days'], ['Dag', 'Dager'])],
@@ -19,5 +19,5 @@ export const durationUnits = new Map<number, Unit>([
   [5, unit('years', ['Year', 'Years'], ['År', 'År'])],
 ]);
 
-export const durationLabel = (unitId: number, value: number, language: Language) =>
-  durationUnits.get(unitId)![value === 1 ? 'one' : 'many'][language];
+export const unitTitle = (unitId: number, value: number, language: Language) =>
+  units.get(unitId)![value === 1 ? 'one' : 'many'][language];

@@ -1,34 +1,20 @@
-import {
-  OptionalKind,
-  Type,
-  type Static,
-  type TOptional,
-  type TProperties,
-  type TSchema,
-  type TUnsafe,
-} from '@sinclair/typebox';
-import { emptyValue, Nullable } from './types.ts';
+import { Problem } from '../core/errors.ts';
 
-type UpdateField<S extends TSchema> =
-  S extends TOptional<TSchema>
-    ? S extends { default: unknown }
-      ? S
-      : TOptional<Static<S> extends boolean ? S : TUnsafe<Static<S> | null>>
-    : TOptional<S>;
+type Properties = Record<string, string | null>;
+const maxProperties = 200;
 
 /**
- * Derives the fields of a partial update from those of a create. A missing value is unchanged. An empty value becomes
- * the default, or null without one; an empty boolean counts as missing, and an empty required field is an error.
+ * Merges an update into stored properties; null values remove their keys. An undefined input changes nothing, a null
+ * input removes all. Returns null if none is left; throws if there are more than 200.
  */
-export const partialUpdate = <P extends TProperties>(fields: P) =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, Type.Optional(toUpdateField(field))]),
-  ) as unknown as { [K in keyof P]: UpdateField<P[K]> };
-
-function toUpdateField({ default: fallback, ...field }: TSchema): TSchema {
-  if (!(OptionalKind in field)) return { ...field, [emptyValue]: null };
-  if (field['type'] === 'boolean') return field;
-  return fallback === undefined ? Nullable(field as TSchema) : { ...field, [emptyValue]: fallback as unknown };
+export function mergeCustomProperties(
+  stored: Properties | null,
+  input: Properties | null | undefined,
+): Properties | null {
+  if (input === null) return null;
+  const merged = Object.entries({ ...stored, ...input }).filter(([, value]) => value !== null);
+  if (merged.length > maxProperties) throw Problem.invalidFields({ notValid: ['custom_properties'] });
+  return merged.length === 0 ? null : Object.fromEntries(merged);
 }
 
 /** For text columns that are not nullable. */

@@ -1,10 +1,13 @@
 import {
+  OptionalKind,
   Type,
   type ObjectOptions,
   type SchemaOptions,
   type Static,
+  type TOptional,
   type TProperties,
   type TSchema,
+  type TUnsafe,
 } from '@sinclair/typebox';
 import { addressPattern } from '../lib/text.ts';
 
@@ -131,3 +134,25 @@ export const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
 /** A `Moment` or the keyword `now`. */
 export const NowOrMoment = (options: SchemaOptions = {}) =>
   coerced('now-or-date-time', Type.String({ maxLength: 40, ...options }));
+
+type UpdateField<S extends TSchema> =
+  S extends TOptional<TSchema>
+    ? S extends { default: unknown }
+      ? S
+      : TOptional<Static<S> extends boolean ? S : TUnsafe<Static<S> | null>>
+    : TOptional<S>;
+
+/**
+ * Derives the fields of a partial update from those of a create. A missing value is unchanged. An empty value becomes
+ * the default, or null without one; an empty boolean counts as missing, and an empty required field is an error.
+ */
+export const partialUpdate = <P extends TProperties>(fields: P) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, Type.Optional(toUpdateField(field))]),
+  ) as unknown as { [K in keyof P]: UpdateField<P[K]> };
+
+function toUpdateField({ default: fallback, ...field }: TSchema): TSchema {
+  if (!(OptionalKind in field)) return { ...field, [emptyValue]: null };
+  if (field['type'] === 'boolean') return field;
+  return fallback === undefined ? Nullable(field as TSchema) : { ...field, [emptyValue]: fallback as unknown };
+}

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
-import { invalidFields, type Problem } from '../core/errors.ts';
+import { Problem } from '../core/errors.ts';
 import { createCoercion } from './coercion.ts';
 
 type Fields = Record<string, unknown>;
@@ -52,14 +52,7 @@ export function toFieldsProblem(errors: SchemaError[], order: string[], fields: 
     // A union reports an incomplete item a second time.
     else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(field);
   }
-  return sortedFieldsProblem(order, { missing: [...missing], notValid: [...notValid] });
-}
-
-/** A problem that lists the fields, and members of lists in them, in `order`. */
-export function sortedFieldsProblem(order: string[], names: { missing: string[]; notValid: string[] }): Problem {
-  const sort = (paths: string[]) =>
-    order.flatMap((field) => [...new Set(paths)].filter((name) => name.split(/[.[]/)[0] === field));
-  return invalidFields({ missing: sort(names.missing), notValid: sort(names.notValid) });
+  return Problem.invalidFields({ missing: [...missing], notValid: [...notValid] }, order);
 }
 
 const isMissing = ({ keyword }: SchemaError) => keyword === 'required';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
 import { Nullable } from '../../src/schema/types.ts';
-import { Envelope, ListOrEnvelope, splitEnvelope } from '../../src/http/responses.ts';
+import { splitEnvelope, responses } from '../../src/http/responses.ts';
 import { serializeInSlices } from '../../src/http/sliced-serializer.ts';
 import { getListSerializer, compileSerializer } from '../../src/http/list-serializer.ts';
 import { embeddedIn } from '../../src/lists/response-budget.ts';
@@ -32,11 +32,11 @@ test.each([
   const items = itemsOf(count, text);
   for (const [schema, data] of [
     [Type.Array(Item), items],
-    [Envelope(Item), enveloped(items)],
-    [ListOrEnvelope(Item), items],
-    [ListOrEnvelope(Item), enveloped(items)],
+    [responses.envelope(Item), enveloped(items)],
+    [responses.listOrEnvelope(Item), items],
+    [responses.listOrEnvelope(Item), enveloped(items)],
   ] as const) {
-    const whole = Array.isArray(data) ? Type.Array(Item) : Envelope(Item);
+    const whole = Array.isArray(data) ? Type.Array(Item) : responses.envelope(Item);
     const writer = getListSerializer(compileSerializer(schema))!;
     const { written, count: fitting } = await writer.items(items, true);
     expect(fitting).toBe(count);

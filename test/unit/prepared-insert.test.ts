@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { bigint, pgTable, timestamp } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
-import { insert, prepareInsert } from '../../src/database/prepared-insert.ts';
+import { prepareInsert } from '../../src/database/prepared-insert.ts';
 import { courses } from '../../src/database/tables/courses.ts';
 import { recordStatements } from '../support/record-statements.ts';
 import { sharedTestApp } from '../support/test-app.ts';
@@ -17,11 +17,9 @@ test('a row is inserted with the input, explicit nulls and defaults', async () =
   const sent = await recordStatements(() =>
     database.write([providerId], async (tx, at) => {
       const stamps = { providerId, createdAt: at, updatedAt: at };
-      created.push(await insert(tx, insertCourse({ ...required, ...stamps, title: 'Defaults' })));
+      created.push(await insertCourse(tx, { ...required, ...stamps, title: 'Defaults' }));
       const input = { reference: null, isFullTime: false, priceValue: '12.5', customProperties: { color: null } };
-      created.push(
-        await insert(tx, insertCourse({ ...required, ...stamps, ...input, title: 'Given', priceCurrency: 'EUR' })),
-      );
+      created.push(await insertCourse(tx, { ...required, ...stamps, ...input, title: 'Given', priceCurrency: 'EUR' }));
     }),
   );
   const [byDefault, input] = await Promise.all(

@@ -24,8 +24,20 @@ const layers = [
 /** The files of a room by what they hold; within a room a file imports from the kinds before its own. */
 const kinds = ['schema', 'body-schema', 'loaders', 'serializer', 'filters', 'list', 'sql', 'service', 'routes'];
 const kindOf = (file: string) => kinds.findLast((kind) => new RegExp(`(^|[/-])${kind}\\.ts$`).test(file));
-/** Kinds of files that another room may import. */
-const shared = ['schema', 'loaders', 'serializer', 'filters', 'list'];
+/** The kinds of files that a file may import from another room. */
+const importable: Record<string, string[]> = {
+  schema: ['schema'],
+  'body-schema': ['schema'],
+  loaders: ['schema', 'loaders'],
+  serializer: ['schema', 'loaders', 'serializer'],
+  filters: ['schema', 'loaders', 'filters'],
+  list: ['schema', 'loaders', 'serializer', 'filters'],
+  sql: ['loaders'],
+  service: ['schema', 'loaders', 'serializer', 'list', 'service'],
+  routes: ['schema', 'serializer'],
+};
+/** The maximum of distinct names that a room imports from outside; a namespace import is one name. */
+const maxNames = (room: string) => (room === 'tags' ? 12 : 45);
 
 const src = join(import.meta.dirname, '../../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -55,9 +67,74 @@ test.each(files.filter((file) => file.startsWith('resources/')))('%s imports onl
     if (folder !== 'resources') return false;
     const other = kindOf(to)!;
     if (otherRoom === room) return kinds.indexOf(other) > kinds.indexOf(kind!);
-    return !shared.includes(other) && !(kind === 'service' && other === 'service');
+    return !importable[kind!]!.includes(other);
   });
   expect(intruding).toEqual([]);
+});
+
+test('batch loaders are in the loaders of a room', () => {
+  const building = files.filter((file) => file.startsWith('resources/') && code(file).includes('batchLoader('));
+  expect(building.filter((file) => kindOf(file) !== 'loaders')).toEqual([]);
+});
+
+type Source = { file: string; text: string };
+const sources = files.map((file): Source => ({ file, text: code(file) }));
+const rooms = [...new Set(files.filter((file) => file.startsWith('resources/')).map((file) => file.split('/')[1]!))];
+
+/** The distinct names that the files of a room import from outside it, each with its module. */
+function importedNames(room: string, all: Source[]) {
+  const folder = `resources/${room}/`;
+  const names = all
+    .filter(({ file }) => file.startsWith(folder))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/^import (?:type )?([^'"]+?) from '(\..+?)'/gm)].flatMap(([, clause, path]) => {
+        const module = relative(src, join(src, dirname(file), path!));
+        const imported = clause!.replace(/[{}]/g, ',').split(',').map(toImportedName).filter(Boolean);
+        return module.startsWith(folder) ? [] : imported.map((name) => `${module} ${name}`);
+      }),
+    );
+  return [...new Set(names)];
+}
+
+/** `type Page as One` imports the name `Page`, and `* as t` the module's namespace. */
+const toImportedName = (specifier: string) =>
+  specifier
+    .trim()
+    .replace(/^type /, '')
+    .split(' as ')[0]!;
+
+test('there are 15 rooms', () => expect(rooms).toHaveLength(15));
+
+test.each(rooms)('%s imports at most 45 names from outside, tags at most 12', (room) => {
+  const names = importedNames(room, sources);
+  expect(names.length, names.join('\n')).toBeLessThanOrEqual(maxNames(room));
+});
+
+test('a room with too many names is found', () => {
+  const many = Array.from({ length: 40 }, (_, n) => `name${n}`);
+  const made = [
+    {
+      file: 'resources/tags/service.ts',
+      text: `import { ${many.join(', ')}, type One as Other } from '../../core/context.ts';
+import * as t from '../../schema/types.ts';
+import type { TagBody } from './body-schema.ts';
+import { eq } from 'drizzle-orm';`,
+    },
+    {
+      file: 'resources/tags/routes.ts',
+      text: `import {
+  name1,
+  type One,
+  last,
+} from '../../core/context.ts';
+import type * as all from '../../schema/types.ts';
+import whole from '../../lists/filters.ts';`,
+    },
+    { file: 'resources/users/routes.ts', text: "import { more } from '../../core/context.ts';" },
+  ];
+  const names = importedNames('tags', made);
+  expect(names).toHaveLength(many.length + ['One', 'last', '*', 'whole'].length);
+  expect(names.length).toBeGreaterThan(maxNames('tags'));
 });
 
 test.each(files)('%s has at most 300 lines', (file) => {

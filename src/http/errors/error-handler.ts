@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldsProblem } from '../../schema/validator.ts';
-import { Problem, unavailable, type ProblemKind } from '../../core/errors.ts';
+import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../database/errors.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 
@@ -72,8 +72,9 @@ export function toProblem(error: FastifyError | Problem, request: FastifyRequest
 
   const failure = classifyError(error);
   if (failure?.kind === 'input') return new Problem('invalid', 'A value is out of range', { cause: error });
-  if (failure?.kind === 'retry') return unavailable('Too many changes at once, please try again', error);
-  if (failure?.kind === 'unavailable') return unavailable('The service is busy or its database out of reach', error);
+  if (failure?.kind === 'retry') return Problem.unavailable('Too many changes at once, please try again', error);
+  if (failure?.kind === 'unavailable')
+    return Problem.unavailable('The service is busy or its database out of reach', error);
   const kind = failure ? undefined : kindByStatus[error.statusCode ?? 500];
   // A library's message of a 5xx may contain paths or SQL, so it is only logged.
   return kind

@@ -43,19 +43,21 @@ export function registerListCache(
   app.decorateRequest('listCache', null);
 }
 
-/** Route options of a list that depends on the clock, and so has no ETag: the concurrency limit alone. */
-export const limitedList = { preHandler: [begin, acquireSlot], onSend: releaseSlot };
-
-/**
- * Route options of a list: 304 by ETag, then the response cache, then the concurrency limit, then single-flight. A query
- * for which `dependsOnMore` is true depends on more than the provider's data and has neither ETag nor cache.
- */
-export const cachedListUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
+const cachedUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
   preHandler: [begin, handleConditionalGet(dependsOnMore), acquireSlot, shareInFlight],
   onSend: [releaseSlot, storeResponse, matchAnyTag],
   onError: failInFlight,
 });
-export const cachedList = cachedListUnless(() => false);
+
+/** Route options of a list. */
+export const listRoute = {
+  /** 304 by ETag, then the response cache, then the concurrency limit, then single-flight. */
+  cached: cachedUnless(() => false),
+  /** A query for which `dependsOnMore` is true depends on more than the provider's data; it has neither ETag nor cache. */
+  cachedUnless,
+  /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
+  limited: { preHandler: [begin, acquireSlot], onSend: releaseSlot },
+};
 
 function begin(request: FastifyRequest, _reply: FastifyReply, done: () => void) {
   request.listCache = {};

@@ -1,4 +1,4 @@
-import { invalidFields, notFound, Problem } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { formatBookingError, formatLegacyError, formatV2Error, type ErrorFormatter } from '../errors/error-handler.ts';
 
 type Schema = { $ref?: string; required?: string[]; examples?: unknown[] };
@@ -146,7 +146,7 @@ function addErrors(name: string, operation: Operation, document: Document, compo
   const own: Record<string, Response> = {
     400: sampled('The request is not valid', invalidSamples(name, operation, document)),
     ...(hasItem(name, operation)
-      ? { 404: sampled('The item does not exist', { not_found: notFound(itemNames[getResource(name)]!) }) }
+      ? { 404: sampled('The item does not exist', { not_found: Problem.notFound(itemNames[getResource(name)]!) }) }
       : {}),
   };
   for (const status of sharedStatuses(operation)) {
@@ -207,9 +207,9 @@ function invalidSamples(
     .map((parameter) => parameter.name.replace('[]', ''));
   const missing = [...body, ...query];
   return {
-    ...(missing.length > 0 ? { missing: invalidFields({ missing }) } : {}),
+    ...(missing.length > 0 ? { missing: Problem.invalidFields({ missing }) } : {}),
     ...(parameters.some((parameter) => parameter.name === 'limit') && query.length === 0
-      ? { not_valid: invalidFields({ notValid: ['limit'] }) }
+      ? { not_valid: Problem.invalidFields({ notValid: ['limit'] }) }
       : {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
 import type { TObject } from '@sinclair/typebox';
-import { sortedFieldsProblem } from '../../schema/validator.ts';
 import type { Ctx } from '../../core/context.ts';
+import { Problem } from '../../core/errors.ts';
 import { toProblem } from '../errors/error-handler.ts';
 
 /** Fields that violate a rule outside the schema. */
@@ -18,9 +18,7 @@ export const withBodyErrors = (findErrors: FindErrors) => ({
     if (validationError.validationContext !== 'body') throw problem;
     const ruleErrors = await findErrors(ctx, request.body as Record<string, unknown>);
     const order = Object.keys((routeOptions.schema?.body as TObject).properties);
-    throw sortedFieldsProblem(order, {
-      missing: [...problem.missing, ...ruleErrors.missing],
-      notValid: [...problem.notValid, ...ruleErrors.notValid],
-    });
+    const missing = [...problem.missing, ...ruleErrors.missing];
+    throw Problem.invalidFields({ missing, notValid: [...problem.notValid, ...ruleErrors.notValid] }, order);
   },
 });

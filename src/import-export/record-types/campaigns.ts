@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { toDecimal, toMinorUnits } from '../../lib/money.ts';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { Flag, Line, OneOf, coercionKind, StoredMoment, UpperCode } from '../../schema/types.ts';
 import {
   campaignCourses,
@@ -54,7 +54,7 @@ export const campaign: BulkRecordType = {
     tags: { form: 'links', owner: campaignTags.campaignId, other: campaignTags.tagId, to: 'tag', maxItems: 100 },
   },
   complete({ discount_type: type, discount_value: value }) {
-    if (type === 'Percent' && Number(value) > 100) throw invalidFields({ notValid: ['discount_value'] });
+    if (type === 'Percent' && Number(value) > 100) throw Problem.invalidFields({ notValid: ['discount_value'] });
     return undefined;
   },
 };
@@ -80,7 +80,7 @@ export const voucher: BulkRecordType = {
   complete(fields) {
     fields['balance'] ??= fields['amount'];
     const spent = toMinorUnits(String(fields['amount'])) - toMinorUnits(String(fields['balance']));
-    if (spent < 0n) throw invalidFields({ notValid: ['balance'] });
+    if (spent < 0n) throw Problem.invalidFields({ notValid: ['balance'] });
     return { spent_before: toDecimal(spent) };
   },
 };

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { parseTimestamp } from '../../lib/timestamps.ts';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { Flag, Note, StoredMoment, Title } from '../../schema/types.ts';
 import {
   bundles,
@@ -50,7 +50,7 @@ const gathering: Item = {
   complete(fields, { timezone }, date) {
     assertRealValues(fields, ['gathering_at', 'gathering_end_at']);
     const [from, to] = ['gathering_at', 'gathering_end_at'].map((name) => parseTimestamp(fields[name] as string)!);
-    if (to! <= from!) throw invalidFields({ notValid: ['gathering_end_at'] });
+    if (to! <= from!) throw Problem.invalidFields({ notValid: ['gathering_end_at'] });
     return { zone: date['timezone'] ?? timezone };
   },
 };
@@ -150,7 +150,7 @@ export const coursedate: BulkRecordType = {
       ...(deadline! > end! ? ['deadline_at'] : []),
       ...(timezone !== undefined && !zones.has(timezone) ? ['timezone'] : []),
     ];
-    if (notValid.length > 0) throw invalidFields({ notValid });
+    if (notValid.length > 0) throw Problem.invalidFields({ notValid });
     return { zone: timezone ?? serviceZone };
   },
   // A course's updated_at covers its dates.

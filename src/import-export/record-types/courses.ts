@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { Flag, Html, Line, StoredMoment, Title } from '../../schema/types.ts';
 import { courseCategories, courseLabels, courseTags } from '../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
@@ -116,7 +116,7 @@ export const course: BulkRecordType = {
     validateCrossFields({ durationValue, durationUnitId, customerId, type: fields['type'] } as CrossFields);
     const products = (fields['products'] ?? []) as Fields[];
     const mains = products.filter(({ is_main_product: isMain }) => isMain === true).length;
-    if (products.length > 0 && mains !== 1) throw invalidFields({ notValid: ['products'] });
+    if (products.length > 0 && mains !== 1) throw Problem.invalidFields({ notValid: ['products'] });
     const { title, price_value: price = 0, price_currency: currency } = fields;
     fields['products'] ??= [{ title, price: String(price), currency, is_main_product: true }];
     return { slug: toSlug(title as string) };

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { Count, CustomProperties, Flag, Line, OneOf, StoredMoment, Title, UpperCode } from '../../schema/types.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../database/tables/participants.ts';
@@ -95,7 +95,7 @@ export const order: BulkRecordType = {
   complete(fields) {
     const lines = (fields['lines'] ?? []) as Fields[];
     if (new Set(lines.map((one) => one['product_id'])).size < lines.length)
-      throw invalidFields({ notValid: ['lines'] });
+      throw Problem.invalidFields({ notValid: ['lines'] });
     const totals = agreedTotals(lines.map(toAgreedLine));
     return {
       total_before_discounts: totals.totalBeforeDiscounts,

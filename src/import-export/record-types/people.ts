@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { CustomProperties, Email, Flag, Line, LongLine, StoredMoment, Title } from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
@@ -79,7 +79,8 @@ export const location: BulkRecordType = {
     }),
   },
   complete({ timezone }, { zones }) {
-    if (timezone !== undefined && !zones.has(timezone as string)) throw invalidFields({ notValid: ['timezone'] });
+    if (timezone !== undefined && !zones.has(timezone as string))
+      throw Problem.invalidFields({ notValid: ['timezone'] });
     return undefined;
   },
 };
@@ -178,7 +179,7 @@ export const user: BulkRecordType = {
   accepts: { password: Optional(Password) },
   async complete(fields) {
     fields['username'] ??= fields['email'];
-    if (fields['username'] === undefined) throw invalidFields({ missing: ['username'] });
+    if (fields['username'] === undefined) throw Problem.invalidFields({ missing: ['username'] });
     if (fields['password'] !== undefined) fields['password_hash'] = await hashPassword(fields['password'] as string);
     return {};
   },

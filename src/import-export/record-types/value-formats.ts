@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { parseTimestamp } from '../../lib/timestamps.ts';
 import type { Fields } from '../record-type.ts';
 
@@ -16,5 +16,5 @@ export function assertRealValues(fields: Fields, names: string[]) {
   const notValid = names.filter(
     (name) => fields[name] !== undefined && parseTimestamp(fields[name] as string) === undefined,
   );
-  if (notValid.length > 0) throw invalidFields({ notValid });
+  if (notValid.length > 0) throw Problem.invalidFields({ notValid });
 }

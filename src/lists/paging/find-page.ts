@@ -3,7 +3,8 @@ import type { Ctx } from '../../core/context.ts';
 import { ResultTooLarge } from '../../database/result-bounds.ts';
 import type { Filter, Filters } from '../filters.ts';
 import type { BatchLoader, Key } from '../loaders.ts';
-import type { Tenant, TenantScope, TenantTable } from '../tenant-scope.ts';
+import type { ItemQuery } from '../list-query.ts';
+import { ownScope, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';
 import { findKeysByRange, orderBy, selectPageKeys, type Order, type Slice } from './range-scan.ts';
@@ -84,7 +85,11 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
       offset: 0,
     }).execute();
 
-  return { findPage, findOne };
+  /** True if the item is in scope. */
+  const exists = async (ctx: Ctx, id: number, query: ItemQuery = {}, { scope = ownScope } = {}) =>
+    (await findOne(ctx, id, query, scope)).length > 0;
+
+  return { findPage, findOne, exists };
 }
 
 type Source = Omit<PageSource<never>, 'fetch'>;

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
@@ -31,9 +31,9 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List admin users',
         description: 'All admin users of the school.',
         tags: ['People'],
-        response: okResponses(Type.Array(AdminUser)),
+        response: responses.ok(Type.Array(AdminUser)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     ({ ctx }) => listAdminUsers(ctx),
   );
@@ -50,7 +50,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'that sent them: a person who is attached without names has empty ones here.',
         tags: ['People'],
         body: AdminUserBody,
-        response: { 200: AdminUser, ...createdResponses(AdminUser), 400: InvalidInput },
+        response: { 200: AdminUser, ...responses.created(AdminUser), 400: InvalidInput },
       },
     },
     async ({ ctx, body }, reply) => {
@@ -69,9 +69,9 @@ export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List admin roles',
         description: 'The roles of admin users.',
         tags: ['People'],
-        response: okResponses(Type.Array(Role)),
+        response: responses.ok(Type.Array(Role)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     ({ ctx }) => listRoles(ctx),
   );
@@ -86,9 +86,9 @@ export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List sellers',
         description: 'The admin users that a customer can have as its seller.',
         tags: ['People'],
-        response: okResponses(Type.Array(AppUser)),
+        response: responses.ok(Type.Array(AppUser)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     async ({ ctx }) => listAppUsers(ctx),
   );

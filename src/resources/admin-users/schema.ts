@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { plainDateTime } from '../../lib/timestamps.ts';
+import { formatPlainTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { adminMemberships, adminUsers } from '../../database/tables/people.ts';
 
@@ -36,8 +36,8 @@ export const toAdminUser = (row: AdminUserRow, { role_ids }: { role_ids: number[
   phone: row.phone,
   booking_email: row.bookingEmail,
   role_ids,
-  created_at: plainDateTime(row.createdAt),
-  updated_at: plainDateTime(row.updatedAt),
+  created_at: formatPlainTimestamp(row.createdAt),
+  updated_at: formatPlainTimestamp(row.updatedAt),
 });
 
 /** An admin user who may own a customer as its seller. */

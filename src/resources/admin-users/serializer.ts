@@ -1,37 +1,9 @@
-import { asc, eq, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
-import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { hasMany } from '../../lists/relations.ts';
+import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
+import { fetchRoleIds } from './loaders.ts';
 import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
 
-const { id, email } = adminUsers;
-const { providerId, firstname, lastname, position, phonePrefix, phone, bookingEmail, createdAt, updatedAt } =
-  adminMemberships;
-const person = { id, email };
-const membership = {
-  providerId,
-  firstname,
-  lastname,
-  position,
-  phonePrefix,
-  phone,
-  bookingEmail,
-  createdAt,
-  updatedAt,
-};
-
-const loadRoleIds = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: adminMembershipRoles.adminUserId, roleId: adminMembershipRoles.roleId })
-      .from(adminMembershipRoles)
-      .where(matchesKeys(adminMembershipRoles.providerId, adminMembershipRoles.adminUserId, keys))
-      .orderBy(asc(adminMembershipRoles.roleId)),
-  ),
-  ({ roleId }: { ownerId: number; roleId: number }) => roleId,
-);
+const loadRoleIds = relation.hasMany(fetchRoleIds, ({ roleId }) => roleId);
 
 export const adminUserSerializer = defineSerializer<AdminUserRow>()({
   responseSchema: AdminUser,
@@ -39,17 +11,3 @@ export const adminUserSerializer = defineSerializer<AdminUserRow>()({
   toResponse: toAdminUser,
   includes: {},
 });
-
-/** Members by a condition on `admin_memberships`, which must hold the tenant predicate; ordered by id. */
-export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
-  ctx.db
-    .select({ ...person, ...membership })
-    .from(adminMemberships)
-    .innerJoin(adminUsers, eq(adminUsers.id, adminMemberships.adminUserId))
-    .where(condition)
-    .orderBy(asc(adminMemberships.adminUserId));
-
-/** Members by their ids. */
-export const fetchAdminUsers = batchLoader((ctx, keys) =>
-  fetchMembers(ctx, matchesKeys(adminMemberships.providerId, adminMemberships.adminUserId, keys)),
-);

@@ -1,7 +1,6 @@
 import { and, asc, eq, inArray, notInArray, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
@@ -9,7 +8,8 @@ import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../..
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
-import { adminUserSerializer, fetchMembers } from './serializer.ts';
+import { fetchMembers } from './loaders.ts';
+import { adminUserSerializer } from './serializer.ts';
 
 /** All admin users of the provider, without paging. */
 export const listAdminUsers = async (ctx: Ctx) =>
@@ -51,7 +51,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     if (hasOtherRoles && !isJoined) {
       await tx.update(adminMemberships).set({ updatedAt: now }).where(member);
     }
-    recordAffected(tx, adminUserId);
+    tx.recordAffected(adminUserId);
     if (isJoined && !person.hasPassword && body.send_invite !== false) {
       await tx
         .insert(outbox)
@@ -60,7 +60,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const txCtx = { ...ctx, db: tx };
     const [user] = await adminUserSerializer.embed(txCtx, await fetchMembers(txCtx, member), {}, []);
     const saved = { user: user!, isNew };
-    return hasOtherRoles || isJoined || isNamed ? saved : rollbackNoChange(tx, saved);
+    return hasOtherRoles || isJoined || isNamed ? saved : tx.rollbackNoChange(saved);
   });
 }
 
@@ -77,7 +77,7 @@ async function assertValid(
   ];
   const found = await tx.$count(roles, tenantWhere(ctx, roles, inArray(roles.id, roleIds)));
   const notValid = found === roleIds.length ? [] : ['role_ids'];
-  if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
+  if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
 
 /** Searches all providers: a person belongs to none. */
@@ -131,8 +131,8 @@ export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstnam
       .set({ ...names, updatedAt: now })
       .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId)))
       .returning({ adminUserId: adminMemberships.adminUserId });
-    if (renamed.length === 0) throw notFound(`Admin user ${adminUserId}`);
-    recordAffected(tx, adminUserId);
+    if (renamed.length === 0) throw Problem.notFound(`Admin user ${adminUserId}`);
+    tx.recordAffected(adminUserId);
   });
 
 /** Returns true if that changed anything. */

@@ -1,8 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { apiKeys } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -16,7 +15,7 @@ export async function createKey(ctx: Ctx, { label = '', expires }: { label?: str
       .insert(apiKeys)
       .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: now, expiresAt })
       .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` });
-    return { keyId: recordAffected(tx, created!.id), apiKey, isExpired: created!.isExpired };
+    return { keyId: tx.recordAffected(created!.id), apiKey, isExpired: created!.isExpired };
   });
 }
 
@@ -37,17 +36,17 @@ export const listKeys = (ctx: Ctx) =>
 /** Revokes a key, effective immediately; idempotent. */
 export async function revokeKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
-  if (!key) throw notFound('Key');
+  if (!key) throw Problem.notFound('Key');
   await database.write([key.providerId], async (tx, now) => {
     const { rowCount } = await tx
       .update(apiKeys)
       .set({ revokedAt: now })
       .where(tenantWhere(key, apiKeys, eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
     if (rowCount === 0) {
-      rollbackNoChange(tx);
+      tx.rollbackNoChange();
       return;
     }
-    recordAffected(tx, keyId);
+    tx.recordAffected(keyId);
   });
 }
 

@@ -2,8 +2,7 @@ import { hash, verify, type Options } from '@node-rs/argon2';
 import { randomBytes } from 'node:crypto';
 import { and, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
-import { recordAffected } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { createKeyedQueue } from '../../database/keyed-queue.ts';
 import { execute } from '../../database/statements.ts';
@@ -51,8 +50,8 @@ export async function setPassword(ctx: Ctx, userId: number, password: string) {
 
 /** Stores a hash inside a transaction; ends all sessions and links. */
 export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
-  if (!(await updateHash(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw notFound('Course user');
-  recordAffected(tx, userId);
+  if (!(await updateHash(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw Problem.notFound('Course user');
+  tx.recordAffected(userId);
   await endAccess(ctx, tx, userId);
   await execute(tx, forgetFailures, [ctx.providerId, userId]);
 }
@@ -61,7 +60,7 @@ export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHa
 export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
   const isReplaced = await replaceHash(ctx, tx, userId, hashes);
   if (!isReplaced) return false;
-  recordAffected(tx, userId);
+  tx.recordAffected(userId);
   await endAccess(ctx, tx, userId);
   return true;
 }
@@ -87,5 +86,5 @@ export async function storeAdminPassword(tx: Tx, adminUserId: number, passwordHa
   await tx
     .update(adminUsers)
     .set({ passwordHash })
-    .where(eq(adminUsers.id, recordAffected(tx, adminUserId)));
+    .where(eq(adminUsers.id, tx.recordAffected(adminUserId)));
 }

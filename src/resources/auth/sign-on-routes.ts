@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { okResponses } from '../../http/responses.ts';
+import { responses } from '../../http/responses.ts';
 import { CredentialsBody } from './sign-on-body-schema.ts';
 import { SignOnAnswer } from './sign-on-schema.ts';
 import { checkCredentials, prepareSignOn } from './sign-on-service.ts';
@@ -18,7 +18,7 @@ export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'one username within 15 minutes lead to 429 until the 15 minutes are over.',
         tags: ['People'],
         body: CredentialsBody,
-        response: okResponses(SignOnAnswer),
+        response: responses.ok(SignOnAnswer),
       },
     },
     ({ ctx, body }) => checkCredentials(ctx, body),

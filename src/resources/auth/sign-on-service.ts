@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
 import { execute } from '../../database/statements.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { hashPassword, isOutdated, isPassword, prepareHashing, replaceHash } from './password-service.ts';
@@ -86,8 +85,8 @@ async function upgradeHash(ctx: Ctx, user: Verified, credentials: Credentials): 
   try {
     const to = await hashPassword(credentials.password, ctx.fairnessKey);
     const isUpgraded = await ctx.write(async (tx) => {
-      if (!(await replaceHash(ctx, tx, id, { from, to }))) return rollbackNoChange(tx, false);
-      recordAffected(tx, id);
+      if (!(await replaceHash(ctx, tx, id, { from, to }))) return tx.rollbackNoChange(false);
+      tx.recordAffected(id);
       return true;
     });
     // False if another sign-on was first, or the password has changed.

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import type { CodedError } from '../../core/errors.ts';
 import * as t from '../../schema/types.ts';
-import { bookingErrorResponses } from '../../http/responses.ts';
+import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
@@ -34,7 +34,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         headers,
         body: BookingBody,
-        response: { 201: BookingAnswer, ...bookingErrorResponses },
+        response: { 201: BookingAnswer, ...responses.bookingErrors },
       },
       attachValidation: true,
     },
@@ -61,7 +61,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         params: Type.Object({ id: t.Id }),
         headers,
         body: DeregisterBody,
-        response: { 200: DeregisterAnswer(participantSerializer.schema), ...bookingErrorResponses },
+        response: { 200: DeregisterAnswer(participantSerializer.schema), ...responses.bookingErrors },
       },
     },
     async (request) => {

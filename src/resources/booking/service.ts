@@ -1,8 +1,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { toNumber, toDecimal } from '../../lib/money.ts';
-import { notFound, unavailable, type CodedError } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { type CodedError, Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
 import { bookings } from '../../database/tables/orders.ts';
@@ -35,7 +34,7 @@ export async function book(
   return ctx.write(async (tx, now) => {
     const stored = key && (await findStoredResponse(ctx, tx, key));
     if (stored && !stored.isSame) throw bookingProblem([fault('idempotency_key_reused')]);
-    if (stored) return rollbackNoChange(tx, stored.answer as BookingAnswer);
+    if (stored) return tx.rollbackNoChange(stored.answer as BookingAnswer);
 
     // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
     const [context, existing] = await Promise.all([
@@ -48,7 +47,7 @@ export async function book(
     if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
     await queue(ctx, tx, now, mailsFor(input, users, created));
 
-    recordAffected(tx, created.bookingId);
+    tx.recordAffected(created.bookingId);
     const answer = toResponse(quote, created);
     if (key) await storeResponse(ctx, tx, now, key, { bookingId: created.bookingId, answer });
     return answer;
@@ -67,11 +66,11 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
   await ctx.write(async (tx, now) => {
     if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([fault('idempotency_key_reused')]);
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
-      throw notFound('Booking');
+      throw Problem.notFound('Booking');
 
     const leaving = (await tx.select().from(participants).where(ofBooking)).filter((one) => !hasLeft(one.statusId));
     if (leaving.length === 0) {
-      rollbackNoChange(tx);
+      tx.rollbackNoChange();
       return;
     }
     const ids = leaving.map(({ id }) => id);
@@ -220,7 +219,7 @@ async function spendFromVoucher(
   if (pays === 0n) return;
   const values = [providerId, id, orderId, toDecimal(pays), now, guards.voucherBalance];
   const spent = await execute(tx, spendVoucher, values);
-  if (spent.length === 0) throw unavailable('The voucher was spent in the meantime');
+  if (spent.length === 0) throw Problem.unavailable('The voucher was spent in the meantime');
 }
 
 function mailsFor({ config = {} }: BookingInput, users: EnrolledUser[], { participantIds }: BookingCreated): Mail[] {

@@ -1,6 +1,6 @@
 import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
 import { canceled } from '../../reference/statuses.ts';
-import { isForCourse } from '../campaigns/serializer.ts';
+import { isForCourse } from '../campaigns/loaders.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from './quote-schema.ts';
 
 const product = `select p.id, p.course_id as "courseId", p.price::text as price, p.currency,

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { limitedList } from '../../http/list-cache/index.ts';
-import { okResponses, bookingErrorResponses } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
@@ -17,9 +17,9 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List campaigns',
         description: 'All campaigns and agreements of the school.',
         tags: ['Orders'],
-        response: okResponses(Type.Array(Campaign)),
+        response: responses.ok(Type.Array(Campaign)),
       },
-      ...limitedList,
+      ...listRoute.limited,
     },
     ({ ctx }) => listCampaigns(ctx),
   );
@@ -32,7 +32,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     description:
       '`coursedate_id` or `course_id` is required. A campaign that is not running is returned with its state.',
     tags: ['Booking'],
-    response: { 200: ValidCampaign, ...bookingErrorResponses },
+    response: { 200: ValidCampaign, ...responses.bookingErrors },
   };
   const Code = Type.Object({ code: t.Title() });
   const Booked = Type.Object({

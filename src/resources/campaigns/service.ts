@@ -1,6 +1,6 @@
 import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { notFound, Problem } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { campaigns } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
@@ -8,7 +8,8 @@ import { courses } from '../../database/tables/courses.ts';
 import { loadWhole } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toEmbeddedCampaign } from './schema.ts';
-import { campaignColumns, campaignSerializer, isForCourse } from './serializer.ts';
+import { campaignColumns, isForCourse } from './loaders.ts';
+import { campaignSerializer } from './serializer.ts';
 
 /** All campaigns of the provider, without paging. */
 export async function listCampaigns(ctx: Ctx) {
@@ -31,7 +32,7 @@ export async function validateCampaign(ctx: Ctx, code: string, target: { coursed
     .where(named)
     .orderBy(asc(campaigns.isArchived), desc(campaigns.id))
     .limit(1);
-  if (!found) throw notFound('Campaign');
+  if (!found) throw Problem.notFound('Campaign');
   if (!found.forCourse) {
     const message = 'The campaign is not for this course';
     throw new Problem('invalid', message, { faults: [{ code: 'campaign_code_invalid', message }] });
@@ -43,7 +44,7 @@ async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate
   if (coursedate_id !== undefined) {
     const date = tenantWhere(ctx, courseDates, eq(courseDates.id, coursedate_id), isNull(courseDates.deletedAt));
     const [row] = await ctx.db.select({ courseId: courseDates.courseId }).from(courseDates).where(date);
-    if (!row) throw notFound('Course date');
+    if (!row) throw Problem.notFound('Course date');
     return row.courseId;
   }
   if (course_id === undefined) {
@@ -52,6 +53,6 @@ async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate
   }
   const course = tenantWhere(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
   const [row] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
-  if (!row) throw notFound('Course');
+  if (!row) throw Problem.notFound('Course');
   return row.id;
 }

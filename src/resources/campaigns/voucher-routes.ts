@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { bookingErrorResponses } from '../../http/responses.ts';
+import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Voucher } from './voucher-schema.ts';
 import { validateVoucher } from './voucher-service.ts';
@@ -12,7 +12,7 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
   const schema = {
     description: 'An expired, archived or deleted voucher is returned with its state.',
     tags: ['Booking'],
-    response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...bookingErrorResponses },
+    response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...responses.bookingErrors },
   };
   const Code = Type.Object({ code: t.Title() });
 

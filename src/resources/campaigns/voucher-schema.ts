@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { plainDateTime, plainDateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatPlainTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { vouchers } from '../../database/tables/campaigns.ts';
 
@@ -26,7 +26,7 @@ export const toVoucher = (row: VoucherRow): Voucher => ({
   balance: row.balance,
   is_expired: row.isExpired,
   is_deleted: row.deletedAt !== null,
-  expires_at: plainDateTimeOrNull(row.expiresAt),
-  archived_at: plainDateTimeOrNull(row.archivedAt),
-  created_at: plainDateTime(row.createdAt),
+  expires_at: formatPlainTimestamp(row.expiresAt),
+  archived_at: formatPlainTimestamp(row.archivedAt),
+  created_at: formatPlainTimestamp(row.createdAt),
 });

@@ -1,6 +1,6 @@
 import { desc, getTableColumns, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { vouchers } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -14,6 +14,6 @@ export async function validateVoucher(ctx: Ctx, code: string) {
     .where(tenantWhere(ctx, vouchers, sql`${caseFolded(vouchers.code)} = ${caseFolded(code)}`))
     .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
     .limit(1);
-  if (!voucher) throw notFound('Voucher');
+  if (!voucher) throw Problem.notFound('Voucher');
   return { successful: true, voucher: toVoucher(voucher) };
 }

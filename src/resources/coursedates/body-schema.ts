@@ -1,15 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
-import { teachingLanguageCodes } from '../../reference/courses.ts';
-import { courseDateStatuses } from '../../reference/statuses.ts';
+import * as reference from '../../reference/courses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import { GatheringField } from './gathering-schema.ts';
 
 const { Optional } = Type;
 
 const deadline = t.DayField({ description: 'yyyy-mm-dd; start_at unless sent' });
 const timezone = t.Line({ description: 'An IANA name; the service time zone unless sent' });
-const language = t.OneOf(teachingLanguageCodes, { description: "The course's unless sent" });
+const language = t.OneOf(reference.teachingLanguageCodes, { description: "The course's unless sent" });
 const placeId = { ...t.Id, description: 'A place' };
 const placeText = t.Note({ description: 'Shown beside the place, or without one' });
 const placeSearch = t.Title({
@@ -17,7 +16,7 @@ const placeSearch = t.Title({
   description: 'The title of a place; used when place_id is not sent. Without a match it is place_additional_info',
 });
 const locationId = { ...t.Id, description: 'One of the own locations' };
-const statusIds = [...courseDateStatuses.keys()];
+const statusIds = [...statuses.courseDateStatuses.keys()];
 const instructorIds = t.JsonList(t.Id, { maxItems: 50, description: 'Ids of the own instructors' });
 const parentId = { ...t.Id, description: 'Another date of the same course that is no child itself' };
 const trigger = t.LongLine({ description: 'Routes a participant with an equal value from the parent to this date' });
@@ -76,7 +75,7 @@ export const CourseDateBody = t.NamedObject(
 
 /** PUT of one. */
 export type CourseDateChange = Static<typeof CourseDateChange>;
-export const CourseDateChange = t.NamedObject('CourseDateUpdate', partialUpdate(CourseDateBody.properties), {
+export const CourseDateChange = t.NamedObject('CourseDateUpdate', t.partialUpdate(CourseDateBody.properties), {
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
 

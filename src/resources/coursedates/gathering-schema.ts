@@ -2,13 +2,13 @@ import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { formatTimestamp } from '../../lib/timestamps.ts';
-import type { gatherings } from '../../database/tables/coursedates.ts';
+import type * as tables from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
 
 const text = Type.String();
 const Minute = Type.String({ description: 'yyyy-mm-dd hh:mm' });
 
-export type GatheringRow = typeof gatherings.$inferSelect & { isFuture: boolean };
+export type GatheringRow = typeof tables.gatherings.$inferSelect & { isFuture: boolean };
 
 /** One meeting of a course date, in the date's own time zone; the serializer adds its `location`. */
 export type Gathering = Static<typeof Gathering>;

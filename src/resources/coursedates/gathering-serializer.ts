@@ -1,30 +1,15 @@
-import { and, asc, getTableColumns, isNull, sql } from 'drizzle-orm';
-import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { defineSerializer, withRequiredIncludes } from '../../lists/serializer.ts';
+import * as tables from '../../database/tables/coursedates.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { Gathering, toGathering, type GatheringRow } from './gathering-schema.ts';
 
-export const gatheringSerializer = withRequiredIncludes(
-  ['location'],
-  defineSerializer<GatheringRow>()({
-    responseSchema: Gathering,
-    relations: { instructors: loadLinkedInstructors(gatheringInstructors, gatheringInstructors.gatheringId) },
-    toResponse: toGathering,
-    includes: { location: includeLocation((row: GatheringRow) => row.locationId) },
-  }),
-);
-
-/** The gatherings of course dates, in order of time, without those that an update has replaced. */
-export const fetchGatherings = batchLoader((ctx, keys) =>
-  ctx.db
-    .select({
-      ...getTableColumns(gatherings),
-      ownerId: gatherings.courseDateId,
-      isFuture: sql<boolean>`${gatherings.startsAt} > now()`,
-    })
-    .from(gatherings)
-    .where(and(matchesKeys(gatherings.providerId, gatherings.courseDateId, keys), isNull(gatherings.deletedAt)))
-    .orderBy(asc(gatherings.startsAt), asc(gatherings.id)),
-);
+export const gatheringSerializer = defineSerializer<GatheringRow>()({
+  responseSchema: Gathering,
+  relations: {
+    instructors: loadLinkedInstructors(tables.gatheringInstructors, tables.gatheringInstructors.gatheringId),
+  },
+  toResponse: toGathering,
+  includes: { location: includeLocation((row: GatheringRow) => row.locationId) },
+  requiredIncludes: ['location'],
+});

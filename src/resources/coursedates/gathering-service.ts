@@ -1,17 +1,17 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
-import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
+import * as tables from '../../database/tables/coursedates.ts';
 import { attendances } from '../../database/tables/participants.ts';
-import { instructors, locations } from '../../database/tables/places.ts';
+import * as placeTables from '../../database/tables/places.ts';
 import { sameTenant, allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './gathering-schema.ts';
 
 type Gathering = ReturnType<typeof toTimes>;
 type OwnerDate = { id: number; zone: string };
 
-const notValid = () => invalidFields({ notValid: ['gatherings'] });
+const notValid = () => Problem.invalidFields({ notValid: ['gatherings'] });
 
 /** The gatherings of a request, each with its start and end as local times. */
 export const readGatherings = (input: GatheringField[] | null = []) => (input ?? []).map(toTimes);
@@ -64,17 +64,17 @@ const localTime = (moment = '', time = '') => (isDay(moment) ? `${moment} ${time
 export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
   if (added.length === 0) return;
   const locationIds = added.flatMap(({ idLocation }) => idLocation ?? []);
-  if (!(await allBelongToTenant(ctx, tx, locations, locationIds))) throw notValid();
+  if (!(await allBelongToTenant(ctx, tx, placeTables.locations, locationIds))) throw notValid();
   const instructorIds = added.flatMap((gathering) => gathering.instructors);
-  if (!(await allBelongToTenant(ctx, tx, instructors, instructorIds))) throw notValid();
+  if (!(await allBelongToTenant(ctx, tx, placeTables.instructors, instructorIds))) throw notValid();
 
   const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
-  const created = await tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
+  const created = await tx.insert(tables.gatherings).values(rows).returning({ id: tables.gatherings.id });
   const links = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
   if (links.length === 0) return;
   // Two arrays: a statement takes at most 65,535 parameters.
-  await tx.insert(gatheringInstructors).select(
+  await tx.insert(tables.gatheringInstructors).select(
     sql`select ${ctx.providerId}::bigint, * from unnest(
       ${sql.param(links.map(({ id }) => id))}::bigint[], ${sql.param(links.map(({ instructorId }) => instructorId))}::bigint[])`,
   );
@@ -82,27 +82,34 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
 
 /** Replaces the gatherings of a course date; those with attendance are soft-deleted. */
 export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
-  const old = tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, date.id), isNull(gatherings.deletedAt));
+  const old = tenantWhere(
+    ctx,
+    tables.gatherings,
+    eq(tables.gatherings.courseDateId, date.id),
+    isNull(tables.gatherings.deletedAt),
+  );
   const attended = sql`exists (select from ${attendances} where ${sameTenant(
     attendances,
-    gatherings,
-    eq(attendances.gatheringId, gatherings.id),
+    tables.gatherings,
+    eq(attendances.gatheringId, tables.gatherings.id),
   )})`;
-  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, attended));
-  const oldIds = tx.select({ id: gatherings.id }).from(gatherings).where(old);
+  await tx.update(tables.gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, attended));
+  const oldIds = tx.select({ id: tables.gatherings.id }).from(tables.gatherings).where(old);
   await tx
-    .delete(gatheringInstructors)
-    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, oldIds)));
-  await tx.delete(gatherings).where(old);
+    .delete(tables.gatheringInstructors)
+    .where(tenantWhere(ctx, tables.gatheringInstructors, inArray(tables.gatheringInstructors.gatheringId, oldIds)));
+  await tx.delete(tables.gatherings).where(old);
   await addGatherings(ctx, tx, now, date, added);
 }
 
 /** Moves all gatherings of a course date to its time zone; their local times stay. */
 export const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
   tx
-    .update(gatherings)
+    .update(tables.gatherings)
     .set({ zone, updatedAt: now })
-    .where(tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, id), ne(gatherings.zone, zone)));
+    .where(
+      tenantWhere(ctx, tables.gatherings, eq(tables.gatherings.courseDateId, id), ne(tables.gatherings.zone, zone)),
+    );
 
 const toColumns = (gathering: Gathering) => ({
   locationId: gathering.idLocation,

@@ -1,62 +1,59 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import * as t from '../../schema/types.ts';
-import { courseDates } from '../../database/tables/coursedates.ts';
+import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { sameTenant, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
-import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
+import { sameTenant, inScope } from '../../lists/tenant-scope.ts';
+import * as statuses from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../courses/tag-filters.ts';
-import {
-  courseDateSerializer,
-  dateOfCourseSerializer,
-  fetchCourseDates,
-  isPublicDate,
-  isShownAfterDeadline,
-  nextCourseDateSerializer,
-} from './serializer.ts';
+import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';
+import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer } from './serializer.ts';
 
-const within = (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courseDates.providerId, isPublicDate);
+const within = inScope(tables.courseDates, isPublicDate);
 
-const ofCourses = selectiveFilter(
+const ofCourses = filter.selective(
   t.List(t.Id, { description: 'Only dates of these courses' }),
-  (ids: number[]) => inArray(courseDates.courseId, ids),
+  (ids: number[]) => inArray(tables.courseDates.courseId, ids),
   (ids) => ids.length <= 20,
 );
 
 const filters = {
   course_id: ofCourses,
-  coursedate_id: selectiveFilter({ ...t.Id, description: 'Only this course date' }, (id: number) =>
-    eq(courseDates.id, id),
+  coursedate_id: filter.selective({ ...t.Id, description: 'Only this course date' }, (id: number) =>
+    eq(tables.courseDates.id, id),
   ),
-  ...dateRange('created_at', courseDates.createdAt),
-  ...dateRange('updated_at', courseDates.updatedAt),
-  ...momentRange('start_date_at', courseDates.startsAt),
-  ...momentRange('end_date_at', courseDates.endsAt),
-  status_id: filter(t.OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
-    eq(courseDates.statusId, id),
+  ...filter.dateRange('created_at', tables.courseDates.createdAt),
+  ...filter.dateRange('updated_at', tables.courseDates.updatedAt),
+  ...filter.momentRange('start_date_at', tables.courseDates.startsAt),
+  ...filter.momentRange('end_date_at', tables.courseDates.endsAt),
+  status_id: filter.plain(
+    t.OneOf([...statuses.courseDateStatuses.keys()], { description: 'Only dates of this status' }),
+    (id) => eq(tables.courseDates.statusId, id),
   ),
-  has_participants: filter(
+  has_participants: filter.plain(
     t.Flag({
       description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
     }),
-    (hasParticipants) => eq(courseDates.hasParticipants, hasParticipants),
+    (hasParticipants) => eq(tables.courseDates.hasParticipants, hasParticipants),
   ),
-  order_by: parameter(t.OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
-  order_direction: parameter(t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' })),
+  order_by: filter.parameter(t.OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+  order_direction: filter.parameter(
+    t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' }),
+  ),
   ...partnerParameters,
-  ...tagParameters(courseDates, courseDates.courseId, 'dates of courses'),
+  ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
 };
 
 const dates = {
-  table: courseDates,
+  table: tables.courseDates,
   scope: within,
-  notDeleted: isNull(courseDates.deletedAt),
+  notDeleted: isNull(tables.courseDates.deletedAt),
   order({ order_by, order_direction }: { order_by?: unknown; order_direction?: unknown }) {
     const descending = order_direction === 'desc';
-    if (order_by === 'startdate') return { column: courseDates.startsAt, descending };
-    return descending ? { column: courseDates.id, descending } : undefined;
+    if (order_by === 'startdate') return { column: tables.courseDates.startsAt, descending };
+    return descending ? { column: tables.courseDates.id, descending } : undefined;
   },
   fetch: fetchCourseDates,
 };
@@ -76,19 +73,19 @@ export const batchCourseDateList = defineList({
 
 /** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
 const upcoming = and(
-  eq(courseDates.isVisible, true),
-  isNull(courseDates.deletedAt),
-  ne(courseDates.statusId, canceled),
-  isNull(courseDates.parentId),
+  eq(tables.courseDates.isVisible, true),
+  isNull(tables.courseDates.deletedAt),
+  ne(tables.courseDates.statusId, statuses.canceled),
+  isNull(tables.courseDates.parentId),
   isShownAfterDeadline,
   // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
-  sql`${courseDates.startsAt} >= now() - interval '2 days'`,
-  sql`(${courseDates.startsAt} >= now() + interval '2 days'
-    or ${courseDates.startAt} >= timezone(${courseDates.zone}, now())::date)`,
+  sql`${tables.courseDates.startsAt} >= now() - interval '2 days'`,
+  sql`(${tables.courseDates.startsAt} >= now() + interval '2 days'
+    or ${tables.courseDates.startAt} >= timezone(${tables.courseDates.zone}, now())::date)`,
   sql`exists (select from ${courses} where ${sameTenant(
     courses,
-    courseDates,
-    eq(courses.id, courseDates.courseId),
+    tables.courseDates,
+    eq(courses.id, tables.courseDates.courseId),
     eq(courses.isActive, true),
     isNull(courses.deletedAt),
   )})`,
@@ -96,11 +93,14 @@ const upcoming = and(
 
 /** The calendar, in order of time; by default one page holds it all. */
 export const nextCourseDateList = defineList({
-  table: courseDates,
+  table: tables.courseDates,
   serializer: nextCourseDateSerializer,
   scope: (tenant, scope) => and(within(tenant, scope), upcoming)!,
-  filters: { ...partnerParameters, ...tagParameters(courseDates, courseDates.courseId, 'dates of courses') },
+  filters: {
+    ...partnerParameters,
+    ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
+  },
   paging: { defaultLimit: 250, sinceId: false },
-  order: () => ({ column: courseDates.startsAt }),
+  order: () => ({ column: tables.courseDates.startsAt }),
   fetch: fetchCourseDates,
 });

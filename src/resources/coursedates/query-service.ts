@@ -1,5 +1,5 @@
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { assertVisibleCourse } from '../courses/query-service.ts';
 import { resolvePartners } from '../schools/partner-service.ts';
 import { assertOwnTags } from '../tags/service.ts';
@@ -21,7 +21,7 @@ export async function listCourseDates(ctx: Ctx, input: CourseDateQuery) {
 export async function listDatesOfCourse(ctx: Ctx, courseId: number, input: CourseDateQuery) {
   const { query, scope } = await resolvePartners(ctx, input);
   await assertOwnTags(ctx, query.tag_ids);
-  await assertVisibleCourse(ctx, courseId, query, scope);
+  await assertVisibleCourse(ctx, courseId, query, { scope });
   const courseIds = (query.course_id ?? [courseId]).filter((id) => id === courseId);
   return datesOfCourseList.page(ctx, { ...query, course_id: courseIds }, { scope });
 }
@@ -36,7 +36,7 @@ export async function listCourseDatesOfCourses(ctx: Ctx, input: BatchQuery) {
 export async function getCourseDate(ctx: Ctx, courseId: number, id: number, query: ItemQuery) {
   await assertVisibleCourse(ctx, courseId, query);
   const date = await courseDateList.byId(ctx, id, query);
-  if (date?.course_id !== courseId) throw notFound('Course date');
+  if (date?.course_id !== courseId) throw Problem.notFound('Course date');
   return date;
 }
 

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { limitedList, cachedListUnless } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses, Envelope, sendEnvelope, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
@@ -17,7 +17,7 @@ import {
 import { courseDateErrors, createCourseDate, deleteCourseDate, updateCourseDate } from './service.ts';
 
 const tags = ['Course dates'];
-const CourseDates = Envelope(courseDateList.View);
+const CourseDates = responses.envelope(courseDateList.View);
 
 /** True for queries with `now`, and with gatherings, which show `is_future`. */
 const dependsOnClock = ({ include, ...query }: Record<string, unknown>) =>
@@ -36,11 +36,11 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Always the envelope with `pagination` and `items`.',
         tags,
         querystring: courseDateList.Query,
-        response: okResponses(CourseDates),
+        response: responses.ok(CourseDates),
       },
-      ...cachedListUnless(dependsOnClock),
+      ...listRoute.cachedUnless(dependsOnClock),
     },
-    async (request, reply) => sendEnvelope(request, reply, await listCourseDates(request.ctx, request.query)),
+    async (request, reply) => send.envelope(request, reply, await listCourseDates(request.ctx, request.query)),
   );
 };
 
@@ -56,11 +56,11 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
           '`location`, `place`, `gatherings`, `teaching_language` and `status` are always embedded.',
         tags,
         querystring: nextCourseDateList.Query,
-        response: okResponses(Type.Array(nextCourseDateList.View)),
+        response: responses.ok(Type.Array(nextCourseDateList.View)),
       },
-      ...limitedList,
+      ...listRoute.limited,
     },
-    async (request, reply) => sendItems(request, reply, await listNextCourseDates(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listNextCourseDates(request.ctx, request.query)),
   );
 };
 
@@ -80,12 +80,12 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OfCourse,
         querystring: datesOfCourseList.Query,
-        response: okResponses(Type.Array(datesOfCourseList.View)),
+        response: responses.ok(Type.Array(datesOfCourseList.View)),
       },
-      ...limitedList,
+      ...listRoute.limited,
     },
     async (request, reply) =>
-      sendItems(request, reply, await listDatesOfCourse(request.ctx, request.params.course_id, request.query)),
+      send.items(request, reply, await listDatesOfCourse(request.ctx, request.params.course_id, request.query)),
   );
 
   app.get(
@@ -98,7 +98,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OneOfCourse,
         querystring: courseDateList.ItemQuery,
-        response: okResponses(courseDateList.View),
+        response: responses.ok(courseDateList.View),
       },
     },
     ({ ctx, params, query }) => getCourseDate(ctx, params.course_id, params.id, query),
@@ -114,7 +114,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OfCourse,
         body: CourseDateBody,
-        response: createdResponses(CourseDateWritten),
+        response: responses.created(CourseDateWritten),
       },
       ...withBodyErrors(courseDateErrors),
     },
@@ -132,7 +132,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: OneOfCourse,
         body: CourseDateChange,
-        response: okResponses(CourseDateWritten),
+        response: responses.ok(CourseDateWritten),
       },
       ...withBodyErrors(courseDateErrors),
     },
@@ -148,7 +148,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Its child dates are deleted too. Refused while participants hold seats.',
         tags,
         params: OneOfCourse,
-        response: okResponses(CourseDateWritten),
+        response: responses.ok(CourseDateWritten),
       },
     },
     ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
@@ -165,10 +165,10 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'The dates of the courses named by `course_id[]`, in one request.',
         tags,
         querystring: batchCourseDateList.Query,
-        response: okResponses(Type.Array(batchCourseDateList.View)),
+        response: responses.ok(Type.Array(batchCourseDateList.View)),
       },
-      ...cachedListUnless(dependsOnClock),
+      ...listRoute.cachedUnless(dependsOnClock),
     },
-    async (request, reply) => sendItems(request, reply, await listCourseDatesOfCourses(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listCourseDatesOfCourses(request.ctx, request.query)),
   );
 };

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
-import type { courseDates } from '../../database/tables/coursedates.ts';
+import type * as tables from '../../database/tables/coursedates.ts';
 
 const text = Type.String();
 const count = Type.Integer();
@@ -26,7 +26,7 @@ export const hiddenColumns = [
 ] as const;
 /** The columns of its course that every date needs. */
 type CourseHead = { title: string; slug: string };
-export type CourseDateRow = Omit<typeof courseDates.$inferSelect, (typeof hiddenColumns)[number]> & {
+export type CourseDateRow = Omit<typeof tables.courseDates.$inferSelect, (typeof hiddenColumns)[number]> & {
   course: CourseHead;
 };
 
@@ -90,7 +90,7 @@ export function toCourseDate(row: CourseDateRow, { catalog_url }: Pick<CourseDat
     custom_properties: row.customProperties,
     created_at: formatTimestamp(row.createdAt),
     updated_at: formatTimestamp(row.updatedAt),
-    deleted_at: dateTimeOrNull(row.deletedAt),
+    deleted_at: formatTimestamp(row.deletedAt),
     contacts: [],
     course_id: row.courseId,
     location_id: row.locationId,

@@ -1,19 +1,16 @@
 import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { sortedFieldsProblem } from '../../schema/validator.ts';
-import { mergeCustomProperties } from '../../schema/custom-properties.ts';
-import { invalidFields, notFound, Problem } from '../../core/errors.ts';
-import { mapConstraintErrors } from '../../core/constraint-errors.ts';
+import { mergeCustomProperties } from '../../schema/partial-update.ts';
+import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
-import { recordAffected } from '../../database/audit-log.ts';
 import type { Tx } from '../../database/client.ts';
-import { insert, prepareInsert } from '../../database/prepared-insert.ts';
+import { prepareInsert } from '../../database/prepared-insert.ts';
 import { currentTime } from '../../database/tables/columns.ts';
-import { courseDateInstructors, courseDates } from '../../database/tables/coursedates.ts';
+import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { instructors, locations, places } from '../../database/tables/places.ts';
+import * as placeTables from '../../database/tables/places.ts';
 import { allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { canceled } from '../../reference/statuses.ts';
+import * as statuses from '../../reference/statuses.ts';
 import {
   addGatherings,
   gatheringErrors,
@@ -26,7 +23,7 @@ import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
 
-const insertCourseDate = prepareInsert(courseDates);
+const insertCourseDate = prepareInsert(tables.courseDates);
 
 /** Creates a date of an own course, by default with the capacities of its location. */
 export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseDateBody): Promise<CourseDateWritten> {
@@ -39,7 +36,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     await assertNoErrors(ctx, tx, { courseId, id: null, body, days, errors });
     const location = await findLocation(ctx, tx, body.location_id);
     const zone = body.timezone ?? settings.timezone;
-    const row = insertCourseDate({
+    const id = await insertCourseDate(tx, {
       ...toColumns(body),
       ...(await findPlaceForBody(tx, body)),
       ...days,
@@ -51,13 +48,13 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityWait: body.capacity_wait ?? location?.capacityWait,
       customProperties: mergeCustomProperties(null, body.custom_properties),
     });
-    const id = recordAffected(tx, await insert(tx, row));
+    tx.recordAffected(id);
     await addInstructors(ctx, tx, id, body.instructors ?? []);
     await addGatherings(ctx, tx, now, { id, zone }, gatherings);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** Updates the fields sent; an empty one is cleared, except the start and the end. */
@@ -73,19 +70,19 @@ export async function updateCourseDate(
   const work = ctx.write(async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
-    const isOver = sql<boolean>`${courseDates.endsAt} <= ${currentTime}`;
+    const isOver = sql<boolean>`${tables.courseDates.endsAt} <= ${currentTime}`;
     const [before] = await tx
-      .select({ ...getTableColumns(courseDates), isOver })
-      .from(courseDates)
+      .select({ ...getTableColumns(tables.courseDates), isOver })
+      .from(tables.courseDates)
       .where(target);
-    if (before === undefined) throw notFound('Course date');
+    if (before === undefined) throw Problem.notFound('Course date');
     const startAt = start_at ?? before.startAt;
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
     await assertNoErrors(ctx, tx, { courseId, id, body, days, errors });
 
     const [after] = await tx
-      .update(courseDates)
+      .update(tables.courseDates)
       .set({
         ...toColumns(body),
         ...(await findPlaceForBody(tx, body, before.placeIsSought)),
@@ -104,8 +101,8 @@ export async function updateCourseDate(
     const date = after!;
     if (body.instructors !== undefined) {
       await tx
-        .delete(courseDateInstructors)
-        .where(tenantWhere(ctx, courseDateInstructors, eq(courseDateInstructors.courseDateId, id)));
+        .delete(tables.courseDateInstructors)
+        .where(tenantWhere(ctx, tables.courseDateInstructors, eq(tables.courseDateInstructors.courseDateId, id)));
       await addInstructors(ctx, tx, id, body.instructors ?? []);
     }
     if (date.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, date);
@@ -114,7 +111,7 @@ export async function updateCourseDate(
     if (before.isOver || addsSeats(before, date)) await promoteWaitingLists(ctx, tx, now, [id]);
     return { coursedate_id: id, course_id: courseId };
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** Deletes a date and its children, unless somebody has a seat on one of them. */
@@ -122,18 +119,18 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
   ctx.write(async (tx, now) => {
     await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
-    if ((await tx.$count(courseDates, target)) === 0) throw notFound('Course date');
+    if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
     const withChildren = tenantWhere(
       ctx,
-      courseDates,
-      or(eq(courseDates.id, id), eq(courseDates.parentId, id)),
+      tables.courseDates,
+      or(eq(tables.courseDates.id, id), eq(tables.courseDates.parentId, id)),
       notDeleted,
     );
-    const { numConfirmed, numOverbooked, numUnconfirmed } = courseDates;
+    const { numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
     const taken = and(withChildren, sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > 0`);
-    if ((await tx.$count(courseDates, taken)) > 0)
+    if ((await tx.$count(tables.courseDates, taken)) > 0)
       throw new Problem('invalid', 'Participants hold seats on this course date');
-    await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(withChildren);
+    await tx.update(tables.courseDates).set({ deletedAt: now, updatedAt: now }).where(withChildren);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
@@ -146,16 +143,22 @@ export function addsSeats(before: Seats, after: Seats): boolean {
   return (
     limit(after) > limit(before) ||
     after.capacityOverbook > before.capacityOverbook ||
-    (before.statusId === canceled && after.statusId !== canceled)
+    (before.statusId === statuses.canceled && after.statusId !== statuses.canceled)
   );
 }
 
-const notDeleted = isNull(courseDates.deletedAt);
+const notDeleted = isNull(tables.courseDates.deletedAt);
 const courseDateOf = (ctx: Ctx, courseId: number, id: number) =>
-  tenantWhere(ctx, courseDates, eq(courseDates.id, id), eq(courseDates.courseId, courseId), notDeleted);
+  tenantWhere(
+    ctx,
+    tables.courseDates,
+    eq(tables.courseDates.id, id),
+    eq(tables.courseDates.courseId, courseId),
+    notDeleted,
+  );
 
 /** Once the days are in order, only the times of day can violate this constraint. */
-const constraints = { course_dates_order: () => invalidFields({ notValid: ['end_time_at'] }) };
+const constraints = { course_dates_order: () => Problem.invalidFields({ notValid: ['end_time_at'] }) };
 
 /** Errors of a body that need no provider data and that its schema does not report. */
 export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; timezone?: unknown }) {
@@ -168,7 +171,7 @@ async function findCourse(ctx: Ctx, tx: Tx, id: number) {
     .select({ teachingLanguageId: courses.teachingLanguageId })
     .from(courses)
     .where(tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt)));
-  if (course === undefined) throw notFound('Course');
+  if (course === undefined) throw Problem.notFound('Course');
   return course;
 }
 
@@ -176,8 +179,8 @@ async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {
   if (id === undefined) return undefined;
   const [location] = await tx
     .select()
-    .from(locations)
-    .where(tenantWhere(ctx, locations, eq(locations.id, id)));
+    .from(placeTables.locations)
+    .where(tenantWhere(ctx, placeTables.locations, eq(placeTables.locations.id, id)));
   return location;
 }
 
@@ -193,32 +196,33 @@ type Candidate = {
 /** Throws with all invalid fields at once, references to foreign items included. */
 async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, errors }: Candidate) {
   const { place_id, location_id, instructors: instructorIds, parent_id } = body;
-  const isPlace = async (placeId: number) => (await tx.$count(places, eq(places.id, placeId))) > 0;
+  const isPlace = async (placeId: number) =>
+    (await tx.$count(placeTables.places, eq(placeTables.places.id, placeId))) > 0;
   const isValid: Record<string, boolean> = {
     place_id: typeof place_id !== 'number' || (await isPlace(place_id)),
-    location_id: await allBelongToTenant(ctx, tx, locations, [location_id ?? []].flat()),
-    instructors: await allBelongToTenant(ctx, tx, instructors, instructorIds ?? []),
+    location_id: await allBelongToTenant(ctx, tx, placeTables.locations, [location_id ?? []].flat()),
+    instructors: await allBelongToTenant(ctx, tx, placeTables.instructors, instructorIds ?? []),
     parent_id: typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id)),
   };
   const unknown = Object.keys(isValid).filter((name) => !isValid[name]);
   const notValid = [...errors.notValid, ...misorderedDays(days), ...unknown];
   if (notValid.length + errors.missing.length > 0)
-    throw sortedFieldsProblem(Object.keys(CourseDateBody.properties), { ...errors, notValid });
+    throw Problem.invalidFields({ ...errors, notValid }, Object.keys(CourseDateBody.properties));
 }
 
 /** A parent is another date of the same course and no child itself; its child has no children. */
 async function canBeParent(ctx: Ctx, tx: Tx, courseId: number, id: number | null, parentId: number) {
-  const date = (...conditions: (SQL | undefined)[]) => tenantWhere(ctx, courseDates, notDeleted, ...conditions);
-  const isDate = eq(courseDates.id, parentId);
-  const parent = date(isDate, eq(courseDates.courseId, courseId), isNull(courseDates.parentId));
-  if (parentId === id || (await tx.$count(courseDates, parent)) === 0) return false;
-  return id === null || (await tx.$count(courseDates, date(eq(courseDates.parentId, id)))) === 0;
+  const date = (...conditions: (SQL | undefined)[]) => tenantWhere(ctx, tables.courseDates, notDeleted, ...conditions);
+  const isDate = eq(tables.courseDates.id, parentId);
+  const parent = date(isDate, eq(tables.courseDates.courseId, courseId), isNull(tables.courseDates.parentId));
+  if (parentId === id || (await tx.$count(tables.courseDates, parent)) === 0) return false;
+  return id === null || (await tx.$count(tables.courseDates, date(eq(tables.courseDates.parentId, id)))) === 0;
 }
 
 async function addInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) {
   const { providerId } = ctx;
   const rows = [...new Set(ids)].map((instructorId) => ({ providerId, courseDateId, instructorId }));
-  if (rows.length > 0) await tx.insert(courseDateInstructors).values(rows);
+  if (rows.length > 0) await tx.insert(tables.courseDateInstructors).values(rows);
 }
 
 /** Sets the course's timestamps, which include its dates. */

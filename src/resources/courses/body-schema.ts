@@ -1,9 +1,8 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import { currencyCodes } from '../../reference/currencies.ts';
-import { durationUnits } from '../../reference/durations.ts';
+import * as durations from '../../reference/durations.ts';
 import { descriptionMembers } from './schema.ts';
 
 const { Optional } = Type;
@@ -20,7 +19,7 @@ const common = {
   teaching_language: t.withDefault(t.OneOf(reference.teachingLanguageCodes), 'no'),
   time_of_day: Optional(t.OneOf([...reference.timesOfDay.keys()])),
   duration_value: Optional(t.Count()),
-  duration_unit: Optional(t.OneOf([...durationUnits.keys()])),
+  duration_unit: Optional(t.OneOf([...durations.units.keys()])),
   price_value: Optional(t.Count()),
   price_currency: t.withDefault(t.UpperCode(currencyCodes), 'NOK'),
   price_comment: Optional(t.Note()),
@@ -102,7 +101,7 @@ export type CourseChange = Static<typeof CourseChange>;
 export const CourseChange = t.NamedObject(
   'CourseUpdate',
   {
-    ...partialUpdate(CourseBody.properties),
+    ...t.partialUpdate(CourseBody.properties),
     translations: Optional(
       t.Nullable(Translations<Texts<string | null> | null>(t.Nullable(TextsOf(t.Nullable(t.Html()))))),
     ),

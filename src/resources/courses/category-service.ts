@@ -1,8 +1,6 @@
 import { asc, eq } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { notFound, Problem } from '../../core/errors.ts';
-import { mapConstraintErrors } from '../../core/constraint-errors.ts';
-import { recordAffected } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 
@@ -23,14 +21,14 @@ export async function addCategory(
   { title, slug = toSlug(title), parentId = null }: { title: string; slug?: string; parentId?: number | null },
 ): Promise<number> {
   if (parentId !== null && (await database.db.$count(catalog.categories, eq(catalog.categories.id, parentId))) === 0) {
-    throw notFound('Parent category');
+    throw Problem.notFound('Parent category');
   }
   const work = database.writeShared(async (tx, now) => {
     const values = { title, slug, parentId, createdAt: now, updatedAt: now };
     const [created] = await tx.insert(catalog.categories).values(values).returning({ id: catalog.categories.id });
-    return recordAffected(tx, created!.id);
+    return tx.recordAffected(created!.id);
   });
-  return mapConstraintErrors(
+  return Problem.mapConstraints(
     { categories_slug: () => new Problem('invalid', 'A category with this slug exists already') },
     work,
   );

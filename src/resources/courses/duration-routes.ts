@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
 import { Duration, toDurations } from './duration-schema.ts';
 
 export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -13,10 +13,10 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List duration units',
         description: 'The units of `duration_value` of courses.',
         tags: ['Courses'],
-        response: okResponses(Type.Array(Duration)),
+        response: responses.ok(Type.Array(Duration)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async ({ ctx }) => toDurations(ctx.language),
+    async ({ ctx }) => toDurations(ctx),
   );
 };

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { durationUnits } from '../../reference/durations.ts';
-import type { Language } from '../../reference/language.ts';
+import * as durations from '../../reference/durations.ts';
+import type { Ctx } from '../../core/context.ts';
 
 export type Duration = Static<typeof Duration>;
 export const Duration = t.NamedObject('DurationUnit', {
@@ -11,8 +11,8 @@ export const Duration = t.NamedObject('DurationUnit', {
   title_plural: Type.String(),
 });
 
-export const toDurations = (language: Language): Duration[] =>
-  [...durationUnits].map(([id, { code, one, many }]) => ({
+export const toDurations = ({ language }: Pick<Ctx, 'language'>): Duration[] =>
+  [...durations.units].map(([id, { code, one, many }]) => ({
     id: String(id),
     code,
     title: one[language],

@@ -1,22 +1,23 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { courses } from '../../database/tables/courses.ts';
-import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
+import * as tables from '../../database/tables/courses.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
+import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
 import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from './tag-filters.ts';
-import { courseItemSerializer, courseSerializer, fetchCourses, isPublicCourse } from './serializer.ts';
+import { fetchCourses, isPublicCourse } from './loaders.ts';
+import { courseItemSerializer, courseSerializer } from './serializer.ts';
 
 const common = {
-  table: courses,
-  scope: (tenant: Tenant, scope: TenantScope) => inScope(tenant, scope, courses.providerId, isPublicCourse),
-  notDeleted: isNull(courses.deletedAt),
+  table: tables.courses,
+  scope: inScope(tables.courses, isPublicCourse),
+  notDeleted: isNull(tables.courses.deletedAt),
   fetch: fetchCourses,
 };
-const description_language = parameter(
+const description_language = filter.parameter(
   t.OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
 );
 
@@ -24,16 +25,16 @@ export const courseList = defineList({
   ...common,
   serializer: courseSerializer,
   filters: {
-    customer_id: selectiveFilter(
+    customer_id: filter.selective(
       { ...t.Id, description: 'Only the corporate courses of this customer' },
-      (customerId, ctx) => tenantWhere(ctx, courses, eq(courses.customerId, customerId)),
+      (customerId, ctx) => tenantWhere(ctx, tables.courses, eq(tables.courses.customerId, customerId)),
     ),
-    ...dateRange('created_at', courses.createdAt),
-    ...dateRange('updated_at', courses.updatedAt),
+    ...filter.dateRange('created_at', tables.courses.createdAt),
+    ...filter.dateRange('updated_at', tables.courses.updatedAt),
     description_language,
-    ...tagParameters(courses, courses.id, 'courses'),
+    ...tagParameters(tables.courses, tables.courses.id, 'courses'),
     ...partnerParameters,
-    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: filter.parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
 });
 

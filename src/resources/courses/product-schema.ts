@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import type { products } from '../../database/tables/courses.ts';
+import type * as tables from '../../database/tables/courses.ts';
 
 /** A product as embedded in courses and order lines. */
 export type Product = Static<typeof Product>;
@@ -15,7 +15,7 @@ export const Product = t.NamedObject('Product', {
   vat_percentage: Type.Number(),
 });
 
-type Row = typeof products.$inferSelect;
+type Row = typeof tables.products.$inferSelect;
 export type ProductRow = Pick<
   Row,
   'id' | 'itemNumber' | 'title' | 'titleLabel' | 'price' | 'currency' | 'isMainProduct' | 'vatPercentage'

@@ -1,13 +1,9 @@
-import { and, eq, isNull } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
-import { courses } from '../../database/tables/courses.ts';
-import { inScope, ownScope, type TenantScope } from '../../lists/tenant-scope.ts';
+import { Problem } from '../../core/errors.ts';
 import { resolvePartners } from '../schools/partner-service.ts';
 import { assertOwnTags } from '../tags/service.ts';
 import { courseItem, courseList } from './list.ts';
-import { isPublicCourse } from './serializer.ts';
 
 type CourseQuery = Parameters<typeof courseList.page>[1];
 type CourseItemQuery = Static<typeof courseItem.Query>;
@@ -23,20 +19,11 @@ export async function listCourses(ctx: Ctx, input: CourseQuery) {
 export async function getCourse(ctx: Ctx, id: number, input: CourseItemQuery) {
   const { query, scope } = await resolvePartners(ctx, input);
   const course = await courseItem.byId(ctx, id, query, { scope });
-  if (course === undefined) throw notFound('Course');
+  if (course === undefined) throw Problem.notFound('Course');
   return course;
 }
 
-export async function assertVisibleCourse(
-  ctx: Ctx,
-  id: number,
-  { include_deleted }: { include_deleted?: boolean },
-  scope: TenantScope = ownScope,
-) {
-  const visible = and(
-    inScope(ctx, scope, courses.providerId, isPublicCourse),
-    eq(courses.id, id),
-    include_deleted ? undefined : isNull(courses.deletedAt),
-  );
-  if ((await ctx.db.$count(courses, visible)) === 0) throw notFound('Course');
+/** Throws unless the course is visible in the scope, which is the provider's own by default. */
+export async function assertVisibleCourse(...args: Parameters<typeof courseList.exists>) {
+  if (!(await courseList.exists(...args))) throw Problem.notFound('Course');
 }

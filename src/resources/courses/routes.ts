@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses, ListOrEnvelope, sendEnvelope, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
 import { courseItem, courseList } from './list.ts';
 import { getCourse, listCourses } from './query-service.ts';
@@ -22,13 +22,13 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
         tags,
         querystring: courseList.Query,
-        response: okResponses(ListOrEnvelope(courseList.View)),
+        response: responses.ok(responses.listOrEnvelope(courseList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     async (request, reply) => {
       const page = await listCourses(request.ctx, request.query);
-      return request.query.paginate ? sendEnvelope(request, reply, page) : sendItems(request, reply, page);
+      return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
   );
 
@@ -41,7 +41,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An active course with an equal title is an error. Staff assign categories later.',
         tags,
         body: CourseBody,
-        response: createdResponses(CourseId),
+        response: responses.created(CourseId),
       },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
@@ -57,7 +57,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: courseItem.Query,
-        response: okResponses(courseItem.View),
+        response: responses.ok(courseItem.View),
       },
     },
     ({ ctx, params, query }) => getCourse(ctx, params.id, query),
@@ -73,7 +73,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         body: CourseChange,
-        response: okResponses(CourseId),
+        response: responses.ok(CourseId),
       },
     },
     async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
@@ -88,7 +88,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
         tags,
         params,
-        response: okResponses(CourseId),
+        response: responses.ok(CourseId),
       },
     },
     async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),

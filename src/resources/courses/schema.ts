@@ -1,13 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
-import { durationLabel, durationUnits } from '../../reference/durations.ts';
-import type { Label } from '../../reference/language.ts';
+import * as durations from '../../reference/durations.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import { Tag } from '../tags/schema.ts';
-import type { courses } from '../../database/tables/courses.ts';
+import type * as tables from '../../database/tables/courses.ts';
 
 const text = Type.String();
 const titled = t.NamedObject('IdAndTitle', { id: Type.Integer(), title: text });
@@ -40,7 +39,7 @@ export const Category = t.NamedObject('Category', {
   titleParent: text,
 });
 
-export type CourseRow = typeof courses.$inferSelect;
+export type CourseRow = typeof tables.courses.$inferSelect;
 
 export type Course = Static<typeof Course>;
 export const Course = t.NamedObject('Course', {
@@ -108,7 +107,7 @@ function toOwnEmbedded(
   relations: EmbeddedCourseRelations,
   { language, settings }: Ctx,
 ): EmbeddedCourse {
-  const labelled = (labels: Map<number, Label>, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
+  const labelled = (labels: typeof reference.levels, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
   return {
     id: row.id,
     title: row.title,
@@ -131,8 +130,8 @@ function toOwnEmbedded(
         ? null
         : {
             value: row.durationValue,
-            code: durationUnits.get(row.durationUnitId)!.code,
-            unit: durationLabel(row.durationUnitId, row.durationValue, language),
+            code: durations.units.get(row.durationUnitId)!.code,
+            unit: durations.unitTitle(row.durationUnitId, row.durationValue, language),
           },
     price: { value: Number(row.priceValue ?? 0), currency: row.priceCurrency, comment: row.priceComment },
     categories: relations.categories,
@@ -153,14 +152,14 @@ const toDetails = (row: CourseRow, { description_languages, translation }: Cours
   description_languages,
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),
-  related_items_updated_at: dateTimeOrNull(row.relatedItemsUpdatedAt),
+  related_items_updated_at: formatTimestamp(row.relatedItemsUpdatedAt),
 });
 
 // Object.assign: a spread of this many fields takes ten times as long.
 const toOwnCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
   Object.assign(toOwnEmbedded(row, relations, ctx), toDetails(row, relations), {
     lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
-    deleted_at: dateTimeOrNull(row.deletedAt),
+    deleted_at: formatTimestamp(row.deletedAt),
   });
 
 /** A partner's course: an allow-list, so that a new field stays private until it is named here. */

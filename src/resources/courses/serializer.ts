@@ -1,22 +1,24 @@
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/pg-core';
 import { Type } from '@sinclair/typebox';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import * as t from '../../schema/types.ts';
-import { omitColumns } from '../../database/tables/columns.ts';
-import * as catalog from '../../database/tables/catalog.ts';
-import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
-import { batchLoader, toKeySet, keyPredicate, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { include, hasMany, type ForPartners, type Loader } from '../../lists/relations.ts';
-import { includeOne, defineSerializer, type Serializer } from '../../lists/serializer.ts';
+import type { Key } from '../../lists/loaders.ts';
+import { relation, type ForPartners, type Loader, type Serializer } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
-import { Product, toProduct, type ProductRow } from './product-schema.ts';
-import { productColumns } from './product-serializer.ts';
+import {
+  fetchCategories,
+  fetchDescriptionLanguages,
+  fetchEmbeddedCourses,
+  fetchLabels,
+  fetchTags,
+  fetchTranslations,
+} from './loaders.ts';
+import { fetchProducts } from './product-loaders.ts';
+import { Product, toProduct } from './product-schema.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
 import { Tag } from '../tags/schema.ts';
 import {
   Course,
-  descriptionMembers,
   EmbeddedCourse,
   toCourse,
   toEmbeddedCourse,
@@ -25,116 +27,30 @@ import {
   type Texts,
 } from './schema.ts';
 
-/** Courses that the public and partners may see. */
-export const isPublicCourse = and(
-  eq(courses.isActive, true),
-  eq(courses.type, 'public'),
-  inArray(courses.publishingPlatform, ['both', 'catalog']),
-  isNull(courses.deletedAt),
-)!;
-
-const parentCategories = alias(catalog.categories, 'parent_categories');
-
 /** The categories of courses, by id. */
-const loadCategories = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({
-        ownerId: catalog.courseCategories.courseId,
-        id: catalog.categories.id,
-        title: catalog.categories.title,
-        slug: catalog.categories.slug,
-        idParent: sql<number>`coalesce(${catalog.categories.parentId}, 0)`.mapWith(Number),
-        titleParent: sql<string>`coalesce(${parentCategories.title}, '')`,
-      })
-      .from(catalog.courseCategories)
-      .innerJoin(catalog.categories, eq(catalog.categories.id, catalog.courseCategories.categoryId))
-      .leftJoin(parentCategories, eq(parentCategories.id, catalog.categories.parentId))
-      .where(matchesKeys(catalog.courseCategories.providerId, catalog.courseCategories.courseId, keys))
-      .orderBy(asc(catalog.categories.id)),
-  ),
-  ({ id, title, slug, idParent, titleParent }: CategoryRow) => ({ id, title, slug, idParent, titleParent }),
-);
-type CategoryRow = {
-  ownerId: number;
-  id: number;
-  title: string;
-  slug: string;
-  idParent: number;
-  titleParent: string;
-};
+const loadCategories = relation.hasMany(fetchCategories, ({ id, title, slug, idParent, titleParent }) => ({
+  id,
+  title,
+  slug,
+  idParent,
+  titleParent,
+}));
 
-const loadTags = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: catalog.courseTags.courseId, id: catalog.tags.id, title: catalog.tags.title })
-      .from(catalog.courseTags)
-      .innerJoin(
-        catalog.tags,
-        and(eq(catalog.tags.providerId, catalog.courseTags.providerId), eq(catalog.tags.id, catalog.courseTags.tagId)),
-      )
-      .where(matchesKeys(catalog.courseTags.providerId, catalog.courseTags.courseId, keys))
-      .orderBy(asc(catalog.tags.id)),
-  ),
-  ({ id, title }: TagRow) => ({ id, title }),
-);
-type TagRow = { ownerId: number; id: number; title: string };
+const loadTags = relation.hasMany(fetchTags, ({ id, title }) => ({ id, title }));
 
-const loadLabels = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: catalog.courseLabels.courseId, id: catalog.labels.id, title: catalog.labels.title })
-      .from(catalog.courseLabels)
-      .innerJoin(
-        catalog.labels,
-        and(
-          eq(catalog.labels.providerId, catalog.courseLabels.providerId),
-          eq(catalog.labels.id, catalog.courseLabels.labelId),
-        ),
-      )
-      .where(matchesKeys(catalog.courseLabels.providerId, catalog.courseLabels.courseId, keys))
-      .orderBy(asc(catalog.labels.id)),
-  ),
-  ({ id, title }: TagRow) => ({ id, title }),
-);
+const loadLabels = relation.hasMany(fetchLabels, ({ id, title }) => ({ id, title }));
 
-const loadDescriptionLanguages = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: courseTranslations.courseId, languageId: courseTranslations.languageId })
-      .from(courseTranslations)
-      .where(matchesKeys(courseTranslations.providerId, courseTranslations.courseId, keys))
-      .orderBy(asc(courseTranslations.languageId)),
-  ),
-  ({ languageId }: { ownerId: number; languageId: string }) => languageId,
-);
+const loadDescriptionLanguages = relation.hasMany(fetchDescriptionLanguages, ({ languageId }) => languageId);
 
 /** Texts in the query's `description_language`; null for a course without a translation. */
 const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { description_language: language }) => {
   if (typeof language !== 'string') return () => null;
-  const translations = await ctx.db
-    .select()
-    .from(courseTranslations)
-    .where(
-      and(
-        matchesKeys(courseTranslations.providerId, courseTranslations.courseId, keyPredicate(toKeySet(rows))),
-        eq(courseTranslations.languageId, language),
-      ),
-    );
+  const translations = await fetchTranslations(ctx, rows, language);
   const texts = new Map(translations.map((row) => [row.courseId, row]));
   return (row) => texts.get(row.id) ?? null;
 };
 
-const loadProducts = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: products.courseId, ...productColumns })
-      .from(products)
-      .where(and(matchesKeys(products.providerId, products.courseId, keys), isNull(products.archivedAt)))
-      .orderBy(asc(products.id)),
-  ),
-  (row: ProductRow & { ownerId: number }) => toProduct(row),
-);
+const loadProducts = relation.hasMany(fetchProducts, (row) => toProduct(row));
 
 const common = {
   responseSchema: Course,
@@ -146,7 +62,7 @@ const common = {
   },
   toResponse: toCourse,
 };
-const productsInclude = include(Type.Array(Product), 'shown', loadProducts);
+const productsInclude = relation.include(Type.Array(Product), 'shown', loadProducts);
 
 /** A course in a list. */
 export const courseSerializer = defineSerializer<CourseRow>()({
@@ -160,7 +76,7 @@ export const courseItemSerializer = defineSerializer<CourseRow>()({
   responseSchema: t.named('CourseDetails', Course),
   includes: {
     products: productsInclude,
-    labels: include(Type.Array(Tag), 'unset', loadLabels),
+    labels: relation.include(Type.Array(Tag), 'unset', loadLabels),
     provider: providerInclude,
   },
 });
@@ -176,24 +92,8 @@ const embeddedCourseSerializer = defineSerializer<EmbeddedCourseRow>()({
   },
 });
 
-/** Courses by their ids, deleted ones too. */
-export const fetchCourses = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(courses)
-    .where(matchesKeys(courses.providerId, courses.id, keys)),
-);
-
-/** Courses by their ids, without the long texts that an embedded course leaves out. */
-const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
-  ctx.db
-    .select(omitColumns(courses, Object.values(descriptionMembers)))
-    .from(courses)
-    .where(matchesKeys(courses.providerId, courses.id, keys)),
-);
-
 export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, forPartners: ForPartners) =>
-  includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, forPartners);
+  relation.includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, forPartners);
 
 /** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */
 const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
@@ -216,7 +116,7 @@ const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
 };
 
 export const includeCalendarCourse = <Row extends Key>(courseId: (row: Row) => number) =>
-  includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, 'shown');
+  relation.includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, 'shown');
 
 type RowOfCourse = Key & { courseId: number; course: { slug: string } };
 

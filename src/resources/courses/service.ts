@@ -1,32 +1,28 @@
-import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, type SQL } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, sql, type SQL } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound, Problem } from '../../core/errors.ts';
-import { mergeCustomProperties } from '../../schema/custom-properties.ts';
-import { mapConstraintErrors } from '../../core/constraint-errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
+import { emptyIfNull, mergeCustomProperties } from '../../schema/partial-update.ts';
 import type { Tx } from '../../database/client.ts';
-import { insert, prepareInsert } from '../../database/prepared-insert.ts';
-import { settleInOrder, execute, type Statement } from '../../database/statements.ts';
+import { prepareInsert } from '../../database/prepared-insert.ts';
 import * as catalog from '../../database/tables/catalog.ts';
-import { caseFoldedSql, currentTime } from '../../database/tables/columns.ts';
+import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
-import { courses, courseTranslations } from '../../database/tables/courses.ts';
+import * as tables from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
 import { insertMainProduct, updateMainProduct } from './product-service.ts';
-import { resolveTags, setLabels, setTags } from '../tags/service.ts';
+import { replaceTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body-schema.ts';
 import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
-const foreignCustomer = () => invalidFields({ notValid: ['customer_id'] });
+const foreignCustomer = () => Problem.invalidFields({ notValid: ['customer_id'] });
 const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
 
-const insertCourse = prepareInsert(courses);
+const insertCourse = prepareInsert(tables.courses);
 
 /** Creates a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
@@ -41,30 +37,24 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   };
   validateCrossFields(columns);
   const work = ctx.write(async (tx, now) => {
-    await settleInOrder([
-      assertTitleIsFree(ctx, tx, { title, isActive: active }),
-      assertOwnCustomer(ctx, tx, body.customer_id),
-    ]);
-    const tagIds = await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags);
-    const labelIds = await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels);
-
+    await assertTitleIsFree(ctx, tx, { title, isActive: active });
+    await assertOwnCustomer(ctx, tx, body.customer_id);
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
-    const courseId = recordAffected(tx, await insert(tx, insertCourse({ ...columns, ...timestamps, providerId })));
+    const courseId = tx.recordAffected(await insertCourse(tx, { ...columns, ...timestamps, providerId }));
     await insertMainProduct(ctx, tx, now, courseId, columns);
-    if (tagIds.length > 0) await setTags(ctx, tx, courseId, tagIds);
-    if (labelIds.length > 0) await setLabels(ctx, tx, courseId, labelIds);
+    await replaceTags(ctx, tx, now, courseId, body);
     await updateTranslations(ctx, tx, courseId, body.translations);
     return courseId;
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** A partial update, of the main product too. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
-  const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
+  const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
   const work = ctx.write(async (tx, now) => {
-    const [before] = await tx.select().from(courses).where(course);
-    if (!before) throw notFound('Course');
+    const [before] = await tx.select().from(tables.courses).where(course);
+    if (!before) throw Problem.notFound('Course');
     const slug = body.title === undefined ? undefined : toSlug(body.title);
     const columns = { ...toColumns(body), ...customerOf(body), slug };
     const after = { ...before, ...definedOnly(columns) };
@@ -72,12 +62,8 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     await assertTitleIsFree(ctx, tx, after, id);
     await assertOwnCustomer(ctx, tx, body.customer_id);
 
-    const tagIds = body.tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', body.tags));
-    const labelIds = body.labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', body.labels));
-
-    if (labelIds !== undefined) await setLabels(ctx, tx, id, labelIds ?? []);
+    const hasOtherTags = await replaceTags(ctx, tx, now, id, body);
     await updateTranslations(ctx, tx, id, body.translations);
-    const hasOtherTags = tagIds !== undefined && (await setTags(ctx, tx, id, tagIds ?? []));
     const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
     const customProperties = mergeCustomProperties(before.customProperties, body.custom_properties);
     const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
@@ -88,20 +74,20 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
       relatedItemsUpdatedAt: hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined,
     };
     await tx
-      .update(courses)
+      .update(tables.courses)
       .set({ ...columns, customProperties, ...timestamps })
       .where(course);
     return id;
   });
-  return mapConstraintErrors(constraints, work);
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
-  const course = tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt));
+  const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(async (tx, now) => {
-    if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
+    if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
     const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
     const hasParticipants = eq(courseDates.hasParticipants, true);
     if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
@@ -116,7 +102,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
     const deleted = await tx.update(courseDates).set(timestamps).where(empty).returning({ id: courseDates.id });
     const related = deleted.length > 0 ? { relatedItemsUpdatedAt: now } : {};
     await tx
-      .update(courses)
+      .update(tables.courses)
       .set({ ...timestamps, ...related })
       .where(course);
     return id;
@@ -127,17 +113,18 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
 export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
   const { providerId } = ctx;
   return ctx.write(async (tx, now) => {
-    const course = tenantWhere(ctx, courses, eq(courses.id, courseId), isNull(courses.deletedAt));
-    if ((await tx.$count(courses, course)) === 0) throw notFound('Course');
-    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0) throw notFound('Category');
+    const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, courseId), isNull(tables.courses.deletedAt));
+    if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
+    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)
+      throw Problem.notFound('Category');
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(catalog.courseCategories).values(values).onConflictDoNothing().returning();
     if (added.length === 0) {
-      rollbackNoChange(tx);
+      tx.rollbackNoChange();
       return;
     }
-    recordAffected(tx, courseId);
-    await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
+    tx.recordAffected(courseId);
+    await tx.update(tables.courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
     const before = and(
       eq(catalog.courseCategories.courseId, courseId),
       lt(catalog.courseCategories.categoryId, categoryId),
@@ -170,24 +157,27 @@ export function validateCrossFields({
     ...(isCorporate && customerId === null ? ['customer_id'] : []),
   ];
   const notValid = !isCorporate && customerId !== null ? ['customer_id'] : [];
-  if (missing.length + notValid.length > 0) throw invalidFields({ missing, notValid });
+  if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
-
-const findEqualTitle: Statement = {
-  name: 'find_equal_title',
-  text: `select 1 from courses where provider_id = $1 and ${caseFoldedSql('title')} = ${caseFoldedSql('$2::text')} and is_active
-    and deleted_at is null and id is distinct from $3::bigint limit 1`,
-};
 
 /** Checks the title before the unique index does. */
 async function assertTitleIsFree(
-  { providerId, guards }: Ctx,
+  ctx: Ctx,
   tx: Tx,
   { title, isActive }: { title: string; isActive: boolean },
-  id: number | null = null,
+  id?: number,
 ) {
-  if (!isActive || !guards.equalTitle) return;
-  if ((await execute(tx, findEqualTitle, [providerId, title, id])).length > 0) throw equalTitle();
+  if (!isActive || !ctx.guards.equalTitle) return;
+  const isEqual = tenantWhere(
+    ctx,
+    tables.courses,
+    sql`${caseFolded(tables.courses.title)} = ${caseFolded(title)}`,
+    // Not a parameter: the predicate of the index.
+    sql`${tables.courses.isActive}`,
+    isNull(tables.courses.deletedAt),
+    id === undefined ? undefined : ne(tables.courses.id, id),
+  );
+  if ((await tx.$count(tables.courses, isEqual)) > 0) throw equalTitle();
 }
 
 async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {
@@ -199,8 +189,8 @@ async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | u
 /** A partial update of each language sent; a translation without any text is deleted. */
 async function updateTranslations(ctx: Ctx, tx: Tx, courseId: number, translations: CourseChange['translations']) {
   if (translations === undefined) return;
-  const ofCourse = tenantWhere(ctx, courseTranslations, eq(courseTranslations.courseId, courseId));
-  const existing = await tx.select().from(courseTranslations).where(ofCourse);
+  const ofCourse = tenantWhere(ctx, tables.courseTranslations, eq(tables.courseTranslations.courseId, courseId));
+  const existing = await tx.select().from(tables.courseTranslations).where(ofCourse);
   const textsByLanguage = new Map<string, Texts>(existing.map((row) => [row.languageId, row]));
   const updated = Object.entries(translations ?? {}).map(([languageId, texts]) => ({
     ...noTexts,
@@ -208,9 +198,11 @@ async function updateTranslations(ctx: Ctx, tx: Tx, courseId: number, translatio
     ...{ providerId: ctx.providerId, courseId, languageId },
   }));
   const languages = translations === null ? [...textsByLanguage.keys()] : Object.keys(translations);
-  await tx.delete(courseTranslations).where(and(ofCourse, inArray(courseTranslations.languageId, languages)));
+  await tx
+    .delete(tables.courseTranslations)
+    .where(and(ofCourse, inArray(tables.courseTranslations.languageId, languages)));
   const nonEmpty = updated.filter((texts) => textColumns.some((column) => texts[column] !== ''));
-  if (nonEmpty.length > 0) await tx.insert(courseTranslations).values(nonEmpty);
+  if (nonEmpty.length > 0) await tx.insert(tables.courseTranslations).values(nonEmpty);
 }
 
 const textColumns = Object.values(descriptionMembers);

@@ -3,13 +3,13 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import * as catalog from '../../database/tables/catalog.ts';
-import { courses } from '../../database/tables/courses.ts';
-import { filter, parameter } from '../../lists/filters.ts';
+import * as tables from '../../database/tables/courses.ts';
+import { filter } from '../../lists/filters.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
 /** Filters by tags for lists of courses and of what belongs to courses; `courseId` is the column that names the course. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
-  tag_ids: filter(
+  tag_ids: filter.plain(
     t.List(t.Id, { description: `Only ${owner} with these of the school's own tags` }),
     async (tagIds: number[], ctx, { tag_match }, hasSelective) => {
       if (hasSelective) return tenantWhere(ctx, table, hasTags(ctx, courseId, tagIds, tag_match));
@@ -21,7 +21,9 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
       return tenantWhere(ctx, table, condition);
     },
   ),
-  tag_match: parameter(t.OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' })),
+  tag_match: filter.parameter(
+    t.OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' }),
+  ),
 });
 
 /** A condition on each row, for a query whose other filters leave only a few. */
@@ -54,9 +56,9 @@ function taggedCourses(ctx: Ctx, tagIds: number[], match: unknown) {
 async function areFrequent(ctx: Ctx, tagIds: number[], match: unknown) {
   const maxCourses = 5 * (await ctx.db.$count(sql`${taggedCourses(ctx, tagIds, match)} as tagged`));
   const someCourses = ctx.db
-    .select({ id: courses.id })
-    .from(courses)
-    .where(tenantWhere(ctx, courses))
+    .select({ id: tables.courses.id })
+    .from(tables.courses)
+    .where(tenantWhere(ctx, tables.courses))
     .limit(maxCourses + 1);
   return (await ctx.db.$count(sql`${someCourses} as some_courses`)) <= maxCourses;
 }

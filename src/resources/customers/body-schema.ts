@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 import { countryCodes } from '../../reference/countries.ts';
 import { customerStatuses, customerTypes } from './schema.ts';
@@ -48,6 +47,6 @@ export const CustomerBody = t.NamedObject(
 
 /** PUT /v2/customers/:id. */
 export type CustomerChange = Static<typeof CustomerChange>;
-export const CustomerChange = t.NamedObject('CustomerUpdate', partialUpdate(CustomerBody.properties), {
+export const CustomerChange = t.NamedObject('CustomerUpdate', t.partialUpdate(CustomerBody.properties), {
   examples: [{ email: 'invoices@fjordenergy.example', invoice_due_days: 14 }],
 });

@@ -1,41 +1,25 @@
-import { asc, eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { includeMany } from '../../lists/serializer.ts';
-import type { Serializer } from '../../lists/serializer.ts';
-import { courseUserColumns, courseUserSerializer, fetchCourseUsers } from '../users/serializer.ts';
+import { relation, type Serializer } from '../../lists/relations.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+
+import { fetchCourseUsers } from '../users/loaders.ts';
+import { courseUserSerializer } from '../users/serializer.ts';
 import type { CourseUser, CourseUserRow } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
-import { customerSerializer, fetchCustomers } from './serializer.ts';
+import { fetchCustomers, fetchEmployees, maxEmbedded } from './loaders.ts';
+import { customerSerializer } from './serializer.ts';
 
-/** The maximum of embedded employees; all are in a list of their own. */
-const maxEmbedded = 100;
-
-/** The first employees of each customer, with one more than are embedded. */
-const fetchEmployees = batchLoader((ctx, keys) => {
-  const first = ctx.db
-    .select(courseUserColumns)
-    .from(courseUsers)
-    .where(sameTenant(courseUsers, customers, eq(courseUsers.customerId, customers.id)))
-    .orderBy(asc(courseUsers.id))
-    // A literal: a generic plan estimates a parameter as a tenth of the table.
-    .limit(sql.raw(String(maxEmbedded + 1)) as unknown as number)
-    .as('first');
-  return ctx.db
-    .select({ ...first._.selectedFields, ownerId: customers.id })
-    .from(customers)
-    .innerJoinLateral(first, sql`true`)
-    .where(matchesKeys(customers.providerId, customers.id, keys))
-    .orderBy(asc(first.id));
-});
-
-const employees = includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserSerializer, 'unset');
+const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(
+  fetchEmployees,
+  courseUserSerializer,
+  'unset',
+);
 
 const CustomerWithEmployees = Type.Object({
   ...customerSerializer.schema.properties,
@@ -70,7 +54,10 @@ export const customerList = defineList({
   table: customers,
   serializer: listedSerializer,
   scope: (ctx) => tenantWhere(ctx, customers),
-  filters: { ...dateRange('created_at', customers.createdAt), ...dateRange('updated_at', customers.updatedAt) },
+  filters: {
+    ...filter.dateRange('created_at', customers.createdAt),
+    ...filter.dateRange('updated_at', customers.updatedAt),
+  },
   fetch: fetchCustomers,
 });
 
@@ -79,11 +66,11 @@ export const employeeList = defineList({
   table: courseUsers,
   serializer: courseUserSerializer,
   scope: (tenant) => tenantWhere(tenant, courseUsers),
-  pathFilters: { customer_id: selectiveFilter(t.Id, (id) => eq(courseUsers.customerId, id)) },
+  pathFilters: { customer_id: filter.selective(t.Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {
-    ...dateRange('created_at', courseUsers.createdAt),
-    ...dateRange('updated_at', courseUsers.updatedAt),
-    paginate: parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    ...filter.dateRange('created_at', courseUsers.createdAt),
+    ...filter.dateRange('updated_at', courseUsers.updatedAt),
+    paginate: filter.parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
   },
   fetch: fetchCourseUsers,
 });

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses, ListOrEnvelope, sendEnvelope, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { CustomerBody, CustomerChange } from './body-schema.ts';
 import { customerList, employeeList } from './list.ts';
 import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustomer } from './service.ts';
@@ -23,11 +23,11 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'there are more.',
         tags,
         querystring: customerList.Query,
-        response: okResponses(Type.Array(customerList.View)),
+        response: responses.ok(Type.Array(customerList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async (request, reply) => sendItems(request, reply, await listCustomers(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listCustomers(request.ctx, request.query)),
   );
 
   app.post(
@@ -39,7 +39,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Customers are embedded in orders, participants and course users.',
         tags,
         body: CustomerBody,
-        response: createdResponses(CustomerId),
+        response: responses.created(CustomerId),
       },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ customer_id: await createCustomer(ctx, body) }),
@@ -55,7 +55,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: customerList.ItemQuery,
-        response: okResponses(customerList.View),
+        response: responses.ok(customerList.View),
       },
     },
     ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
@@ -72,13 +72,13 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: employeeList.Query,
-        response: okResponses(ListOrEnvelope(employeeList.View)),
+        response: responses.ok(responses.listOrEnvelope(employeeList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     async (request, reply) => {
       const page = await listEmployees(request.ctx, request.params.id, request.query);
-      return request.query.paginate ? sendEnvelope(request, reply, page) : sendItems(request, reply, page);
+      return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
   );
 
@@ -92,7 +92,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         body: CustomerChange,
-        response: okResponses(CustomerId),
+        response: responses.ok(CustomerId),
       },
     },
     async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),

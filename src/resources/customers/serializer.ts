@@ -1,11 +1,11 @@
-import { customers } from '../../database/tables/customers.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { belongsTo } from '../../lists/relations.ts';
-import { defineSerializer, includeOne } from '../../lists/serializer.ts';
-import { fetchAdminUsers } from '../admin-users/serializer.ts';
+import type { Key } from '../../lists/loaders.ts';
+import { relation } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
+import { fetchAdminUsers } from '../admin-users/loaders.ts';
+import { fetchCustomers } from './loaders.ts';
 import { Customer, toCustomer, type CustomerRow } from './schema.ts';
 
-const loadSeller = belongsTo(
+const loadSeller = relation.belongsTo(
   (row: CustomerRow) => row.sellerId,
   fetchAdminUsers,
   ({ id, firstname, lastname, email }) => ({ id, firstname, lastname, email }),
@@ -18,13 +18,5 @@ export const customerSerializer = defineSerializer<CustomerRow>()({
   includes: {},
 });
 
-/** Customers by their ids. */
-export const fetchCustomers = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(customers)
-    .where(matchesKeys(customers.providerId, customers.id, keys)),
-);
-
 export const includeCustomer = <Row extends Key>(customerId: (row: Row) => number | null) =>
-  includeOne(customerId, fetchCustomers, customerSerializer, 'unset');
+  relation.includeOne(customerId, fetchCustomers, customerSerializer, 'unset');

@@ -1,8 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/errors.ts';
-import { recordAffected } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
@@ -17,14 +16,14 @@ export const listCustomers = (ctx: Ctx, query: CustomerQuery) => customerList.pa
 
 export async function getCustomer(ctx: Ctx, id: number, query: CustomerItemQuery) {
   const customer = await customerList.byId(ctx, id, query);
-  if (customer === undefined) throw notFound('Customer');
+  if (customer === undefined) throw Problem.notFound('Customer');
   return customer;
 }
 
 /** The course users of a customer. */
 export async function listEmployees(ctx: Ctx, id: number, query: Static<typeof employeeList.Query>) {
   if ((await ctx.db.$count(customers, tenantWhere(ctx, customers, eq(customers.id, id)))) === 0)
-    throw notFound('Customer');
+    throw Problem.notFound('Customer');
   return employeeList.page(ctx, { ...query, customer_id: id }, { withTotal: query.paginate === true });
 }
 
@@ -37,7 +36,7 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
       .insert(customers)
       .values({ ...toColumns(body), title: body.title, providerId, createdAt: now, updatedAt: now })
       .returning({ id: customers.id });
-    return recordAffected(tx, customer!.id);
+    return tx.recordAffected(customer!.id);
   });
 }
 
@@ -45,7 +44,7 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
 export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Promise<number> {
   const customer = tenantWhere(ctx, customers, eq(customers.id, id));
   return ctx.write(async (tx, now) => {
-    if ((await tx.$count(customers, customer)) === 0) throw notFound('Customer');
+    if ((await tx.$count(customers, customer)) === 0) throw Problem.notFound('Customer');
     await assertOwnSeller(ctx, tx, body.seller_id);
     await tx
       .update(customers)
@@ -58,7 +57,7 @@ export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Prom
 async function assertOwnSeller(ctx: Ctx, tx: Tx, sellerId: number | null | undefined) {
   if (sellerId === undefined || sellerId === null) return;
   const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, sellerId));
-  if ((await tx.$count(adminMemberships, member)) === 0) throw invalidFields({ notValid: ['seller_id'] });
+  if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.invalidFields({ notValid: ['seller_id'] });
 }
 
 const toColumns = (body: CustomerChange) => ({

@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
@@ -27,6 +26,6 @@ export const InstructorBody = t.NamedObject(
 
 /** PUT /v2/instructors/:id. */
 export type InstructorChange = Static<typeof InstructorChange>;
-export const InstructorChange = t.NamedObject('InstructorUpdate', partialUpdate(InstructorBody.properties), {
+export const InstructorChange = t.NamedObject('InstructorUpdate', t.partialUpdate(InstructorBody.properties), {
   examples: [{ position: 'Head instructor' }],
 });

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { InstructorBody, InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { Instructor } from './schema.ts';
@@ -21,11 +21,11 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An array, with archived instructors.',
         tags,
         querystring: instructorList.Query,
-        response: okResponses(Type.Array(instructorList.View)),
+        response: responses.ok(Type.Array(instructorList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async (request, reply) => sendItems(request, reply, await listInstructors(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listInstructors(request.ctx, request.query)),
   );
 
   app.post(
@@ -37,7 +37,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: '`idUser` connects the instructor to an admin user.',
         tags,
         body: InstructorBody,
-        response: createdResponses(Instructor),
+        response: responses.created(Instructor),
       },
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
@@ -52,7 +52,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Archived or not.',
         tags,
         params,
-        response: okResponses(Instructor),
+        response: responses.ok(Instructor),
       },
     },
     ({ ctx, params }) => getInstructor(ctx, params.id),
@@ -68,7 +68,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         body: InstructorChange,
-        response: okResponses(Instructor),
+        response: responses.ok(Instructor),
       },
     },
     ({ ctx, params, body }) => updateInstructor(ctx, params.id, body),
@@ -83,7 +83,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'The instructor stays listed, with `archived_at` set. A second request changes nothing.',
         tags,
         params,
-        response: okResponses(Instructor),
+        response: responses.ok(Instructor),
       },
     },
     ({ ctx, params }) => archiveInstructor(ctx, params.id),

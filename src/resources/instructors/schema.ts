@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { plainDateTime } from '../../lib/timestamps.ts';
+import { formatPlainTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { instructors } from '../../database/tables/places.ts';
 
@@ -37,8 +37,8 @@ export const toInstructor = (row: InstructorRow): Instructor => ({
   description: row.description,
   show_on_web: row.showOnWeb,
   idUser: row.adminUserId,
-  archived_at: row.archivedAt === null ? null : plainDateTime(row.archivedAt),
-  created_at: plainDateTime(row.createdAt),
+  archived_at: row.archivedAt === null ? null : formatPlainTimestamp(row.archivedAt),
+  created_at: formatPlainTimestamp(row.createdAt),
 });
 
 /** An instructor inside a course date, a gathering or a location. */

@@ -1,11 +1,7 @@
-import { and, asc, eq, getTableColumns, isNull, or } from 'drizzle-orm';
-import type { courseDateInstructors, gatheringInstructors } from '../../database/tables/coursedates.ts';
-import { instructors } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { hasMany } from '../../lists/relations.ts';
+import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
+import { fetchLinkedInstructors } from './loaders.ts';
 import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
-import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 
 export const instructorSerializer = defineSerializer<InstructorRow>()({
   responseSchema: Instructor,
@@ -14,32 +10,6 @@ export const instructorSerializer = defineSerializer<InstructorRow>()({
   includes: {},
 });
 
-/** Instructors by their ids, archived ones too. */
-export const fetchInstructors = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(instructors)
-    .where(matchesKeys(instructors.providerId, instructors.id, keys)),
-);
-
-type Links = typeof courseDateInstructors | typeof gatheringInstructors;
-type OwnerId = typeof courseDateInstructors.courseDateId | typeof gatheringInstructors.gatheringId;
-
-/** Loads the instructors of course dates or gatherings: all own ones, and a partner's that its web pages show. */
-export const loadLinkedInstructors = (links: Links, ownerId: OwnerId) =>
-  hasMany(
-    batchLoader((ctx, keys) =>
-      ctx.db
-        .select({ ownerId, ...getTableColumns(instructors) })
-        .from(links)
-        .innerJoin(instructors, sameTenant(instructors, links, eq(instructors.id, links.instructorId)))
-        .where(
-          and(
-            matchesKeys(links.providerId, ownerId, keys),
-            or(tenantWhere(ctx, instructors), and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt))),
-          ),
-        )
-        .orderBy(asc(instructors.id)),
-    ),
-    (row: InstructorRow & { ownerId: number }, ctx) => toEmbeddedInstructor(row, ctx),
-  );
+/** Loads the instructors of course dates or gatherings. */
+export const loadLinkedInstructors = (...args: Parameters<typeof fetchLinkedInstructors>) =>
+  relation.hasMany(fetchLinkedInstructors(...args), (row, ctx) => toEmbeddedInstructor(row, ctx));

@@ -1,8 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { instructors } from '../../database/tables/places.ts';
@@ -23,21 +22,21 @@ export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instru
       .insert(instructors)
       .values({ ...toColumns(body), firstname, lastname, providerId: ctx.providerId, createdAt: now, updatedAt: now })
       .returning();
-    recordAffected(tx, created!.id);
+    tx.recordAffected(created!.id);
     return toInstructor(created!);
   });
 
 /** Archived ones too. */
 export async function getInstructor(ctx: Ctx, id: number): Promise<Instructor> {
   const instructor = await instructorList.byId(ctx, id);
-  if (instructor === undefined) throw notFound('Instructor');
+  if (instructor === undefined) throw Problem.notFound('Instructor');
   return instructor;
 }
 
 export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): Promise<Instructor> {
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
   return ctx.write(async (tx, now) => {
-    if ((await tx.$count(instructors, instructor)) === 0) throw notFound('Instructor');
+    if ((await tx.$count(instructors, instructor)) === 0) throw Problem.notFound('Instructor');
     await assertOwnUser(ctx, tx, body.idUser);
     const { firstname, lastname } = body;
     const [changed] = await tx
@@ -54,8 +53,8 @@ export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
   ctx.write(async (tx, now) => {
     const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
     const [before] = await tx.select().from(instructors).where(instructor);
-    if (!before) throw notFound('Instructor');
-    if (before.archivedAt !== null) return rollbackNoChange(tx, toInstructor(before));
+    if (!before) throw Problem.notFound('Instructor');
+    if (before.archivedAt !== null) return tx.rollbackNoChange(toInstructor(before));
     const timestamps = { archivedAt: now, updatedAt: now };
     const [archived] = await tx.update(instructors).set(timestamps).where(instructor).returning();
     return toInstructor(archived!);
@@ -64,7 +63,7 @@ export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
 async function assertOwnUser(ctx: Ctx, tx: Tx, userId: number | null | undefined) {
   if (userId === undefined || userId === null) return;
   const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, userId));
-  if ((await tx.$count(adminMemberships, member)) === 0) throw invalidFields({ notValid: ['idUser'] });
+  if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.invalidFields({ notValid: ['idUser'] });
 }
 
 const toColumns = (body: InstructorChange) => ({

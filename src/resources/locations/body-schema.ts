@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 import { countryCodes } from '../../reference/countries.ts';
 
@@ -49,6 +48,6 @@ export const LocationBody = t.NamedObject(
 
 /** PUT /v2/locations/:id. */
 export type LocationChange = Static<typeof LocationChange>;
-export const LocationChange = t.NamedObject('LocationUpdate', partialUpdate(LocationBody.properties), {
+export const LocationChange = t.NamedObject('LocationUpdate', t.partialUpdate(LocationBody.properties), {
   examples: [{ capacity_max: 24, is_archived: 0 }],
 });

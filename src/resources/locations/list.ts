@@ -1,14 +1,18 @@
 import { locations } from '../../database/tables/places.ts';
-import { dateRange } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchLocations, locationSerializer } from './serializer.ts';
+import { fetchLocations } from './loaders.ts';
+import { locationSerializer } from './serializer.ts';
 
 /** Archived locations stay listed. */
 export const locationList = defineList({
   table: locations,
   serializer: locationSerializer,
   scope: (ctx) => tenantWhere(ctx, locations),
-  filters: { ...dateRange('created_at', locations.createdAt), ...dateRange('updated_at', locations.updatedAt) },
+  filters: {
+    ...filter.dateRange('created_at', locations.createdAt),
+    ...filter.dateRange('updated_at', locations.updatedAt),
+  },
   fetch: fetchLocations,
 });

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
@@ -21,11 +21,11 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'An array, with archived locations.',
         tags,
         querystring: locationList.Query,
-        response: okResponses(Type.Array(locationList.View)),
+        response: responses.ok(Type.Array(locationList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async (request, reply) => sendItems(request, reply, await listLocations(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listLocations(request.ctx, request.query)),
   );
 
   app.post(
@@ -37,7 +37,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Course dates that are created at a location take over its capacities.',
         tags,
         body: LocationBody,
-        response: createdResponses(Location),
+        response: responses.created(Location),
       },
       ...withBodyErrors(locationErrors),
     },
@@ -54,7 +54,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: Type.Object({ id: t.Id }),
         body: LocationChange,
-        response: okResponses(Location),
+        response: responses.ok(Location),
       },
       ...withBodyErrors(locationErrors),
     },

@@ -1,19 +1,19 @@
-import { locations } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { belongsTo } from '../../lists/relations.ts';
-import { defineSerializer, includeOne } from '../../lists/serializer.ts';
+import type { Key } from '../../lists/loaders.ts';
+import { relation } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { toEmbeddedInstructor } from '../instructors/schema.ts';
-import { fetchInstructors } from '../instructors/serializer.ts';
+import { fetchInstructors } from '../instructors/loaders.ts';
+import { fetchLocations } from './loaders.ts';
+import { fetchPlaces } from './place-loaders.ts';
 import { toLocationPlace, type LocationPlace } from './place-schema.ts';
-import { fetchPlaces } from './place-serializer.ts';
-import { Location, locationColumns, toLocation, toPartnerLocation, type LocationRow } from './schema.ts';
+import { Location, toLocation, toPartnerLocation, type LocationRow } from './schema.ts';
 
-const loadPlace = belongsTo(
+const loadPlace = relation.belongsTo(
   (row: LocationRow) => row.placeId,
   fetchPlaces,
   (place, { language }): LocationPlace => toLocationPlace(place, language),
 );
-const loadInstructor = belongsTo(
+const loadInstructor = relation.belongsTo(
   (row: LocationRow) => row.instructorId,
   fetchInstructors,
   (row, ctx) =>
@@ -30,13 +30,5 @@ export const locationSerializer = defineSerializer<LocationRow>()({
   includes: {},
 });
 
-/** Locations by their ids, archived ones too. */
-export const fetchLocations = batchLoader((ctx, keys) =>
-  ctx.db
-    .select(locationColumns)
-    .from(locations)
-    .where(matchesKeys(locations.providerId, locations.id, keys)),
-);
-
 export const includeLocation = <Row extends Key>(locationId: (row: Row) => number | null) =>
-  includeOne(locationId, fetchLocations, locationSerializer, 'shown');
+  relation.includeOne(locationId, fetchLocations, locationSerializer, 'shown');

@@ -1,9 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields, notFound } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
-import { recordAffected } from '../../database/audit-log.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { LocationBody, LocationChange } from './body-schema.ts';
@@ -22,7 +21,7 @@ export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Loca
       .insert(locations)
       .values({ ...toColumns(body), providerId, createdAt: now, updatedAt: now })
       .returning({ id: locations.id });
-    return recordAffected(tx, created!.id);
+    return tx.recordAffected(created!.id);
   });
   return reload(ctx, id);
 }
@@ -32,7 +31,7 @@ export async function updateLocation(ctx: Ctx, id: number, body: LocationChange)
   const location = tenantWhere(ctx, locations, eq(locations.id, id));
   await assertValidReferences(ctx, body);
   await ctx.write(async (tx, now) => {
-    if ((await tx.$count(locations, location)) === 0) throw notFound('Location');
+    if ((await tx.$count(locations, location)) === 0) throw Problem.notFound('Location');
     await tx
       .update(locations)
       .set({ ...toColumns(body), updatedAt: now })
@@ -59,7 +58,7 @@ async function assertValidReferences(ctx: Ctx, { place_id, timezone, idInstructo
     idInstructor: !idInstructor || (await db.$count(instructors, instructor)) > 0,
   };
   const notValid = Object.entries(isValid).flatMap(([name, valid]) => (valid ? [] : [name]));
-  if (notValid.length > 0) throw invalidFields({ notValid });
+  if (notValid.length > 0) throw Problem.invalidFields({ notValid });
 }
 
 const toColumns = (body: LocationChange) => ({

@@ -5,10 +5,11 @@ import * as t from '../../schema/types.ts';
 import { products } from '../../database/tables/courses.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
-import { dateRange, filter, parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchOrders, orderSerializer } from './serializer.ts';
+import { fetchOrders } from './loaders.ts';
+import { orderSerializer } from './serializer.ts';
 
 /** Orders with a line for a product or a participant of the course. */
 function isOfCourse(ctx: Ctx, courseId: number) {
@@ -39,23 +40,20 @@ export const orderList = defineList({
   serializer: orderSerializer,
   scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
-    course_id: filter({ ...t.Id, description: 'Only orders with a line of this course' }, (id, ctx) =>
+    course_id: filter.plain({ ...t.Id, description: 'Only orders with a line of this course' }, (id, ctx) =>
       isOfCourse(ctx, id),
     ),
-    ...dateRange('created_at', orders.createdAt),
-    ...dateRange('updated_at', orders.updatedAt),
-    ...dateRange('exported_at', orders.exportedAt),
-    exported: {
-      ...filter(
-        t.Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
-        (exported, _ctx, { exported_at_min, exported_at_max }) =>
-          exported || exported_at_min !== undefined || exported_at_max !== undefined
-            ? undefined
-            : isNull(orders.exportedAt),
-      ),
-      isConstant: true,
-    },
-    user_data: parameter(userData),
+    ...filter.dateRange('created_at', orders.createdAt),
+    ...filter.dateRange('updated_at', orders.updatedAt),
+    ...filter.dateRange('exported_at', orders.exportedAt),
+    exported: filter.constant(
+      t.Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
+      (exported, _ctx, { exported_at_min, exported_at_max }) =>
+        exported || exported_at_min !== undefined || exported_at_max !== undefined
+          ? undefined
+          : isNull(orders.exportedAt),
+    ),
+    user_data: filter.parameter(userData),
   },
   fetch: fetchOrders,
 });

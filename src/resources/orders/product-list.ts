@@ -1,8 +1,9 @@
 import { products } from '../../database/tables/courses.ts';
-import { dateRange } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchProducts, orderProductSerializer } from './product-serializer.ts';
+import { fetchProducts } from './product-loaders.ts';
+import { orderProductSerializer } from './product-serializer.ts';
 
 /** Archived products stay listed: lines of older orders name them. */
 export const orderProductList = defineList({
@@ -10,8 +11,8 @@ export const orderProductList = defineList({
   serializer: orderProductSerializer,
   scope: (ctx) => tenantWhere(ctx, products),
   filters: {
-    ...dateRange('created_at', products.createdAt),
-    ...dateRange('updated_at', products.updatedAt),
+    ...filter.dateRange('created_at', products.createdAt),
+    ...filter.dateRange('updated_at', products.updatedAt),
   },
   fetch: fetchProducts,
 });

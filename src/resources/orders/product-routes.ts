@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { orderProductList } from './product-list.ts';
 
 export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -14,10 +14,10 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'The products of all courses, with archived ones.',
         tags: ['Orders'],
         querystring: orderProductList.Query,
-        response: okResponses(Type.Array(orderProductList.View)),
+        response: responses.ok(Type.Array(orderProductList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async (request, reply) => sendItems(request, reply, await orderProductList.page(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await orderProductList.page(request.ctx, request.query)),
   );
 };

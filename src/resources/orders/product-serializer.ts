@@ -1,5 +1,3 @@
-import { products } from '../../database/tables/courses.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { OrderProduct, toOrderProduct, type OrderProductRow } from './product-schema.ts';
 
@@ -9,11 +7,3 @@ export const orderProductSerializer = defineSerializer<OrderProductRow>()({
   toResponse: toOrderProduct,
   includes: {},
 });
-
-/** Products by their ids, archived ones too. */
-export const fetchProducts = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(products)
-    .where(matchesKeys(products.providerId, products.id, keys)),
-);

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedListUnless } from '../../http/list-cache/index.ts';
-import { okResponses, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
 
@@ -23,11 +23,11 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Exported orders are left out, except with `exported=true` or a filter on `exported_at`.',
         tags,
         querystring: orderList.Query,
-        response: okResponses(Type.Array(orderList.View)),
+        response: responses.ok(Type.Array(orderList.View)),
       },
-      ...cachedListUnless(includesCampaigns),
+      ...listRoute.cachedUnless(includesCampaigns),
     },
-    async (request, reply) => sendItems(request, reply, await orderList.page(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await orderList.page(request.ctx, request.query)),
   );
 
   app.get(
@@ -40,7 +40,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params,
         querystring: OrderQuery,
-        response: okResponses(orderList.View),
+        response: responses.ok(orderList.View),
       },
     },
     ({ ctx, params, query }) => getOrder(ctx, params.id, query),
@@ -57,7 +57,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'A second call changes nothing.',
         tags,
         params,
-        response: okResponses(orderList.View),
+        response: responses.ok(orderList.View),
       },
     },
     ({ ctx, params }) => exportOrder(ctx, params.id),

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import { toNumber, toMinorUnits } from '../../lib/money.ts';
 import * as t from '../../schema/types.ts';
 import type { orders } from '../../database/tables/orders.ts';
@@ -68,7 +68,7 @@ export const toOrder = (row: OrderRow, { first_user }: { first_user: OrderUser |
   webintegration_id: null,
   custom_properties: row.customProperties,
   calculated_totals: toTotals(row),
-  exported_at: dateTimeOrNull(row.exportedAt),
+  exported_at: formatTimestamp(row.exportedAt),
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),
 });

@@ -1,32 +1,14 @@
-import { eq, sql } from 'drizzle-orm';
-import { bookings, orders } from '../../database/tables/orders.ts';
-import { participants } from '../../database/tables/participants.ts';
-import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
-import { hasMany, type Loader } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeMany, defineSerializer } from '../../lists/serializer.ts';
+import { relation, type Loader } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCampaign } from '../campaigns/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
-import { toOrderUser, type OrderUser, type OrderUserRow } from './line-schema.ts';
-import { fetchOrderLines, orderLineSerializer, orderUserColumns } from './line-serializer.ts';
+import { fetchOrderLines } from './line-loaders.ts';
+import { toOrderUser, type OrderUser } from './line-schema.ts';
+import { orderLineSerializer } from './line-serializer.ts';
+import { fetchFirstUsers } from './loaders.ts';
 import { Order, toOrder, type OrderRow } from './schema.ts';
-import { sameTenant } from '../../lists/tenant-scope.ts';
 
-const firstParticipantId = sql`(
-  select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
-)`;
-
-const loadFirstUsers = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({ ownerId: bookings.orderId, user: orderUserColumns })
-      .from(bookings)
-      .innerJoin(participants, sameTenant(participants, bookings, eq(participants.id, firstParticipantId)))
-      .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
-      .where(matchesKeys(bookings.providerId, bookings.orderId, keys)),
-  ),
-  ({ user }: { ownerId: number; user: OrderUserRow }) => toOrderUser(user),
-);
+const loadFirstUsers = relation.hasMany(fetchFirstUsers, ({ user }) => toOrderUser(user));
 
 /** The course user of an order's first participant; null without one. */
 const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, query) => {
@@ -34,24 +16,14 @@ const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, quer
   return (row) => usersOf(row)[0] ?? null;
 };
 
-export const orderSerializer = withRequiredIncludes(
-  ['customer', 'lines'],
-  defineSerializer<OrderRow>()({
-    responseSchema: Order,
-    relations: { first_user: loadFirstUser },
-    toResponse: toOrder,
-    includes: {
-      customer: includeCustomer((row: OrderRow) => row.customerId),
-      lines: includeMany(fetchOrderLines, orderLineSerializer, 'unset'),
-      campaign: includeCampaign((row: OrderRow) => row.campaignId),
-    },
-  }),
-);
-
-/** Orders by their ids, exported ones too. */
-export const fetchOrders = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(orders)
-    .where(matchesKeys(orders.providerId, orders.id, keys)),
-);
+export const orderSerializer = defineSerializer<OrderRow>()({
+  responseSchema: Order,
+  relations: { first_user: loadFirstUser },
+  toResponse: toOrder,
+  includes: {
+    customer: includeCustomer((row: OrderRow) => row.customerId),
+    lines: relation.includeMany(fetchOrderLines, orderLineSerializer, 'unset'),
+    campaign: includeCampaign((row: OrderRow) => row.campaignId),
+  },
+  requiredIncludes: ['customer', 'lines'],
+});

@@ -1,8 +1,7 @@
 import { eq, isNull, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
-import { rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { orderList, type OrderQuery } from './list.ts';
@@ -15,7 +14,7 @@ export async function getOrder(
   { isAfterWrite = false } = {},
 ) {
   const order = await orderList.byId(ctx, id, query, { isAfterWrite });
-  if (order === undefined) throw notFound('Order');
+  if (order === undefined) throw Problem.notFound('Order');
   return order;
 }
 
@@ -30,7 +29,7 @@ export async function exportOrder(ctx: Ctx, id: number) {
       .where(tenantWhere(ctx, orders, eq(orders.id, id), isNull(orders.exportedAt)))
       .returning({ id: orders.id });
     if (exported.length === 0) {
-      rollbackNoChange(tx);
+      tx.rollbackNoChange();
       return;
     }
     await tx

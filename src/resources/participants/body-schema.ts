@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { partialUpdate } from '../../schema/partial-update.ts';
 import * as t from '../../schema/types.ts';
 import { paidStates, participantStatuses } from './schema.ts';
 
@@ -9,7 +8,7 @@ const { Optional } = Type;
 export type ParticipantChange = Static<typeof ParticipantChange>;
 export const ParticipantChange = t.NamedObject(
   'ParticipantUpdate',
-  partialUpdate({
+  t.partialUpdate({
     idStatus: t.OneOf([...participantStatuses.keys()], {
       description: '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is given, never taken',
     }),

@@ -3,10 +3,11 @@ import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { dateRange, filter, selectiveFilter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchParticipants, participantSerializer } from './serializer.ts';
+import { fetchParticipants } from './loaders.ts';
+import { participantSerializer } from './serializer.ts';
 
 function isOfCustomer(ctx: Ctx, customerId: number) {
   const users = ctx.db
@@ -21,21 +22,21 @@ export const participantList = defineList({
   serializer: participantSerializer,
   scope: (ctx) => tenantWhere(ctx, participants),
   filters: {
-    course_id: filter({ ...t.Id, description: 'Only participants of this course' }, (id) =>
+    course_id: filter.plain({ ...t.Id, description: 'Only participants of this course' }, (id) =>
       eq(participants.courseId, id),
     ),
-    coursedate_id: selectiveFilter({ ...t.Id, description: 'Only participants of this course date' }, (id) =>
+    coursedate_id: filter.selective({ ...t.Id, description: 'Only participants of this course date' }, (id) =>
       eq(participants.courseDateId, id),
     ),
-    customer_id: filter(
+    customer_id: filter.plain(
       { ...t.Id, description: 'Only participants whose course user belongs to this customer' },
       (id, ctx) => isOfCustomer(ctx, id),
     ),
-    user_id: selectiveFilter({ ...t.Id, description: 'Only where this course user takes part' }, (id) =>
+    user_id: filter.selective({ ...t.Id, description: 'Only where this course user takes part' }, (id) =>
       eq(participants.userId, id),
     ),
-    ...dateRange('created_at', participants.createdAt),
-    ...dateRange('updated_at', participants.updatedAt),
+    ...filter.dateRange('created_at', participants.createdAt),
+    ...filter.dateRange('updated_at', participants.updatedAt),
   },
   fetch: fetchParticipants,
 });

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
 import { getParticipant, updateParticipant } from './service.ts';
@@ -17,11 +17,11 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'With deregistered and archived participants.',
         tags: ['Orders'],
         querystring: participantList.Query,
-        response: okResponses(Type.Array(participantList.View)),
+        response: responses.ok(Type.Array(participantList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async (request, reply) => sendItems(request, reply, await participantList.page(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await participantList.page(request.ctx, request.query)),
   );
 
   app.get(
@@ -34,7 +34,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Orders'],
         params: Type.Object({ id: t.Id }),
         querystring: participantList.ItemQuery,
-        response: okResponses(participantList.View),
+        response: responses.ok(participantList.View),
       },
     },
     ({ ctx, params, query }) => getParticipant(ctx, params.id, query),
@@ -51,7 +51,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Orders'],
         params: Type.Object({ id: t.Id }),
         body: ParticipantChange,
-        response: okResponses(participantList.View),
+        response: responses.ok(participantList.View),
       },
     },
     ({ ctx, params, body }) => updateParticipant(ctx, params.id, body),

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
@@ -106,7 +106,7 @@ export function toParticipant(
   const status = participantStatuses.get(row.statusId)!;
   return {
     id: row.id,
-    archived_at: dateTimeOrNull(row.archivedAt),
+    archived_at: formatTimestamp(row.archivedAt),
     booker_admin_user: null,
     booker_email: booking.bookerEmail,
     booker_language_id: booking.bookerLanguageId,

@@ -1,143 +1,59 @@
-import { asc, eq, sql } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { dateTimeOrNull } from '../../lib/timestamps.ts';
-import { courseDates } from '../../database/tables/coursedates.ts';
-import { courses } from '../../database/tables/courses.ts';
-import { bookings } from '../../database/tables/orders.ts';
-import { attendances, participants } from '../../database/tables/participants.ts';
-import { locations, places } from '../../database/tables/places.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { required, include, hasMany, belongsTo } from '../../lists/relations.ts';
-import { withRequiredIncludes, includeOne, defineSerializer } from '../../lists/serializer.ts';
-import { locationColumns } from '../locations/schema.ts';
-import { participantDateColumns, toParticipantDate, type ParticipantDateRow } from './date-schema.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
+import type { Key } from '../../lists/loaders.ts';
+import { relation } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
+import { toParticipantDate } from './date-schema.ts';
+import { fetchAttendances, fetchBookings, fetchCourseDates, fetchCourses, fetchParticipants } from './loaders.ts';
 import { includeCourseUser } from '../users/serializer.ts';
 import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
-import { sameTenant } from '../../lists/tenant-scope.ts';
 
-const loadBooking = required(
-  belongsTo(
+const loadBooking = relation.required(
+  relation.belongsTo(
     (row: ParticipantRow) => row.bookingId,
-    batchLoader((ctx, keys) =>
-      ctx.db
-        .select({
-          id: bookings.id,
-          orderId: bookings.orderId,
-          bookerName: bookings.bookerName,
-          bookerEmail: bookings.bookerEmail,
-          bookerPhone: bookings.bookerPhone,
-          bookerLanguageId: bookings.bookerLanguageId,
-        })
-        .from(bookings)
-        .where(matchesKeys(bookings.providerId, bookings.id, keys)),
-    ),
+    fetchBookings,
     (booking) => booking,
   ),
 );
 
-const loadCourse = required(
-  belongsTo(
-    (row: ParticipantRow) => row.courseId,
-    batchLoader((ctx, keys) =>
-      ctx.db
-        .select({
-          id: courses.id,
-          title: courses.title,
-          reference: courses.reference,
-          createdAt: courses.createdAt,
-          updatedAt: courses.updatedAt,
-        })
-        .from(courses)
-        .where(matchesKeys(courses.providerId, courses.id, keys)),
-    ),
-    toParticipantCourse,
-  ),
+const loadCourse = relation.required(
+  relation.belongsTo((row: ParticipantRow) => row.courseId, fetchCourses, toParticipantCourse),
 );
 
-const loadDate = required(
-  belongsTo(
-    (row: ParticipantRow) => row.courseDateId,
-    batchLoader((ctx, keys) =>
-      ctx.db
-        .select({
-          id: courseDates.id,
-          date: participantDateColumns,
-          location: locationColumns,
-          place: places.title,
-          week: sql<number>`extract(week from ${courseDates.startAt})::int`,
-          offset: sql<number>`extract(epoch from timezone(${courseDates.zone}, ${courseDates.startsAt}) - timezone('UTC', ${courseDates.startsAt}))::int`,
-        })
-        .from(courseDates)
-        .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
-        .leftJoin(places, eq(places.id, courseDates.placeId))
-        .where(matchesKeys(courseDates.providerId, courseDates.id, keys)),
-    ),
-    (row: ParticipantDateRow & { id: number }, ctx) => toParticipantDate(row, ctx),
-  ),
+const loadDate = relation.required(
+  relation.belongsTo((row: ParticipantRow) => row.courseDateId, fetchCourseDates, toParticipantDate),
 );
 
-const loadAttendance = hasMany(
-  batchLoader((ctx, keys) =>
-    ctx.db
-      .select({
-        ownerId: attendances.participantId,
-        gatheringId: attendances.gatheringId,
-        attended: attendances.attended,
-        registeredAt: attendances.registeredAt,
-      })
-      .from(attendances)
-      .where(matchesKeys(attendances.providerId, attendances.participantId, keys))
-      .orderBy(asc(attendances.gatheringId)),
-  ),
-  (row: AttendanceRow) => ({
-    gathering_id: row.gatheringId,
-    attended: row.attended,
-    registered_at: dateTimeOrNull(row.registeredAt),
-  }),
-);
-type AttendanceRow = {
-  ownerId: number;
-  gatheringId: number;
-  attended: boolean | null;
-  registeredAt: string | null;
-};
+const loadAttendance = relation.hasMany(fetchAttendances, (row) => ({
+  gathering_id: row.gatheringId,
+  attended: row.attended,
+  registered_at: formatTimestamp(row.registeredAt),
+}));
 
 const relations = { booking: loadBooking, course: loadCourse, coursedate: loadDate };
 const user = includeCourseUser((row: ParticipantRow) => row.userId);
-const attendance = include(Type.Array(Attendance), 'unset', loadAttendance);
+const attendance = relation.include(Type.Array(Attendance), 'unset', loadAttendance);
 
-export const participantSerializer = withRequiredIncludes(
-  ['user'],
-  defineSerializer<ParticipantRow>()({
-    responseSchema: Participant,
-    relations,
-    toResponse: toParticipant,
-    includes: { user, attendance },
-  }),
-);
+export const participantSerializer = defineSerializer<ParticipantRow>()({
+  responseSchema: Participant,
+  relations,
+  toResponse: toParticipant,
+  includes: { user, attendance },
+  requiredIncludes: ['user'],
+});
 
 /** A participant inside an order line. */
-const embeddedParticipantSerializer = withRequiredIncludes(
-  ['user'],
-  defineSerializer<ParticipantRow>()({
-    responseSchema: t.named('EmbeddedParticipant', Participant),
-    relations,
-    toResponse: toParticipant,
-    includes: { user },
-  }),
-);
-
-/** Participants by their ids. */
-export const fetchParticipants = batchLoader((ctx, keys) =>
-  ctx.db
-    .select()
-    .from(participants)
-    .where(matchesKeys(participants.providerId, participants.id, keys)),
-);
+const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
+  responseSchema: t.named('EmbeddedParticipant', Participant),
+  relations,
+  toResponse: toParticipant,
+  includes: { user },
+  requiredIncludes: ['user'],
+});
 
 /** For a participant that a foreign key guarantees. */
 export const includeParticipant = <Row extends Key>(participantId: (row: Row) => number) => ({
-  ...includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, 'unset'),
+  ...relation.includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, 'unset'),
   schema: embeddedParticipantSerializer.schema,
 });

@@ -1,8 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { mergeCustomProperties } from '../../schema/custom-properties.ts';
-import { invalidFields, notFound, Problem } from '../../core/errors.ts';
-import { rollbackNoChange } from '../../database/audit-log.ts';
+import { mergeCustomProperties } from '../../schema/partial-update.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
@@ -21,7 +20,7 @@ export async function getParticipant(
   { isAfterWrite = false } = {},
 ) {
   const participant = await participantList.byId(ctx, id, query, { isAfterWrite });
-  if (participant === undefined) throw notFound('Participant');
+  if (participant === undefined) throw Problem.notFound('Participant');
   return participant;
 }
 
@@ -30,7 +29,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
   await ctx.write(async (tx, now) => {
     const [row] = await tx.select().from(participants).where(participant);
-    if (row === undefined) throw notFound('Participant');
+    if (row === undefined) throw Problem.notFound('Participant');
 
     const changes = {
       ...toColumns(row, body),
@@ -38,7 +37,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     };
     const hasNewStatus = changes.statusId !== row.statusId;
     if (!hasNewStatus && isSame(changes, row)) {
-      rollbackNoChange(tx);
+      tx.rollbackNoChange();
       return;
     }
     const statusUpdatedAt = hasNewStatus ? now : row.statusUpdatedAt;
@@ -55,7 +54,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
 /** Returns the status that a request for one gets. Confirmed and unconfirmed hold the same seat, so they swap freely. */
 async function decideStatus(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: number): Promise<number> {
   if (requested === row.statusId || statuses.hasLeft(requested)) return requested;
-  if (!isRequestable(requested)) throw invalidFields({ notValid: ['idStatus'] });
+  if (!isRequestable(requested)) throw Problem.invalidFields({ notValid: ['idStatus'] });
   if (
     requested !== statuses.participantStatus.waiting &&
     (row.statusId === statuses.participantStatus.confirmed || row.statusId === statuses.participantStatus.unconfirmed)
@@ -67,7 +66,7 @@ async function decideStatus(ctx: Ctx, tx: Tx, row: ParticipantRow, requested: nu
     .from(courseDates)
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, row.courseDateId)));
   const isClosed = date!.statusId === statuses.canceled || date!.deletedAt !== null;
-  if (isClosed && !statuses.holdsSeat(row.statusId)) throw invalidFields({ notValid: ['idStatus'] });
+  if (isClosed && !statuses.holdsSeat(row.statusId)) throw Problem.invalidFields({ notValid: ['idStatus'] });
   const dateWithoutRow = {
     ...date!,
     numConfirmed: date!.numConfirmed - Number(row.statusId === statuses.participantStatus.confirmed),

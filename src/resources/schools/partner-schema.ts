@@ -1,10 +1,12 @@
 import * as t from '../../schema/types.ts';
-import { parameter } from '../../lists/filters.ts';
+import { filter } from '../../lists/filters.ts';
 
 /** Parameters of lists that can show partners' items; `resolvePartners` converts them to a tenant scope. */
 export const partnerParameters = {
-  include_partners: parameter(t.Flag({ default: false, description: "true adds approved partners' public items" })),
-  partner_id: parameter({ ...t.Id, description: 'Only the public items of this approved partner' }),
+  include_partners: filter.parameter(
+    t.Flag({ default: false, description: "true adds approved partners' public items" }),
+  ),
+  partner_id: filter.parameter({ ...t.Id, description: 'Only the public items of this approved partner' }),
 };
 export type PartnerQuery = { include_partners?: boolean; partner_id?: number };
 

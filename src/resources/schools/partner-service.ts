@@ -1,7 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { notFound, Problem } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
 import { ownScope, tenantWhere, type TenantScope } from '../../lists/tenant-scope.ts';
@@ -68,7 +67,7 @@ export const approvePartner = (database: Database, providerId: number, partnerId
 
 export async function revokePartner(database: Database, providerId: number, partnerId: number) {
   if ((await database.db.$count(partnerConnections, pair(providerId, partnerId))) === 0)
-    throw notFound('Partner connection');
+    throw Problem.notFound('Partner connection');
   return setStatus(database, providerId, partnerId, 'revoked');
 }
 
@@ -86,11 +85,11 @@ export const listPartners = (database: Database): Promise<Connection[]> =>
 async function setStatus(database: Database, providerId: number, partnerId: number, status: Connection['status']) {
   if (providerId === partnerId) throw new Problem('invalid', 'A provider cannot be its own partner');
   for (const id of [providerId, partnerId]) {
-    if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw notFound(`Provider ${id}`);
+    if ((await database.db.$count(providers, eq(providers.id, id))) === 0) throw Problem.notFound(`Provider ${id}`);
   }
   return database.write([providerId, partnerId], async (tx, now) => {
-    recordAffected(tx, providerId);
-    recordAffected(tx, partnerId);
+    tx.recordAffected(providerId);
+    tx.recordAffected(partnerId);
     const set = await tx
       .insert(partnerConnections)
       .values({ providerId, partnerId, status, createdAt: now, updatedAt: now })
@@ -105,7 +104,7 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
       .select({ status: partnerConnections.status })
       .from(partnerConnections)
       .where(pair(providerId, partnerId));
-    return rollbackNoChange(tx, current!.status);
+    return tx.rollbackNoChange(current!.status);
   });
 }
 

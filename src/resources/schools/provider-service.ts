@@ -2,8 +2,7 @@ import { and, asc, eq, isNull } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
-import { notFound, Problem } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
 import { roles } from '../../database/tables/people.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
@@ -19,7 +18,7 @@ export async function createProvider(
 ) {
   const { parentId = null } = values;
   if (parentId !== null && (await database.db.$count(providers, eq(providers.id, parentId))) === 0) {
-    throw notFound('Parent provider');
+    throw Problem.notFound('Parent provider');
   }
   return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey, subSchoolsMax);
 }
@@ -51,7 +50,7 @@ async function insertProvider(
     await tx.insert(providerState).values({ providerId, changedAt: now });
     await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...timestamps });
     await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: now });
-    return recordAffected(tx, providerId);
+    return tx.recordAffected(providerId);
   });
   return { providerId, apiKey };
 }
@@ -59,7 +58,7 @@ async function insertProvider(
 /** Returns the root of a new sub-school. Throws if the parent is a sub-school or has too many. */
 async function findRoot(tx: Tx, parentId: number, subSchoolsMax: number) {
   const [parent] = await tx.select({ parentId: providers.parentId }).from(providers).where(eq(providers.id, parentId));
-  if (!parent) throw notFound('Parent provider');
+  if (!parent) throw Problem.notFound('Parent provider');
   if (parent.parentId !== null) throw new Problem('invalid', 'A sub-school cannot have sub-schools');
   const open = await tx.$count(providers, and(eq(providers.parentId, parentId), isNull(providers.closedAt)));
   if (open >= subSchoolsMax) throw new Problem('invalid', `A school has at most ${subSchoolsMax} sub-schools`);
@@ -74,17 +73,17 @@ export const openProvider = (database: Database, providerId: number) => setClose
 
 async function setClosed(database: Database, providerId: number, isClosed: boolean) {
   if ((await database.db.$count(providers, eq(providers.id, providerId))) === 0)
-    throw notFound(`Provider ${providerId}`);
+    throw Problem.notFound(`Provider ${providerId}`);
   await database.write([providerId], async (tx, now) => {
     const provider = eq(providers.id, providerId);
     const [before] = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
     if ((before!.closedAt !== null) === isClosed) {
-      rollbackNoChange(tx);
+      tx.rollbackNoChange();
       return;
     }
     const closedAt = isClosed ? now : null;
     await tx.update(providers).set({ closedAt, updatedAt: now }).where(provider);
-    recordAffected(tx, providerId);
+    tx.recordAffected(providerId);
   });
 }
 
@@ -117,7 +116,7 @@ export async function createContext(database: Database, settings: Settings, prov
       from provider_state s join providers p on p.id = s.provider_id where s.provider_id = $1`,
     [providerId],
   );
-  if (!rows[0]) throw notFound(`Provider ${providerId}`);
+  if (!rows[0]) throw Problem.notFound(`Provider ${providerId}`);
   const { version, fairness_key: fairnessKey } = rows[0];
   const queued = database.queuedAs(fairnessKey);
   return {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { okResponses } from '../../http/responses.ts';
+import { responses } from '../../http/responses.ts';
 import { School, SchoolBody } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
 
@@ -13,7 +13,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get the school',
         description: 'The school of the API key.',
         tags: ['School'],
-        response: okResponses(Type.Object({ school: School })),
+        response: responses.ok(Type.Object({ school: School })),
       },
     },
     async ({ ctx }) => ({ school: await getSchool(ctx) }),
@@ -28,7 +28,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Optional fields that are not sent keep their value, but `active` not sent is true.',
         tags: ['School'],
         body: SchoolBody,
-        response: okResponses(Type.Object({ school_id: Type.Integer() })),
+        response: responses.ok(Type.Object({ school_id: Type.Integer() })),
       },
     },
     async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),

@@ -2,14 +2,14 @@ import { eq } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { emptyIfNull } from '../../schema/partial-update.ts';
 import type { Ctx } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { createSubProvider, type NewProvider } from './provider-service.ts';
 import { toSchool, type School, type SchoolBody } from './schema.ts';
 
 export async function getSchool(ctx: Ctx): Promise<School> {
   const [row] = await ctx.db.select().from(providers).where(eq(providers.id, ctx.providerId));
-  if (!row) throw notFound('School');
+  if (!row) throw Problem.notFound('School');
   return toSchool(row);
 }
 

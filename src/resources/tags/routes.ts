@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, createdResponses } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
 import { TagBody } from './body-schema.ts';
 import { Tag } from './schema.ts';
 import { createTag, listTags } from './service.ts';
@@ -15,9 +15,9 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List tags',
         description: "All of the school's own tags.",
         tags: ['Courses'],
-        response: okResponses(Type.Array(Tag)),
+        response: responses.ok(Type.Array(Tag)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
     ({ ctx }) => listTags(ctx),
   );
@@ -32,7 +32,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'An existing tag with an equal title, without regard to case, is returned with 200; a new one ' + 'with 201.',
         tags: ['Courses'],
         body: TagBody,
-        response: { 200: Tag, ...createdResponses(Tag) },
+        response: { 200: Tag, ...responses.created(Tag) },
       },
     },
     async ({ ctx, body }, reply) => {

@@ -1,7 +1,6 @@
 import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { invalidFields } from '../../core/errors.ts';
-import { recordAffected, rollbackNoChange } from '../../database/audit-log.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -25,12 +24,12 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
       .onConflictDoNothing()
       .returning({ id: catalog.tags.id, title: catalog.tags.title });
     if (created) {
-      recordAffected(tx, created.id);
+      tx.recordAffected(created.id);
       return { tag: created, isNew: true };
     }
     const equal = tenantWhere(ctx, catalog.tags, sql`${caseFolded(catalog.tags.title)} = ${caseFolded(title)}`);
     const [found] = await tx.select({ id: catalog.tags.id, title: catalog.tags.title }).from(catalog.tags).where(equal);
-    return rollbackNoChange(tx, { tag: found!, isNew: false });
+    return tx.rollbackNoChange({ tag: found!, isNew: false });
   });
 
 /** Throws if any of the ids is not a tag of the provider. */
@@ -38,10 +37,25 @@ export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
   if ((await ctx.db.$count(catalog.tags, tenantWhere(ctx, catalog.tags, inArray(catalog.tags.id, ids)))) !== ids.length)
-    throw invalidFields({ notValid: ['tag_ids'] });
+    throw Problem.invalidFields({ notValid: ['tag_ids'] });
 }
 
 type TagInput = number | { id?: number; title?: string };
+type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
+
+/** Replaces the tags and the labels of a course, each if it is sent; returns true if that changed the tags. */
+export async function replaceTags(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  courseId: number,
+  { tags, labels }: TagFields,
+): Promise<boolean> {
+  const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', tags));
+  const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', labels));
+  if (labelIds !== undefined) await setLabels(ctx, tx, courseId, labelIds ?? []);
+  return tagIds !== undefined && setTags(ctx, tx, courseId, tagIds ?? []);
+}
 
 /** The ids of tags or labels: own ones by id, others by title (case ignored), created if missing. */
 export async function resolveTags(
@@ -50,7 +64,7 @@ export async function resolveTags(
   now: string,
   table: typeof catalog.tags | typeof catalog.labels,
   field: string,
-  inputs: TagInput[] = [],
+  inputs: TagInput[],
 ): Promise<number[]> {
   const inputIds = inputs.map((input) => (typeof input === 'number' ? input : input.id));
   const titles = inputs.flatMap((input) =>
@@ -59,7 +73,7 @@ export async function resolveTags(
   const ids = new Set(inputIds.filter((id) => id !== undefined));
   if (ids.size > 0) {
     if ((await tx.$count(table, tenantWhere(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
-      throw invalidFields({ notValid: [field] });
+      throw Problem.invalidFields({ notValid: [field] });
   }
   for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
   return [...ids];
@@ -93,8 +107,8 @@ async function findOrCreate(
   return (await find()).map(({ id }) => id);
 }
 
-/** Replaces the tags of a course; returns true if that changed any. */
-export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
+/** Returns true if that changed any. */
+async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
   const { providerId } = ctx;
   const others = and(eq(catalog.courseTags.courseId, courseId), notInArray(catalog.courseTags.tagId, tagIds));
   const removed = await tx
@@ -107,8 +121,7 @@ export async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number
   return removed.length + added.length > 0;
 }
 
-/** Replaces the labels of a course. */
-export async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
+async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
   const { providerId } = ctx;
   const others = and(eq(catalog.courseLabels.courseId, courseId), notInArray(catalog.courseLabels.labelId, labelIds));
   await tx.delete(catalog.courseLabels).where(tenantWhere(ctx, catalog.courseLabels, others));

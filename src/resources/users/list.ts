@@ -6,17 +6,21 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { courseUserSerializer, fetchCourseUsers } from './serializer.ts';
+import { fetchCourseUsers } from './loaders.ts';
+import { courseUserSerializer } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
 
 const startsWith = (column: PgColumn) =>
-  filter(
+  filter.plain(
     t.Title({ description: 'From the start of the value' }),
     (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn) =>
-  filter(t.Title({ description: 'The whole value' }), (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`);
+  filter.plain(
+    t.Title({ description: 'The whole value' }),
+    (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`,
+  );
 
 export const courseUserList = defineList({
   table: courseUsers,

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
-import { cachedList } from '../../http/list-cache/index.ts';
-import { okResponses, sendItems } from '../../http/responses.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses, send } from '../../http/responses.ts';
 import { courseUserList } from './list.ts';
 import { getCourseUser, searchCourseUsers } from './service.ts';
 
@@ -16,7 +16,7 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'A person who takes part in courses, with addresses and customer.',
         tags: ['People'],
         params: Type.Object({ id: t.Id }),
-        response: okResponses(courseUserList.View),
+        response: responses.ok(courseUserList.View),
       },
     },
     ({ ctx, params }) => getCourseUser(ctx, params.id),
@@ -34,10 +34,10 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
         tags: ['People'],
         querystring: courseUserList.Query,
-        response: okResponses(Type.Array(courseUserList.View)),
+        response: responses.ok(Type.Array(courseUserList.View)),
       },
-      ...cachedList,
+      ...listRoute.cached,
     },
-    async (request, reply) => sendItems(request, reply, await searchCourseUsers(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await searchCourseUsers(request.ctx, request.query)),
   );
 };

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatTimestamp, dateTimeOrNull } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
 import * as t from '../../schema/types.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { Address, Customer } from '../customers/schema.ts';
@@ -76,5 +76,5 @@ export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Custo
   customer,
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),
-  information_gathered_at: dateTimeOrNull(row.informationGatheredAt),
+  information_gathered_at: formatTimestamp(row.informationGatheredAt),
 });

@@ -1,14 +1,14 @@
-import { omitColumns } from '../../database/tables/columns.ts';
-import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
-import { fetchNamed, type Loader } from '../../lists/relations.ts';
-import { defineSerializer, includeOne } from '../../lists/serializer.ts';
+import type { Key } from '../../lists/loaders.ts';
+import { relation, type Loader } from '../../lists/relations.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import type { Customer } from '../customers/schema.ts';
-import { customerSerializer, fetchCustomers } from '../customers/serializer.ts';
+import { fetchCustomers } from '../customers/loaders.ts';
+import { customerSerializer } from '../customers/serializer.ts';
+import { fetchCourseUsers } from './loaders.ts';
 import { CourseUser, toCourseUser, type CourseUserRow } from './schema.ts';
 
 const loadCustomer: Loader<CourseUserRow, Customer | null> = async (ctx, rows, query) => {
-  const found = await fetchNamed(ctx, rows, (row) => row.customerId, fetchCustomers);
+  const found = await relation.fetchReferenced(ctx, rows, (row) => row.customerId, fetchCustomers);
   const items = await customerSerializer.embed(ctx, found, query, []);
   const byId = new Map(found.map(({ id }, n) => [id, items[n]!]));
   return (row) => byId.get(row.customerId ?? 0) ?? null;
@@ -21,20 +21,9 @@ export const courseUserSerializer = defineSerializer<CourseUserRow>()({
   includes: {},
 });
 
-/** All columns but the password hash. */
-export const courseUserColumns = omitColumns(courseUsers, ['passwordHash']);
-
-/** Course users by their ids. */
-export const fetchCourseUsers = batchLoader((ctx, keys) =>
-  ctx.db
-    .select(courseUserColumns)
-    .from(courseUsers)
-    .where(matchesKeys(courseUsers.providerId, courseUsers.id, keys)),
-);
-
 /** For a course user that a foreign key guarantees. */
 export const includeCourseUser = <Row extends Key>(userId: (row: Row) => number) => ({
-  ...includeOne(userId, fetchCourseUsers, courseUserSerializer, 'unset'),
+  ...relation.includeOne(userId, fetchCourseUsers, courseUserSerializer, 'unset'),
   schema: courseUserSerializer.schema,
   names: [],
 });

@@ -1,11 +1,11 @@
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { notFound, Problem } from '../../core/errors.ts';
+import { Problem } from '../../core/errors.ts';
 import { courseUserList } from './list.ts';
 
 export async function getCourseUser(ctx: Ctx, id: number) {
   const user = await courseUserList.byId(ctx, id);
-  if (user === undefined) throw notFound('Course user');
+  if (user === undefined) throw Problem.notFound('Course user');
   return user;
 }
 

@@ -1,0 +1,73 @@
+import { and, asc, eq, isNull, or, sql, type Placeholder } from 'drizzle-orm';
+import { omitColumns } from '../../database/tables/columns.ts';
+import * as tables from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { batchLoader } from '../../lists/loaders.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
+import { isPublicCourse } from '../courses/loaders.ts';
+import { hiddenColumns } from './schema.ts';
+
+/** The deadline ends with its day in the time zone of the date. */
+export const isShownAfterDeadline = or(
+  eq(tables.courseDates.visibleWhenPassedDeadline, true),
+  sql`${tables.courseDates.deadlineAt} >= timezone(${tables.courseDates.zone}, now())::date`,
+)!;
+
+/** Course dates that the public and partners may see. */
+export const isPublicDate = and(
+  eq(tables.courseDates.isVisible, true),
+  isNull(tables.courseDates.deletedAt),
+  isShownAfterDeadline,
+  sql`exists (select from ${courses} where ${sameTenant(
+    courses,
+    tables.courseDates,
+    eq(courses.id, tables.courseDates.courseId),
+    isPublicCourse,
+  )})`,
+)!;
+
+/** Dates inside another one: all own ones, of a partner's only public ones. */
+const isEmbeddable = ({ providerId }: { providerId: Placeholder }) =>
+  and(isNull(tables.courseDates.deletedAt), or(eq(tables.courseDates.providerId, providerId), isPublicDate));
+
+const dateColumns = {
+  ...omitColumns(tables.courseDates, hiddenColumns),
+  course: { title: courses.title, slug: courses.slug },
+};
+const ofCourse = sameTenant(courses, tables.courseDates, eq(courses.id, tables.courseDates.courseId));
+
+/** The children of course dates. */
+export const fetchChildren = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ...dateColumns, ownerId: sql<number>`${tables.courseDates.parentId}`.mapWith(Number) })
+    .from(tables.courseDates)
+    .innerJoin(courses, ofCourse)
+    .where(and(keys.match(tables.courseDates, tables.courseDates.parentId), isEmbeddable(ctx)))
+    .orderBy(asc(tables.courseDates.id)),
+);
+
+/** The dates of bundles. */
+export const fetchMembers = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ...dateColumns, ownerId: sql<number>`${tables.courseDates.bundleId}`.mapWith(Number) })
+    .from(tables.courseDates)
+    .innerJoin(courses, ofCourse)
+    .where(and(keys.match(tables.courseDates, tables.courseDates.bundleId), isEmbeddable(ctx)))
+    .orderBy(asc(tables.courseDates.id)),
+);
+
+export const fetchBundles = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ providerId: tables.bundles.providerId, id: tables.bundles.id, title: tables.bundles.title })
+    .from(tables.bundles)
+    .where(keys.match(tables.bundles, tables.bundles.id)),
+);
+
+/** Course dates by their ids, deleted ones too. */
+export const fetchCourseDates = batchLoader((ctx, keys) =>
+  ctx.db
+    .select(dateColumns)
+    .from(tables.courseDates)
+    .innerJoin(courses, ofCourse)
+    .where(keys.match(tables.courseDates, tables.courseDates.id)),
+);

@@ -1,0 +1,96 @@
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../../core/context.ts';
+import * as catalog from '../../database/tables/catalog.ts';
+import { omitColumns } from '../../database/tables/columns.ts';
+import * as tables from '../../database/tables/courses.ts';
+import { batchLoader, keysOf, type Key } from '../../lists/loaders.ts';
+import { descriptionMembers } from './schema.ts';
+
+/** Courses that the public and partners may see. */
+export const isPublicCourse = and(
+  eq(tables.courses.isActive, true),
+  eq(tables.courses.type, 'public'),
+  inArray(tables.courses.publishingPlatform, ['both', 'catalog']),
+  isNull(tables.courses.deletedAt),
+)!;
+
+const parentCategories = alias(catalog.categories, 'parent_categories');
+
+/** The categories of courses, by id. */
+export const fetchCategories = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      ownerId: catalog.courseCategories.courseId,
+      id: catalog.categories.id,
+      title: catalog.categories.title,
+      slug: catalog.categories.slug,
+      idParent: sql<number>`coalesce(${catalog.categories.parentId}, 0)`.mapWith(Number),
+      titleParent: sql<string>`coalesce(${parentCategories.title}, '')`,
+    })
+    .from(catalog.courseCategories)
+    .innerJoin(catalog.categories, eq(catalog.categories.id, catalog.courseCategories.categoryId))
+    .leftJoin(parentCategories, eq(parentCategories.id, catalog.categories.parentId))
+    .where(keys.match(catalog.courseCategories, catalog.courseCategories.courseId))
+    .orderBy(asc(catalog.categories.id)),
+);
+
+export const fetchTags = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: catalog.courseTags.courseId, id: catalog.tags.id, title: catalog.tags.title })
+    .from(catalog.courseTags)
+    .innerJoin(
+      catalog.tags,
+      and(eq(catalog.tags.providerId, catalog.courseTags.providerId), eq(catalog.tags.id, catalog.courseTags.tagId)),
+    )
+    .where(keys.match(catalog.courseTags, catalog.courseTags.courseId))
+    .orderBy(asc(catalog.tags.id)),
+);
+
+export const fetchLabels = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: catalog.courseLabels.courseId, id: catalog.labels.id, title: catalog.labels.title })
+    .from(catalog.courseLabels)
+    .innerJoin(
+      catalog.labels,
+      and(
+        eq(catalog.labels.providerId, catalog.courseLabels.providerId),
+        eq(catalog.labels.id, catalog.courseLabels.labelId),
+      ),
+    )
+    .where(keys.match(catalog.courseLabels, catalog.courseLabels.courseId))
+    .orderBy(asc(catalog.labels.id)),
+);
+
+export const fetchDescriptionLanguages = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: tables.courseTranslations.courseId, languageId: tables.courseTranslations.languageId })
+    .from(tables.courseTranslations)
+    .where(keys.match(tables.courseTranslations, tables.courseTranslations.courseId))
+    .orderBy(asc(tables.courseTranslations.languageId)),
+);
+
+/** The texts of courses in one language. */
+export const fetchTranslations = (ctx: Pick<Ctx, 'db'>, rows: Key[], language: string) =>
+  ctx.db
+    .select()
+    .from(tables.courseTranslations)
+    .where(
+      and(
+        keysOf(rows).match(tables.courseTranslations, tables.courseTranslations.courseId),
+        eq(tables.courseTranslations.languageId, language),
+      ),
+    );
+
+/** Courses by their ids, deleted ones too. */
+export const fetchCourses = batchLoader((ctx, keys) =>
+  ctx.db.select().from(tables.courses).where(keys.match(tables.courses, tables.courses.id)),
+);
+
+/** Courses by their ids, without the long texts that an embedded course leaves out. */
+export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
+  ctx.db
+    .select(omitColumns(tables.courses, Object.values(descriptionMembers)))
+    .from(tables.courses)
+    .where(keys.match(tables.courses, tables.courses.id)),
+);

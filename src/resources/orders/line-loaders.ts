@@ -1,0 +1,68 @@
+import { asc, eq, getTableColumns } from 'drizzle-orm';
+import { products } from '../../database/tables/courses.ts';
+import { orderLines, orders } from '../../database/tables/orders.ts';
+import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { batchLoader } from '../../lists/loaders.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
+import { productColumns } from '../courses/product-loaders.ts';
+import { courseUserColumns } from '../users/loaders.ts';
+import { orderUserFields } from './line-schema.ts';
+
+export const orderUserColumns = Object.fromEntries(
+  orderUserFields.map((name) => [name, courseUserColumns[name]]),
+) as Pick<typeof courseUserColumns, (typeof orderUserFields)[number]>;
+
+const isOnLine = sameTenant(
+  participants,
+  orderLineParticipants,
+  eq(participants.id, orderLineParticipants.participantId),
+);
+
+/** The course users of order lines. */
+export const fetchLineUsers = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      ownerId: orderLineParticipants.orderLineId,
+      invoiceReference: participants.invoiceReference,
+      user: orderUserColumns,
+    })
+    .from(orderLineParticipants)
+    .innerJoin(participants, isOnLine)
+    .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
+    .where(keys.match(orderLineParticipants, orderLineParticipants.orderLineId))
+    .orderBy(asc(participants.id)),
+);
+
+/** The participants of order lines. */
+export const fetchRelations = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      providerId: participants.providerId,
+      id: participants.id,
+      ownerId: orderLineParticipants.orderLineId,
+      courseDateId: participants.courseDateId,
+      userId: participants.userId,
+      courseId: participants.courseId,
+    })
+    .from(orderLineParticipants)
+    .innerJoin(participants, isOnLine)
+    .where(keys.match(orderLineParticipants, orderLineParticipants.orderLineId))
+    .orderBy(asc(participants.id)),
+);
+
+/** Order lines by the ids of their orders. */
+export const fetchOrderLines = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      ...getTableColumns(orderLines),
+      ownerId: orderLines.orderId,
+      currency: orders.currency,
+      product: productColumns,
+    })
+    .from(orderLines)
+    .innerJoin(orders, sameTenant(orders, orderLines, eq(orders.id, orderLines.orderId)))
+    .innerJoin(products, sameTenant(products, orderLines, eq(products.id, orderLines.productId)))
+    .where(keys.match(orderLines, orderLines.orderId))
+    .orderBy(asc(orderLines.id)),
+);

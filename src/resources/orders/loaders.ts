@@ -1,0 +1,26 @@
+import { eq, sql } from 'drizzle-orm';
+import { bookings, orders } from '../../database/tables/orders.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { batchLoader } from '../../lists/loaders.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
+import { orderUserColumns } from './line-loaders.ts';
+
+const firstParticipantId = sql`(
+  select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
+)`;
+
+/** The course users of the first participants of orders. */
+export const fetchFirstUsers = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: bookings.orderId, user: orderUserColumns })
+    .from(bookings)
+    .innerJoin(participants, sameTenant(participants, bookings, eq(participants.id, firstParticipantId)))
+    .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
+    .where(keys.match(bookings, bookings.orderId)),
+);
+
+/** Orders by their ids, exported ones too. */
+export const fetchOrders = batchLoader((ctx, keys) =>
+  ctx.db.select().from(orders).where(keys.match(orders, orders.id)),
+);

@@ -1,0 +1,71 @@
+import { asc, eq, sql } from 'drizzle-orm';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { bookings } from '../../database/tables/orders.ts';
+import { attendances, participants } from '../../database/tables/participants.ts';
+import { locations, places } from '../../database/tables/places.ts';
+import { batchLoader } from '../../lists/loaders.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
+import { locationColumns } from '../locations/schema.ts';
+import { participantDateColumns } from './date-schema.ts';
+
+export const fetchBookings = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      id: bookings.id,
+      orderId: bookings.orderId,
+      bookerName: bookings.bookerName,
+      bookerEmail: bookings.bookerEmail,
+      bookerPhone: bookings.bookerPhone,
+      bookerLanguageId: bookings.bookerLanguageId,
+    })
+    .from(bookings)
+    .where(keys.match(bookings, bookings.id)),
+);
+
+export const fetchCourses = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      id: courses.id,
+      title: courses.title,
+      reference: courses.reference,
+      createdAt: courses.createdAt,
+      updatedAt: courses.updatedAt,
+    })
+    .from(courses)
+    .where(keys.match(courses, courses.id)),
+);
+
+export const fetchCourseDates = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      id: courseDates.id,
+      date: participantDateColumns,
+      location: locationColumns,
+      place: places.title,
+      week: sql<number>`extract(week from ${courseDates.startAt})::int`,
+      offset: sql<number>`extract(epoch from timezone(${courseDates.zone}, ${courseDates.startsAt}) - timezone('UTC', ${courseDates.startsAt}))::int`,
+    })
+    .from(courseDates)
+    .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
+    .leftJoin(places, eq(places.id, courseDates.placeId))
+    .where(keys.match(courseDates, courseDates.id)),
+);
+
+export const fetchAttendances = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      ownerId: attendances.participantId,
+      gatheringId: attendances.gatheringId,
+      attended: attendances.attended,
+      registeredAt: attendances.registeredAt,
+    })
+    .from(attendances)
+    .where(keys.match(attendances, attendances.participantId))
+    .orderBy(asc(attendances.gatheringId)),
+);
+
+/** Participants by their ids. */
+export const fetchParticipants = batchLoader((ctx, keys) =>
+  ctx.db.select().from(participants).where(keys.match(participants, participants.id)),
+);
