@@ -9,7 +9,7 @@ import { pgbench, scriptOf } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 
 const connections = 8;
-/** One new course user on one course date of unlimited seats; `{n}` differs in each, `{id}` is the date. */
+/** One new course user on a course date without a seat limit; `{n}` and `{id}` are filled in per request. */
 const bodyTemplate = JSON.stringify({
   coursedate_id: '{id}',
   payment_method: 'invoice',
@@ -20,7 +20,7 @@ const bodyTemplate = JSON.stringify({
   participants: [{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari-{n}@company.example', phone: '99887766' }],
 });
 
-/** Bookings a second over HTTP, on one date and spread over a thousand, beside pgbench with the transaction's statements. */
+/** Booking rate over HTTP, on one course date and over a thousand, compared with pgbench running the same SQL. */
 export async function measureBooking(subject: Subject, { rounds, seconds }: { rounds: number; seconds: number }) {
   const { apiKey, dateIds } = await seed(subject);
   const placeOf = async (where: string, ids: number[]) => ({ where, ids, ...(await scriptFor(subject, apiKey, ids)) });
@@ -48,7 +48,7 @@ export async function measureBooking(subject: Subject, { rounds, seconds }: { ro
   });
 }
 
-/** A provider with a course of a thousand course dates, and twenty thousand course users. */
+/** A provider with one course, a thousand course dates and twenty thousand course users. */
 async function seed({ database }: Subject) {
   const { providerId, apiKey } = await createTitledProvider(database, 'The measured school', null);
   const app = await buildApp({ database, ...appOptions });
@@ -57,7 +57,7 @@ async function seed({ database }: Subject) {
   const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
   const { course_id: courseId } = course.json<{ course_id: number }>();
   await database.write([providerId], async (tx, at) => {
-    // Ids that no other value of a statement equals, so that a script can put others in their place.
+    // Distinctive ids, so that `scriptOf` can replace them by variables without hitting other values.
     await tx.$client.query("select setval(pg_get_serial_sequence('course_dates', 'id'), 1000000)");
     await tx.$client.query(
       `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
@@ -83,7 +83,7 @@ async function seed({ database }: Subject) {
 
 let samples = 0;
 
-/** The statements of one booking's transaction as the service sends them, with another person and date each time. */
+/** Records the statements of one booking transaction and turns person and date into pgbench variables. */
 async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
   const app = await buildApp({ database, ...appOptions });
   const person = `sample-${(samples += 1)}`;

@@ -1,7 +1,6 @@
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 
-/** One question, as a client asks it. */
 export type Case = { name: string; path: string };
 
 const everyInclude = [
@@ -10,7 +9,7 @@ const everyInclude = [
 ];
 const including = (names: string[]) => names.map((name) => `include[]=${name}`).join('&');
 
-/** The lists as clients read them; ids and moments are the data's own. Pages lie in the first `within` of the course dates. */
+/** Benchmark requests. `within` limits page numbers to the first share of the course dates. */
 export async function listCases({ database }: Subject, { providerId }: Dataset, { within = 1 } = {}): Promise<Case[]> {
   const one = async (text: string) => (await database.pool.query<{ value: string }>(text, [providerId])).rows[0]!.value;
   const deep = await one(

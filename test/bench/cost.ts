@@ -4,7 +4,7 @@ import { median } from './figures.ts';
 import { drive, onlyStatus, type Load } from './load.ts';
 import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
 
-/** What answers took: their rate, milliseconds waited for one, processor time of one in Node and PostgreSQL, and peak memory in MB. */
+/** Rate, latency in ms, processor time per response in ms, and peak memory in MB. */
 export type Cost = {
   perSecond: number;
   p50: number;
@@ -14,9 +14,9 @@ export type Cost = {
   megabytes: number;
 };
 
-/** Runs loads at once against servers of these processes; every answer must have that status. */
+/** Runs the loads concurrently against these server processes; every response must have the status. */
 export async function costOf(subject: Subject, pids: number[], status: string, ...loads: Load[]): Promise<Cost> {
-  // So that the peak is this run's own.
+  // Resets the peak memory counter (VmHWM).
   for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const node = () => pids.reduce((sum, pid) => sum + secondsOf(pid), 0);
   const [nodeBefore, postgresBefore] = [node(), secondsOfFamily(subject.pid)];
@@ -34,16 +34,13 @@ export async function costOf(subject: Subject, pids: number[], status: string, .
   };
 }
 
-/** Milliseconds of processor time of one answer, Node's and PostgreSQL's. */
 export const spentBy = ({ nodeMs, postgresMs }: Pick<Cost, 'nodeMs' | 'postgresMs'>) => nodeMs + postgresMs;
 
-/** The median of each figure. */
 export function middleOf<Run extends Record<string, number>>(runs: Run[]): Run {
   const names = Object.keys(runs[0]!);
   return Object.fromEntries(names.map((name) => [name, median(runs.map((run) => run[name]!))])) as Run;
 }
 
-/** As the tables show it. */
 export const columnsOf = (cost: Cost) => ({
   ...{ 'per s': Math.round(cost.perSecond), 'p50 ms': round(cost.p50), 'p99 ms': round(cost.p99) },
   ...{ 'Node ms': round(cost.nodeMs), 'PostgreSQL ms': round(cost.postgresMs), 'peak MB': cost.megabytes },

@@ -9,7 +9,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { buildDataset, type Dataset } from './dataset.ts';
 import { parentOf } from './usage.ts';
 
-/** A PostgreSQL to measure, with our tables in it: as the service uses it and as psql and pgbench reach it. `pid` is its first process. */
+/** A migrated PostgreSQL under test. `pid` is its postmaster. */
 export type Subject = {
   database: Database;
   url: string;
@@ -17,12 +17,12 @@ export type Subject = {
   pid: number;
 };
 
-/** Kept from run to run, so that the data is built once. */
+/** Reused by later runs, since building the data takes minutes. */
 const folder = join(tmpdir(), `course-booking-bench-${userInfo().username}`);
 
 /**
- * Works on a copy of a data set of that size, in a database that writes to disk before it says so. A data set is built
- * when there is none of these tables and rows yet; then it stays for the next run.
+ * Runs the work on a copy of a data set of that size, in a database with durable commits. The data set is built once
+ * for each schema and generator version and then reused.
  */
 export async function withDatabase<T>(size: number, work: (subject: Subject, data: Dataset) => Promise<T>): Promise<T> {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -66,7 +66,6 @@ async function asAdmin<Row extends object>(at: At, text: string, values: unknown
   }
 }
 
-/** What the data set of this name is, unless there is none. */
 async function describedBy(at: At, name: string): Promise<Dataset | undefined> {
   const text = `select shobj_description(oid, 'pg_database') as dataset from pg_database where datname = $1`;
   const [found] = await asAdmin<{ dataset: string | null }>(at, text, [name]);
@@ -91,13 +90,13 @@ async function build(at: At, name: string, size: number) {
   return dataset;
 }
 
-/** A run's copy belongs to its process. */
+/** A run's database belongs to its process. */
 function isInUse(name: string) {
   const pid = /^run_(\d+)_/.exec(name)?.[1];
   return pid !== undefined && existsSync(`/proc/${pid}`);
 }
 
-/** Another one for other tables or other rows. */
+/** Changes with the migrations and the generator, so that an outdated data set is rebuilt. */
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(import.meta.dirname, 'dataset.ts')));
   const migrations = join(import.meta.dirname, '../../migrations');

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/database/client.ts';
 import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 
-/** How much one large provider has at size 1; what is not named here stays the same at every size. */
+/** Row counts of the large provider at size 1; everything else is the same at every size. */
 const rows = {
   ...{ courses: 20_000, courseDates: 200_000, orders: 100_000, participants: 300_000 },
   ...{ users: 100_000, customers: 20_000 },
@@ -11,8 +11,9 @@ const small = { providers: 500, courses: 4, courseDates: 20 };
 export type Dataset = { providerId: number; apiKey: string; size: number };
 
 /**
- * A realistic provider: courses with texts of 1 to 3 kB, ten course dates each over four years, every twentieth of them inside the one
- * before it and another in a bundle of five, three participants to an order; and 500 small providers beside it. The same rows every time.
+ * Deterministic data of a realistic provider: courses with texts of 1 to 3 kB, ten course dates each over four years
+ * (every twentieth nested in the previous one, another in a bundle of five), three participants per order, and 500
+ * small providers.
  */
 export async function buildDataset(database: Database, size: number): Promise<Dataset> {
   const of = (count: number) => Math.max(1, Math.round(count * size));
@@ -35,7 +36,7 @@ export async function buildDataset(database: Database, size: number): Promise<Da
   return { providerId, apiKey, size };
 }
 
-/** Mixed by the row, so that no two texts are equal nor one sentence over and over, which would be stored in nothing. */
+/** Varies per row, so that TOAST compression does not shrink the texts unrealistically. */
 const sentences = [
   'Learn to lead, plan and follow up, step by step.',
   'Du lærer å skrive et tilbud som kunden forstår, og å følge det opp.',
@@ -53,10 +54,10 @@ const sentences = [
 const text = (times: string) => `(select '<p>' || string_agg(
     (array[${sentences.map((one) => `'${one}'`).join(', ')}])[1 + (hashint8(n * 100 + k) & 1023) % ${sentences.length}], ' ') || '</p>'
   from generate_series(1, ${times}) k)`;
-/** The n-th of a provider's own rows, whatever ids they were given. */
+/** Id of the provider's n-th row. */
 const numbered = (table: string) =>
   `(select id, row_number() over (order by id) - 1 as n from ${table} where provider_id = :me)`;
-/** So far apart and the last of them now: as many fall into any recent hour at every size. */
+/** Evenly spaced and ending now, so that the last hour holds the same number of rows at every size. */
 const stamps = (count: number, apart = '1 minute') =>
   `:at - (${count} - n) * interval '${apart}', :at - (${count} - n) * interval '${apart}'`;
 
@@ -87,7 +88,7 @@ const dates = (
     cross join lateral (select date '2024-01-01' + (n * ${days} + :me * 7)::int % 1460 as day) d
   order by n`;
 
-/** What belongs to the large provider, one statement for each table. */
+/** Inserts of the large provider, one per table. */
 function statements(of: (count: number) => number) {
   const [courseCount, dateCount, orderCount] = [of(rows.courses), of(rows.courseDates), of(rows.orders)];
   const [participantCount, userCount, customerCount] = [of(rows.participants), of(rows.users), of(rows.customers)];

@@ -3,7 +3,7 @@ import type { Figures, Load } from './load.ts';
 
 process.on('message', (load: Load) => void answer(load));
 
-/** No two requests of a run, nor of two runs, get the same number. */
+/** Unique across requests and runs. */
 const run = process.pid * 1_000_000;
 
 async function answer({ url, method, headers, body, ids = [0], others, othersShare = 0, connections, seconds }: Load) {

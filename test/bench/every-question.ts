@@ -6,8 +6,8 @@ import type { Dataset } from './dataset.ts';
 import { appOptions } from './server.ts';
 
 /**
- * What one question of a list takes, in milliseconds: Node's processor time, and PostgreSQL's without counting all pages.
- * `more` tells that it selects more than is answered, and `before` how many items lie before its page.
+ * Cost of one query in milliseconds: Node's processor time, and PostgreSQL's without the total count. `more`: further
+ * pages match; `before`: number of items on earlier pages.
  */
 export type QuestionCost = {
   name: string;
@@ -23,8 +23,8 @@ const times = 5;
 type Both<T> = { large: T; small: T };
 
 /**
- * Every list with every documented filter, order and include, one at a time and of both sizes in turns; the least of a few
- * runs is the question's own.
+ * Measures every list with every documented filter, order and include, alternating between both sizes; the minimum of a
+ * few runs counts.
  */
 export async function measureEveryQuestion(sides: Both<[Subject, Dataset]>): Promise<Both<QuestionCost>[]> {
   const [large, small] = [await questionsOf(...sides.large), await questionsOf(...sides.small)];
@@ -56,7 +56,7 @@ type Envelope = { items: unknown[]; pagination: { next_page: number | null } };
 async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
   const answerTo = (asked: string) => app.inject({ method: 'GET', url: asked, headers: { 'x-api-key': apiKey } });
   const ask = () => {
-    // As the first to ask: who asks next is spared what is known of the list by then.
+    // Without pagination hints, as on the first request.
     app.listCache.pageHints.clear();
     return answerTo(url);
   };
@@ -84,7 +84,7 @@ function lengthOf({ headers, json }: Awaited<ReturnType<App['inject']>>): Length
     : { items: answer.items.length, more: answer.pagination.next_page !== null };
 }
 
-/** A page behind the end does not tell how many lie before it; the last one with items does. */
+/** A page past the end does not contain its offset; take it from the last page with items. */
 async function itemsBefore(url: string, ask: (url: string) => Promise<Length>) {
   const asked = new URL(url, 'http://path.only');
   const at = async (page: number) => {
@@ -107,7 +107,7 @@ async function least(measure: () => Promise<number>) {
 
 type Explained = { 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] };
 
-/** Planning too, which is done anew for what has no name. */
+/** Includes planning time, since unnamed statements are planned on every execution. */
 async function databaseTime({ database }: Subject, { name, text, values }: RecordedStatement) {
   const { rows } = await database.pool.query<Explained>(`explain (analyze, timing off, format json) ${text}`, values);
   const { 'Planning Time': planning, 'Execution Time': execution } = rows[0]!['QUERY PLAN'][0]!;

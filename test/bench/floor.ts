@@ -1,14 +1,14 @@
 import pg from 'pg';
 import type { RecordedStatement } from '../support/record-statements.ts';
 
-// The least that Node can do for an answer: read the rows as arrays, write them as JSON, encode that.
+// Lower bound for Node: read the rows as arrays, serialise them as JSON, encode the text.
 type Task = { url: string; statements: RecordedStatement[]; seconds: number };
 
 process.on('message', ({ url, statements, seconds }: Task) => void measure(url, statements, seconds));
 
 async function measure(connectionString: string, statements: RecordedStatement[], seconds: number) {
   const pool = new pg.Pool({ connectionString, max: 4 });
-  // The driver would make a Date of each moment, which is more than reading it.
+  // Parsing timestamps into Date objects costs more than reading the rows.
   const types = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
   const answer = async () => {
     const found = await Promise.all(
@@ -22,7 +22,7 @@ async function measure(connectionString: string, statements: RecordedStatement[]
     for (; performance.now() < until; count += 2) await Promise.all([answer(), answer()]);
     return count;
   };
-  // As a server, once V8 has made its machine code.
+  // Warms up the JIT compiler.
   await answerFor(3_000);
   const before = process.cpuUsage();
   const count = await answerFor(seconds * 1_000);

@@ -14,15 +14,14 @@ type Length = { rounds: number; seconds: number };
 const most = 1.3;
 
 /**
- * The same lists over a tenth of the rows, in turns: what a request costs Node and PostgreSQL, large against small. Only where
- * as many items are answered at both sizes; counting all of them, which is done once while the data is as it is, is measured
- * apart.
+ * Compares the cost of the same lists at both sizes. Only lists with equally many items at both sizes count; the total
+ * count, which is cached until the next write, is measured separately.
  */
 export async function measureGrowth(subject: Subject, dataset: Dataset, size: number, length: Length) {
   return withDatabase(size / 10, async (...small) =>
     growthOf(
       { large: [subject, dataset], small },
-      // Even, so that each is first as often.
+      // Even, so that each size goes first equally often.
       { rounds: length.rounds === 1 ? 1 : 4, seconds: Math.min(2, length.seconds) },
     ),
   );
@@ -39,10 +38,10 @@ async function growthOf({ large, small }: { large: Side; small: Side }, length: 
   console.log(`walking course dates page by page: ${wordsFor(walks.large)}, against ${wordsFor(walks.small)}`);
   show(lists);
 
-  // Who is answered a page of more may have selected more of the larger set, as a range that holds all of it does.
+  // With a next page the larger data set may match more rows, e.g. a range over all rows.
   const compared = every.filter(isComparable);
   const paged = compared.filter(({ more }) => more);
-  // Who looks behind the end skips all there are.
+  // A page past the end skips all rows.
   const behind = compared.filter(({ more, skipsMore }) => !more && skipsMore);
   const whole = compared.filter(({ more, skipsMore }) => !more && !skipsMore);
   const grown = (all: Grown[]) => all.filter(({ growth }) => growth > most).length;
@@ -66,10 +65,10 @@ async function growthOf({ large, small }: { large: Side; small: Side }, length: 
   return { growth: { totals, walks, lists, every }, goals };
 }
 
-/** Each list of both in turns; how much it grows is the median of what it does in each round. */
+/** Alternates both sizes per list; the growth is the median over the rounds. */
 async function measureListsOfBoth(large: Side, small: Side, length: Length) {
   const few = { ...length, limit: false };
-  // The same pages of both.
+  // Page numbers that exist at both sizes.
   const [largeCases, smallCases] = [await listCases(...large, { within: 0.1 }), await listCases(...small)];
   return withLists(...large, largeCases, few, (ofLarge) =>
     withLists(...small, smallCases, few, async (ofSmall) => {
@@ -115,7 +114,7 @@ function grownFrom(
 const mostGrown = (all: Grown[], count: number) =>
   all.sort((a, b) => b.growth - a.growth).slice(0, Math.max(5, Math.min(15, count)));
 
-/** What Node takes does not depend on what is not answered; so the lesser of the two stands for both. */
+/** Node's cost depends only on the response, so the lower value is used for both sizes. */
 function questionGrown({ large, small }: { large: QuestionCost; small: QuestionCost }) {
   const node = Math.min(large.nodeMs, small.nodeMs);
   const [ms, before] = [node + large.postgresMs, node + small.postgresMs];
@@ -123,7 +122,7 @@ function questionGrown({ large, small }: { large: QuestionCost; small: QuestionC
   return { ...grownFrom(large.name, large, small, ms, before), more, skipsMore };
 }
 
-/** Another number of items is another question. */
+/** A different number of items makes the costs incomparable. */
 const isComparable = (one: Grown) => one.items === one['with a tenth'];
 
 const show = (all: Grown[]) =>

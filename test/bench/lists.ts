@@ -15,22 +15,24 @@ import { secondsOfFamily } from './usage.ts';
 export type ListFigures = Cost & {
   name: string;
   statements: number;
-  /** pgbench's rate with the same statements, and our share of that. */
+  /** pgbench's rate with the same statements, and the service's share of it. */
   limit: number;
   share: number;
-  /** PostgreSQL's processor time, as times of pgbench's; and Node's, as times of what only reading and writing the rows takes. */
+  /**
+   * PostgreSQL's processor time relative to pgbench's, and Node's relative to only reading and serialising the rows.
+   */
   timesPgbench: number;
   timesFloor: number;
-  /** How many are answered. */
+  /** Number of items. */
   items: number;
 };
 
 type Length = { rounds: number; seconds: number; limit?: boolean; floors?: string[] };
 
 /**
- * Each list as often as it can be answered from the database, in turns with pgbench and the same statements, and with the floor
- * where `floors` names the case; what is compared is of the same round. What `floors` names is judged, and measured in twice as many
- * rounds; the others are in every sixth of those.
+ * Measures each uncached list, alternating with pgbench on the same statements and, if `floors` names the case, with
+ * the Node floor; ratios compare the same round. Cases in `floors` have goals and run in twice as many rounds, the
+ * others in every sixth of those.
  */
 export async function measureLists(subject: Subject, dataset: Dataset, cases: Case[], length: Length) {
   const rounds = length.rounds === 1 ? 1 : 2 * length.rounds;
@@ -45,10 +47,9 @@ export async function measureLists(subject: Subject, dataset: Dataset, cases: Ca
 }
 
 type Run = Omit<ListFigures, 'name' | 'statements' | 'items'>;
-/** One run of a list, and the medians of all so far. */
 export type MeasuredList = { name: string; measure: () => Promise<Run>; figures: () => ListFigures };
 
-/** A server that is asked for these lists, each for some seconds whenever it is measured. */
+/** Starts a server for these lists and returns one measuring function per list. */
 export async function withLists<T>(
   subject: Subject,
   dataset: Dataset,
@@ -75,7 +76,7 @@ export async function withLists<T>(
       if (status !== 201) throw new Error(`a write was told ${status}`);
     };
     const measure = async (one: Case): Promise<Run> => {
-      // As after any write, no total is known and no end of a page to go on from.
+      // Starts like a server after a write: without cached totals or page cursors.
       await write();
       const cost = await costOf(subject, [pid], '200', { ...loadOf(one.path), seconds, status: '200' });
       const limitBefore = secondsOfFamily(subject.pid);
@@ -109,10 +110,7 @@ export async function withLists<T>(
   });
 }
 
-/**
- * What the service asks the database to answer this, the key's look-up too; after it was asked once unless `first`, so that
- * nothing is first-time.
- */
+/** Records the statements of one request, with key look-up; on a warm server unless `first`. */
 export async function statementsFor(
   { database }: Subject,
   path: string,
@@ -127,7 +125,7 @@ export async function statementsFor(
   return sent;
 }
 
-/** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON, with V8 as it is by itself. */
+/** Processor time in ms for only reading the rows of a response and serialising them, with default V8 options. */
 async function floorOf({ url }: Subject, statements: RecordedStatement[], seconds: number) {
   const child = fork(new URL('floor.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
   child.send({ url, statements: statements.map(asRows), seconds });
@@ -135,7 +133,7 @@ async function floorOf({ url }: Subject, statements: RecordedStatement[], second
   return milliseconds;
 }
 
-/** What the service has come as records, as rows of its columns. */
+/** Expands the service's composite columns into the columns of their rows. */
 export function asRows(one: RecordedStatement): RecordedStatement {
   if (!one.name?.startsWith(statementPrefix.page)) return one;
   const text = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s.exec(one.text)?.[1];

@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
-    /** lists, warm, stale, booking, writes, auth, two, growth; all of them unless given. */
+    /** Comma-separated parts to run; all by default. */
     only: { type: 'string' },
     size: { type: 'string' },
     rounds: { type: 'string' },
@@ -32,7 +32,7 @@ const preset = values.quick
     : { size: 1, rounds: 5, seconds: 8 };
 const size = Number(values.size ?? preset.size);
 const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number(values.seconds ?? preset.seconds) };
-/** For what is told, and judged by nothing. */
+/** Results without a goal. */
 const told = { ...length, rounds: Math.min(2, length.rounds) };
 const parts = ['lists', 'growth', 'warm', 'stale', 'auth', 'two', 'writes', 'booking'];
 if (values.only !== undefined && !parts.includes(values.only))
@@ -45,14 +45,14 @@ const wants = (part: string) =>
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString() };
 const others: OtherFigures[] = [];
-/** What those cost, against the same with a tenth of the rows. */
+/** Growth of costs compared with a tenth of the rows. */
 const growth: Record<string, number> = {};
 
 needTools();
 try {
   await measure();
 } finally {
-  // What was measured before something broke is kept.
+  // A failing part must not lose the results of the others.
   results['others'] = others.map((one) => ({ ...one, growth: growth[one.name] }));
   results['goals'] = goals;
   if (others.length > 0) showOthers();
@@ -77,7 +77,7 @@ async function measure() {
     await withDatabase(size, async (subject, dataset) => {
       results['machine'] = await machineOf(subject);
       if (wants('lists')) await cold(subject, dataset);
-      // Before anything is written.
+      // Before any writes.
       if (wants('growth')) {
         const measured = await measureGrowth(subject, dataset, size, length);
         results['growth'] = measured.growth;
@@ -111,7 +111,7 @@ async function coursesBy(subject: Subject, dataset: Dataset, long: typeof length
   return [one, await measureCourses(subject, dataset, 8, long)];
 }
 
-/** With a tenth of the rows, when the large set is gone, which is still being tidied after it was written to. */
+/** Runs after the large data set is dropped, since autovacuum still processes it after the writes. */
 async function compare(
   figures: OtherFigures[],
   measure: (subject: Subject, dataset: Dataset) => Promise<OtherFigures[]>,
@@ -175,7 +175,7 @@ function showLists(lists: ListFigures[]) {
   );
 }
 
-/** Beside what it was measured: pgbench, a bare server, or one process. */
+/** Reference: pgbench, a minimal server, or one process. */
 function showOthers() {
   console.table(
     others.map(({ name, statements, limit, share, ...cost }) => ({

@@ -11,7 +11,7 @@ import { needTools } from './tools.ts';
 import { megabytesNow, peakMegabytes } from './usage.ts';
 import { writing } from './warm.ts';
 
-// The lists at random, every ninth question a new one, and ten writes a second: what the process holds meanwhile.
+// Random lists, every ninth an uncached query, and ten writes a second.
 needTools({ isPgbenchNeeded: false });
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, size: { type: 'string' } } });
 const minutes = Number(values.minutes ?? 10);
@@ -20,7 +20,7 @@ const size = Number(values.size ?? 0.1);
 await withDatabase(size, async (subject, dataset) => {
   const headers = { 'x-api-key': dataset.apiKey };
   const paths = (await listCases(subject, dataset)).map(({ path }) => path);
-  // Two beside fifteen lists; what the server ignores makes it another question of the same size.
+  // Two of fifteen lists; an ignored parameter makes a new cache key with a response of equal size.
   const fresh = ['/v2/coursedates?n={n}', '/v2/participants?n={n}'];
   await withServer(subject, {}, async ({ base, pid }) => {
     const held: number[] = [];
@@ -41,10 +41,10 @@ await withDatabase(size, async (subject, dataset) => {
     await watch;
     console.log(`${Math.round(perSecond)} answers a second: ${JSON.stringify(statuses)}`);
     onlyStatus('200', { perSecond, p50, p99, statuses });
-    // The largest of half a minute tells more than a moment, in which memory may just have been given back.
+    // The maximum over half a minute: a sample right after garbage collection would be too low.
     const largest = (from: number) => Math.max(...held.slice(from, from + 6));
     const goals: Goal[] = [{ name: 'peak, MB', must: 200, atMost: true, measured: peakMegabytes(pid) }];
-    // The second minute has to be over, and half a minute more.
+    // Needs the second minute as the baseline, and half a minute more.
     if (held.length >= 30) {
       const name = 'at the end, times the end of the second minute';
       goals.push({ name, must: 1.1, atMost: true, measured: largest(held.length - 6) / largest(18) });

@@ -13,10 +13,10 @@ import { secondsOfFamily } from './usage.ts';
 
 type Length = { rounds: number; seconds: number };
 
-/** What a request costs that is no list, as a share of what it is measured beside. */
+/** Cost of requests other than lists, compared with a reference. */
 export type OtherFigures = Cost & { name: string; statements: number; limit: number; share: number };
 
-/** The look-up of the key alone, as a share of what a bare Fastify with one prepared query a request reaches. */
+/** Key look-up only, compared with a minimal Fastify server with one prepared query. */
 export async function measureAuth(
   subject: Subject,
   { apiKey }: Dataset,
@@ -50,7 +50,7 @@ export async function measureAuth(
   });
 }
 
-/** New courses a second as a share of pgbench's with the same transaction. */
+/** Rate of creating courses, compared with pgbench running the same transaction. */
 export async function measureCourses(
   subject: Subject,
   { apiKey }: Dataset,
@@ -65,7 +65,7 @@ export async function measureCourses(
     const { script, sent: statements } = await courseScript(subject, headers, bodyOf);
     const url = `${base}/v2/courses`;
     const ask = { url, method: 'POST' as const, headers, body: bodyOf('Measured {n}'), connections };
-    // Over many, and twice as long as for lists, of which more are answered meanwhile.
+    // Twice as long as for lists, which have a higher rate.
     for (let time = 0; time < 2; time += 1) await settle({ ...ask, connections: 8 }, length);
     for (let round = 0; round < rounds; round += 1) {
       const ours = await costOf(subject, [pid], '201', { ...ask, seconds });
@@ -84,7 +84,7 @@ async function courseScript({ database }: Subject, headers: Record<string, strin
   const title = `sample-${process.pid}-${(samples += 1)}`;
   const made = (one: string) =>
     app.inject({ method: 'POST', url: '/v2/courses', headers, payload: bodyOf(one) }).then(() => undefined);
-  // Prepares the statements of the one that is recorded.
+  // Warms the prepared statements before recording.
   await made(`${title}-first`);
   const sent = await recordStatements(() => made(title));
   await app.close();
@@ -100,7 +100,7 @@ async function courseScript({ database }: Subject, headers: Record<string, strin
   return { script: scriptOf(transaction, variables, [lock.name!, insert.name!], before), sent: sent.length };
 }
 
-/** Milliseconds of PostgreSQL's processor time for counting once how many items there are on all pages. */
+/** PostgreSQL's processor time in ms for one total count. */
 export async function measureTotal(subject: Subject, { apiKey }: Dataset, path: string, seconds: number) {
   const sent = await statementsFor(subject, path, { 'x-api-key': apiKey }, { first: true });
   const counting = sent.filter(({ text }) => text.startsWith('select count(*)'));
@@ -109,7 +109,7 @@ export async function measureTotal(subject: Subject, { apiKey }: Dataset, path: 
   return ((secondsOfFamily(subject.pid) - before) * 1_000) / count;
 }
 
-/** Two processes against one on the same question, four connections each against eight. */
+/** Two processes with four connections each, compared with one process with eight. */
 export async function measureTwo(
   subject: Subject,
   { apiKey }: Dataset,

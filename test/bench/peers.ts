@@ -15,14 +15,14 @@ import { postgraphile } from './peers/postgraphile.ts';
 import { strapi } from './peers/strapi.ts';
 import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
 
-// The same pages of the same rows, asked of us and of servers by others in turns, all of them running meanwhile.
+// Compares the service with other servers on the same pages of the same rows, alternating while all run.
 needTools({ isPgbenchNeeded: false });
 const { values } = parseArgs({
   options: {
     size: { type: 'string', default: '0.1' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
-    /** One of the peers, by the beginning of its name. */
+    /** Restricts the run to peers whose name starts with this. */
     only: { type: 'string', default: '' },
   },
 });
@@ -69,12 +69,12 @@ mkdirSync('test/output', { recursive: true });
 writeFileSync('test/output/peers.json', JSON.stringify(results, null, 2));
 report(goals);
 
-/** Starts them all, each on a copy of the database of its own. */
+/** Starts all servers, each on its own copy of the database. */
 async function withPeers<T>(rest: typeof places, sides: Side[], work: (sides: Side[]) => Promise<T>): Promise<T> {
   const [next, ...later] = rest;
   if (!next) return work(sides);
   return withDatabase(size, async (subject, data) => {
-    // As our own sessions have it.
+    // Same session settings as the service's.
     await subject.database.pool.query(`alter database ${subject.socket.name} set random_page_cost = 1.1`);
     return next.peer.serve({ folder: next.folder, subject, data }, (side) => withPeers(later, [...sides, side], work));
   });
@@ -91,7 +91,7 @@ async function measure(sides: Side[], postgresPid: number): Promise<Figures[]> {
     for (const question of questionNames) {
       for (const side of sides) {
         const run = await once(side, question, postgresPid);
-        // The first round only warms up.
+        // The first round is a warm-up.
         if (round < 0) continue;
         const key = `${question} ${side.name}`;
         runs.set(key, [...(runs.get(key) ?? []), run]);
@@ -112,7 +112,7 @@ async function measure(sides: Side[], postgresPid: number): Promise<Figures[]> {
   );
 }
 
-/** Where a machine that stood still broke a connection, it is measured anew. */
+/** Measures again if a stall of the machine broke a connection. */
 async function once(side: Side, question: QuestionName, postgresPid: number, tries = 3): Promise<Run> {
   const { url, method, headers, body } = side.questions[question];
   const [processBefore, postgresBefore] = [secondsOf(side.pid), secondsOfFamily(postgresPid)];
@@ -127,7 +127,7 @@ async function once(side: Side, question: QuestionName, postgresPid: number, tri
   return { ...run, processMs, postgresMs: each(secondsOfFamily(postgresPid) - postgresBefore) };
 }
 
-/** Against whoever is fastest at that question; rates of the same round are compared, so that a busy moment hits both. */
+/** Compares with the fastest peer of the same round, so that load on the machine affects both. */
 function goalsOf(all: Figures[]): Goal[] {
   const others = all.filter(({ side }) => !side.startsWith('ours'));
   const own = all.filter(({ side }) => side.startsWith('ours'));

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { RecordedStatement, Value } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 
-/** What differs from run to run of a script: a text found in a value, and the SQL that stands there instead. */
+/** A value of the recorded statement and the SQL that replaces it. */
 export type Variable = { sample: string; sql: string };
 
 export type Script = { script: string; constants: string[] };
 
 /**
- * A script that sends these statements again, and the constants it needs. `before` sets its variables; the columns that
- * the statements of these names answer become variables too.
+ * A pgbench script of these statements and the constants that it needs. `before` sets its variables; result columns of
+ * the `named` statements become variables.
  */
 export function scriptOf(
   statements: RecordedStatement[],
@@ -26,7 +26,7 @@ export function scriptOf(
     const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value);
     const whole = variables.find(({ sample }) => sample === text);
     if (whole) return whole.sql;
-    // pgbench has no empty variables.
+    // pgbench does not support empty variables.
     if (text === '') return "''";
     constants.push(text);
     const found = variables.filter(({ sample }) => text.includes(sample));
@@ -37,7 +37,7 @@ export function scriptOf(
     const ending = remembered.includes(name ?? '') ? ' \\gset' : ';';
     const bound = values.map(valueOf);
     const sql = text.replace(/\$(\d+)/g, (_all, n: string) => bound[Number(n) - 1]!);
-    // The service sends several of its own words at once; pgbench can only in a pipeline.
+    // The service sends these in one round trip, for which pgbench needs a pipeline.
     const parts = sql.split('; ');
     const ended = parts.map((part) => `${part.replaceAll('\n', ' ')}${ending}`);
     return parts.length > 1 ? ['\\startpipeline', ...ended, '\\endpipeline'] : ended;
@@ -46,7 +46,7 @@ export function scriptOf(
 }
 export type PgbenchFigures = { perSecond: number; count: number };
 
-/** Runs the script with prepared statements for that long. */
+/** Runs the script with prepared statements. */
 export async function pgbench({ socket }: Subject, { script, constants }: Script, clients: number, seconds: number) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-pgbench-'));
   const file = join(folder, 'script.sql');
@@ -68,7 +68,7 @@ export async function pgbench({ socket }: Subject, { script, constants }: Script
   }
 }
 
-/** As the service's own sessions. */
+/** Same session settings as the service's. */
 const asWeAsk = '-c random_page_cost=1.1 -c TimeZone=Europe/Oslo';
 
 function run(command: string, args: string[]) {

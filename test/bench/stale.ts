@@ -6,8 +6,8 @@ import { withServer } from './server.ts';
 export type StaleFigures = { stale: number; reads: number; unchanged: number; writes: number };
 
 /**
- * Writers rename four courses as fast as they are told that it is done, beside readers who ask for them and for their dates
- * in several ways, by ETag too. An answer is stale when it shows less than a writer had been told before the question was sent.
+ * Writers rename four courses as fast as possible while readers fetch them and their dates in several ways, also by
+ * ETag. A response is stale if it is older than a write acknowledged before its request was sent.
  */
 export async function measureStale(subject: Subject, { apiKey }: Dataset, seconds: number): Promise<StaleFigures> {
   return withServer(subject, {}, async ({ base }) => {
@@ -32,7 +32,7 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
       ...['', '&include[]=products', '&limit=10', '&paginate=1'].map(
         (more) => `/v2/courses?since_id=${ids[0]! - 1}${more}`,
       ),
-      // A date is called as its course.
+      // A date inherits the title of its course.
       ...['', '&include[]=course'].map((more) => `/v2/coursedates?since_id=${dates[0]! - 1}${more}`),
       `/v2/batch/coursedates?course_ids=${ids.join(',')}`,
     ];
@@ -77,7 +77,7 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
   });
 }
 
-/** The numbers at the ends of the titles, in the order of the courses or their dates. */
+/** Version numbers at the end of the titles, in course order. */
 function shownIn(text: string) {
   const answer = JSON.parse(text) as { title: string }[] | { items: { title: string }[] };
   return (Array.isArray(answer) ? answer : answer.items).map(({ title }) => Number(title.split(': ')[1]));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
-/** Of a line of /proc/<pid>/stat: the fields after the name, which may hold blanks. */
+/** Fields of /proc/<pid>/stat after the process name, which may contain spaces. */
 function statOf(pid: number) {
   const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
@@ -20,22 +20,22 @@ function tryStat(pid: number) {
 
 export const parentOf = (pid: number) => statOf(pid).parent;
 
-/** Seconds of processor time of a process so far. */
+/** Processor time of a process in seconds. */
 export const secondsOf = (pid: number) => statOf(pid).own / ticksPerSecond;
 
-/** The same of a process and all its children, those that have ended too. */
+/** Processor time of a process and all its children, including terminated ones. */
 export function secondsOfFamily(pid: number): number {
   const { own, ended } = statOf(pid);
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => tryStat(Number(name)));
-  // One that ended meanwhile would be counted as both, or as neither.
+  // Retries when a child terminates in between: it would be counted twice or not at all.
   if (statOf(pid).ended !== ended) return secondsOfFamily(pid);
   const ticks = children.filter((stat) => stat?.parent === pid).reduce((sum, stat) => sum + stat!.own + stat!.ended, 0);
   return (ticks + own + ended) / ticksPerSecond;
 }
 
-/** The most memory that a process has held so far, in MB. */
+/** Peak memory of a process in MB. */
 export const peakMegabytes = (pid: number) => megabytes(pid, 'VmHWM');
 export const megabytesNow = (pid: number) => megabytes(pid, 'VmRSS');
 

@@ -10,13 +10,10 @@ const perTurn = 250;
 
 type Side = [Subject, Dataset];
 type Answer = { pagination: { total_pages: number } };
-/** Asks for the next so many pages, and tells what one took Node and PostgreSQL in milliseconds. */
+/** Reads the next pages; returns the cost per page in ms of Node and PostgreSQL. */
 type Walker = { pages: number; walk(count: number): Promise<number> };
 
-/**
- * How many pages a list of either size has, and milliseconds of one, asked for one after the other by `page`, and over again; some of
- * one size and some of the other in turns.
- */
+/** Cost per page of reading a whole list by `page`, alternating between both sizes. */
 export async function measureWalks(large: Side, small: Side, path: string) {
   return withWalker(large, path, (ofLarge) =>
     withWalker(small, path, async (ofSmall) => {
@@ -30,7 +27,7 @@ export async function measureWalks(large: Side, small: Side, path: string) {
           ),
         );
       }
-      // Of all turns, since each is another part of the list.
+      // Averaged over all rounds, since each round reads another part of the list.
       const mean = (figures: number[]) => figures.reduce((sum, ms) => sum + ms, 0) / figures.length;
       const [ms, before] = [mean(turns.map(([first]) => first)), mean(turns.map(([, second]) => second))];
       return {

@@ -10,18 +10,18 @@ import { pgbench, scriptOf } from './pgbench.ts';
 import { withServer } from './server.ts';
 import { forkInSession } from './session.ts';
 
-/** Answers a second: the same question (that of the cost), by its ETag, beside writes with every tenth question new and its page empty or full. */
+/** Rates: cached, with ETag, and mixed with writes and every tenth query new, whose page is empty or full. */
 export type WarmFigures = Cost & {
   name: string;
   notModified: number;
   mixed: number;
   mixedFull: number;
-  /** What pgbench alone reads the rows at, and what a bare Fastify serves the same bytes at. */
+  /** pgbench's rate for the rows, and that of a minimal Fastify server for the same bytes. */
   rowsAlone: number;
   bytesAlone: number;
 };
 
-/** The same question again and again, by its ETag too, and beside ten writes a second; beside pgbench that only reads the rows. */
+/** Measures cached lists, also with ETag and beside ten writes a second, compared with pgbench reading the rows. */
 export async function measureWarm(
   subject: Subject,
   { apiKey }: Dataset,
@@ -45,7 +45,7 @@ export async function measureWarm(
       };
       const beside = (question: string) => {
         const others = [`${path}${path.includes('?') ? '&' : '?'}${question}`];
-        // A single round tells only that all works.
+        // A single round is only a smoke test.
         const least = rounds > 1 ? enough : 0.1;
         return writing(base, apiKey, () => drive({ ...ask, others, othersShare: 0.1 }), least);
       };
@@ -79,7 +79,7 @@ export async function measureWarm(
   });
 }
 
-/** A bare Fastify that answers with these bytes. */
+/** Starts a minimal Fastify server with this body. */
 async function withConstant<T>(body: string, work: (url: string) => Promise<T>): Promise<T> {
   const port = await freePort();
   const child = forkInSession('constant.ts');
@@ -93,10 +93,10 @@ async function withConstant<T>(body: string, work: (url: string) => Promise<T>):
 }
 
 let [written, done] = [0, 0];
-/** Writes a second, of ten, with which figures count. */
+/** Required writes a second, of ten sent. */
 const enough = 7;
 
-/** Ten writes a second by the same provider while the work runs; most of them have to be done by its end. */
+/** Sends ten writes a second for the same provider during the work; most must complete. */
 export async function writing<T>(base: string, apiKey: string, work: () => Promise<T>, least = enough): Promise<T> {
   const [started, before] = [performance.now(), done];
   const write = () => {

@@ -8,7 +8,7 @@ export const hasWrk = spawnSync('sh', ['-c', 'command -v wrk']).status === 0;
 
 let runs = 0;
 
-/** Sends it with wrk, which takes less of the machine than a driver in Node would. */
+/** Generates load with wrk, which uses less processor time than a Node client. */
 export async function driveWithWrk({ url, connections, seconds, ...load }: Load): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'booking-wrk-'));
   const script = join(folder, 'load.lua');
@@ -46,17 +46,17 @@ type Told = {
 
 type Plan = Omit<Load, 'url' | 'connections' | 'seconds'> & { path: string };
 
-/** No two requests of a run, nor of two runs, get the same number. */
+/** Unique across requests and runs. */
 function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, status, path }: Plan) {
   const first = process.pid * 1_000_000_000 + (runs += 1) * 10_000_000;
-  // Beside the host, which wrk adds itself.
+  // wrk adds `Host` itself.
   const added = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}]=${lua(value)}`);
   const other = `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(others[math.random(#others)])) end`;
   const asked =
     body === undefined
       ? `same = same or wrk.format(${lua(method)}, ${lua(path)}) return same`
       : `return wrk.format(${lua(method)}, ${lua(path)}, nil, filled(${lua(body)}))`;
-  // Without these wrk sends what it made once, and does not keep what it receives.
+  // Without a script wrk builds the request once and discards responses.
   const request =
     others === undefined && body === undefined
       ? ''

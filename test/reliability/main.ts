@@ -7,12 +7,12 @@ import { errorsLogged, lookAtLogs, searchLogs } from './support/secrets.ts';
 
 const { values } = parseArgs({
   options: {
-    /** The half of it that fits into four minutes. */
+    /** Runs shortened scenarios, in about nine minutes. */
     quick: { type: 'boolean', default: false },
-    /** Numbers of rows, with commas. */
+    /** Comma-separated scenario numbers. */
     only: { type: 'string' },
     seed: { type: 'string' },
-    /** How long a soak takes. */
+    /** Duration of the soak test. */
     minutes: { type: 'string', default: '30' },
   },
 });
@@ -89,7 +89,7 @@ function judged({ figures, faults, skipped }: Outcome): Pick<Result, 'state' | '
   return { state: 'passed', text: figures };
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Seeded pseudorandom numbers (mulberry32). */
 function randomFrom(start: number) {
   let state = start;
   return () => {

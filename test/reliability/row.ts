@@ -1,38 +1,43 @@
-/** What a row may use while it runs. */
+/** Context of a running scenario. */
 export type Run = {
-  /** The quick half: as many rounds as four minutes for all rows allow. */
+  /** Fewer rounds, for CI. */
   quick: boolean;
-  /** How long a soak takes. */
+  /** Duration of the soak test. */
   minutes: number;
-  /** Says it again with `--seed`. */
+  /** `--seed` repeats a run. */
   seed: number;
-  /** The next number in [0, 1) of the seed's sequence. */
+  /** Next pseudorandom number in [0, 1). */
   random(): number;
-  /** Done when the row ends, in whatever way; the last first. */
+  /** Registers a cleanup function; the last one registered runs first. */
   afterwards(work: () => unknown): void;
 };
 
-/** What a row has to show: its figures in words, and what does not hold. Without faults it has passed, unless a part could not be tried: `skipped` says what that needs. */
+/** Measured figures and failed assertions. Passed without faults; `skipped` is the reason why a part could not run. */
 export type Outcome = { figures: string; faults: string[]; skipped?: string };
 
 export type Row = {
   name: string;
-  /** Whether the quick half has it. */
+  /** Included in `--quick`. */
   quick: boolean;
-  /** Too long for the whole set: run when it is asked for by its number. */
+  /** Too long for the whole set: runs only with `--only`. */
   onlyAlone?: boolean;
-  /** Debian packages it cannot do without, each with a shell command that succeeds where it is there; without one it is skipped. */
+  /**
+   * Debian packages and, for each, a shell command that succeeds if it is installed; otherwise the scenario is skipped.
+   */
   needs?: Record<string, string>;
-  /** Breaks something and looks on, then the negative control: that the same look finds the fault where it is made. */
+  /**
+   * Injects a fault and observes, then runs the negative control: the same assertions must detect the fault without the
+   * protection.
+   */
   run(run: Run): Promise<Outcome>;
 };
 
-/** Collects what does not hold. */
+/** Returns the names of the failed checks. */
 export function faultsOf(checks: Record<string, boolean>): string[] {
   return Object.entries(checks).flatMap(([must, holds]) => (holds ? [] : [must]));
 }
 
-/** The value below which that share of them lies; NaN of none. */
+/** Percentile of the values; NaN if there are none. */
 export function percentile(values: number[], share: number) {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
@@ -40,7 +45,7 @@ export function percentile(values: number[], share: number) {
 
 export const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds));
 
-/** Asks again and again until it is so, at most that long; how many milliseconds it took, or Infinity. */
+/** Polls until the condition holds or times out; returns the elapsed milliseconds, or Infinity. */
 export async function until(so: () => boolean | Promise<boolean>, milliseconds: number) {
   const begun = performance.now();
   while (!(await so())) {

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 
 export type Value = string | number | boolean | null | undefined | Value[];
 
-/** A statement as the service sent it, by name where it has one, with the first row of its answer. */
+/** A statement sent to PostgreSQL, its name if prepared, and the first row of its result. */
 export type RecordedStatement = {
   name: string | undefined;
   text: string;
@@ -13,7 +13,7 @@ export type RecordedStatement = {
 type QueryArgument = string | { name?: string; text: string; values?: Value[] };
 type QueryResult = { rows?: Record<string, unknown>[] } | undefined;
 
-/** All statements that this process sends while the work runs, in their order. */
+/** Records all statements that this process sends during the work, in order. */
 export async function recordStatements(work: () => Promise<unknown>): Promise<RecordedStatement[]> {
   const all: RecordedStatement[] = [];
   const prototype = Client.prototype as unknown as { query: (asked: QueryArgument, ...rest: unknown[]) => unknown };
@@ -28,7 +28,7 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<Re
     const statement: RecordedStatement = { name, text, values };
     all.push(statement);
     const result = query.call(this, asked, ...rest);
-    // Who hands over a callback gets no promise; a transaction's statements always do.
+    // The callback form returns no promise; transactions use promises.
     Promise.resolve(result as QueryResult).then(
       (answered) => (statement.row = answered?.rows?.[0]),
       () => undefined,

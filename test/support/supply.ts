@@ -1,4 +1,4 @@
-/** Whether a dependency of the service is known to be unsafe; where the registry does not tell, it says so and goes on. */
+/** Checks dependencies for known vulnerabilities; only warns if the registry is unreachable. */
 import { spawnSync } from 'node:child_process';
 
 type Audit = { metadata?: { vulnerabilities: Record<string, number> }; message?: string };

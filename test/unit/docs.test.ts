@@ -19,7 +19,7 @@ test.each(pages)('%s has no line over 120 characters', (page) => {
   const long = contents
     .get(page)!
     .split('\n')
-    // A line of an import cannot be broken.
+    // An import line cannot be wrapped.
     .filter((line) => line.length > 120 && !line.startsWith('{"kind":'));
   expect(long).toEqual([]);
 });

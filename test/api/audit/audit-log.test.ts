@@ -13,11 +13,11 @@ import { openTestDatabase, openTestApp, ownDatabase, sharedTestApp, type Provide
 const testApp = await sharedTestApp();
 const { app, database, createProvider } = testApp;
 
-/** The provider's entries, the newest first. */
+/** The provider's entries, newest first. */
 const entriesOf = ({ id }: { id: number }, of = database) =>
   listAuditEntries(of, { providerId: id, since: null, limit: 1_000 });
 
-/** What the work leaves behind. */
+/** Entries written during the work. */
 async function left(me: Provider, work: () => Promise<unknown>) {
   const before = (await entriesOf(me)).length;
   await work();
@@ -153,7 +153,7 @@ test("actions on the user pages are logged with the user's id", async () => {
   expect(asAdmin).toMatchObject([{ actor: 'admin_user', actor_id: adminUserId, item_ids: [adminUserId] }]);
 });
 
-/** A database of its own, changed by these statements, with a provider in it. */
+/** A separate database, changed by these statements, with a provider. */
 async function worldWith(statements: string) {
   const own = await openTestApp(openTestDatabase(await ownDatabase()));
   onTestFinished(() => own.close());

@@ -23,7 +23,7 @@ import { buildAppWithoutTenancy } from '../../support/unscoped.ts';
 
 const { database, createProvider } = await sharedTestApp();
 
-/** A world of the test's own; it ends before the database that was made for it. */
+/** A separate test app, closed before its database. */
 async function worldOn(name: string, options: Partial<DatabaseOptions>, build?: BuildApp) {
   const testApp = await openTestApp(openTestDatabase(name, options), {}, build);
   onTestFinished(testApp.close);
@@ -92,7 +92,7 @@ test('writers use at most half of the connections, so reads are still served', a
   expect(writing).toBe(5);
 });
 
-/** A world whose database refuses to insert a course while the condition holds, as it does when transactions cross. */
+/** A test app whose database fails course inserts, as in a deadlock, while the condition holds. */
 async function crossing(condition: string, options: Partial<DatabaseOptions>) {
   const testApp = await worldOn(await ownDatabase(), options);
   await testApp.database.pool.query(`create sequence attempts;
@@ -131,7 +131,7 @@ test("session settings override the database's defaults", async () => {
   const session = `select current_setting('timezone') as zone, current_setting('datestyle') as dates,
     current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle,
     pg_backend_pid() as pid, pg_sleep(0.3)::text as slept`;
-  // In turns of their own: what is asked in one turn goes over one connection.
+  // In different ticks: queries of one tick share a connection.
   const request = (n: number) => pause(n).then(() => own.pool.query(session));
   const found = await Promise.all([1, 2, 3, 4].map(request));
   const sessions = found.map(({ rows }) => rows[0] as Record<string, unknown>);
@@ -142,7 +142,7 @@ test("session settings override the database's defaults", async () => {
   }
 });
 
-/** A way to the test server that can be made to swallow everything, as a network that has failed does. */
+/** A proxy to the test server that can drop everything, like a broken network. */
 async function openProxy() {
   const { host, port = 5432 } = inject('server');
   const sockets = new Set<Socket>();
@@ -233,7 +233,7 @@ test('a provider named twice is locked once', async () => {
   expect(await database.atomically(({ write }) => write([me.id, me.id], async (_tx, at) => at > '2'))).toBe(true);
 });
 
-/** What one provider sees of another's, by each way there is to ask. */
+/** Data of one provider that another sees by each kind of query. */
 async function seenOfOthers(scope: boolean) {
   const testApp = await worldOn(inject('shared'), {}, scope ? undefined : await buildAppWithoutTenancy());
   const [me, other] = [await testApp.createProvider(), await createProvider()];

@@ -13,7 +13,7 @@ type View = { type?: string; properties?: Record<string, unknown> };
 type Responses = Record<string, { content?: { 'application/json': { schema: View } } }>;
 type Document = { paths: Record<string, { get?: { responses: Responses } }> };
 
-/** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
+/** A server that runs that many list queries at once, and a lock that blocks location queries. */
 async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0 } = {}) {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name), {
@@ -24,7 +24,7 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
   const locker = new Client(connectionTo(name));
   await locker.connect();
   onTestFinished(() => locker.end());
-  // The first use of a key is noted behind its answer, and would wait for a lock of the keys as well.
+  // The first use of a key is recorded after the response and would wait for a lock of the keys as well.
   await me.get('/v2/durations');
   const isNoted = async () =>
     (await locker.query('select from api_keys where last_used_at is not null')).rowCount === 1;
@@ -41,12 +41,12 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
     breakList: () => locker.query('alter table locations rename to elsewhere'),
     createProvider: testApp.createProvider,
     hold: (table = 'locations') => locker.query(`begin; lock table ${table} in access exclusive mode`),
-    /** Until `letGoMore`. */
+    /** Blocks until `releaseMore`. */
     holdMore: (table: string) => locker.query(`savepoint more; lock table ${table} in access exclusive mode`),
     letGoMore: () => locker.query('rollback to savepoint more'),
     letGo: () => locker.query('rollback'),
     isHeld: (times = 1) => expect.poll(waitingStatements).toBe(times),
-    /** Over a socket, for who goes before the answer comes or does not read it. */
+    /** Over a socket, for clients that disconnect early or do not read the response. */
     async listening() {
       await testApp.app.listen({ port: 0, host: '127.0.0.1' });
       const { port } = testApp.app.server.address() as AddressInfo;
@@ -89,7 +89,7 @@ test('waiting requests run one after the other', async () => {
   await hold();
   const all = [existing, other, existing, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
   await isHeld();
-  // The other one that the lock would hold has not been let in.
+  // The second list that the lock would block has not started.
   await pause(200);
   await isHeld();
   await letGo();
@@ -113,7 +113,7 @@ test('304s, errors and cached responses need no slot', async () => {
     [other, { 'if-none-match': etag }, 304],
     ['/v2/courses?limit=x', {}, 400],
     [other, {}, 200],
-    // And the turn is another's indeed.
+    // Its slot is free for another.
     [`${other}?limit=3`, {}, 503],
   ] as const;
   for (const [path, headers, status] of questions) expect((await me.get(path, headers)).status).toBe(status);
@@ -122,7 +122,7 @@ test('304s, errors and cached responses need no slot', async () => {
 });
 
 test('a client that disconnects while waiting leaves the queue without a query', async () => {
-  // Less than the statement may wait for the lock; and nobody of the school could wait beside the one who went.
+  // Shorter than the lock timeout, and nobody else of the school could queue.
   const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
   const request = await listening();
   await hold();
@@ -130,7 +130,7 @@ test('a client that disconnects while waiting leaves the queue without a query',
   await isHeld();
   const second = request(`${other}?limit=7`);
   await once(second, 'socket');
-  // It has been let in by its key, and waits.
+  // Authenticated and queued.
   await pause(300);
   second.destroy();
   await pause(100);
@@ -197,7 +197,7 @@ test('a list runs before a second list of another provider, with a single slot',
   await isHeld();
   const second = me.get(existing);
   await pause(200);
-  // The queue is full, but not of theirs.
+  // The queue is full, but not theirs.
   expect((await me.get(other)).status).toBe(503);
   const theirs = them.get(other);
   await pause(200);
@@ -257,7 +257,7 @@ test('a client that disconnects before its query key is known blocks no equal re
   const first = request(other);
   await isHeld();
   first.destroy();
-  // So that the server knows, before it goes on with it.
+  // Lets the server notice the disconnect first.
   await pause(200);
   await letGo();
   await pause(200);

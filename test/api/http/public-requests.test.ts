@@ -58,7 +58,7 @@ test("a body with more than 50,000 values is 400 in the interface's format", asy
 test('a body with more than 20,000 named fields is 400, also inside a form text', async () => {
   const me = await (await sharedTestApp()).createProvider();
   const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '"{[,:\\']));
-  // The title is a field, too.
+  // `title` counts as a field, too.
   expect((await me.post('/v2/course-tags', { title: 'Named', ...named(19_999) })).status).toBe(201);
   const refused = [
     await me.post('/v2/course-tags', { title: 'Refused', ...named(20_000) }),
@@ -171,7 +171,7 @@ test.each(['/docs/static/..', '/docs/static/../', '/docs/static/%2e%2e/package.j
     const { app: own } = await worldWith({});
     await own.listen({ host: '127.0.0.1', port: 0 });
     const { port } = own.server.address() as AddressInfo;
-    // Sent as written: fetch and inject would resolve the dots.
+    // Over a raw socket: fetch and inject would resolve the dots.
     const response = await new Promise<IncomingMessage>((resolve) => get({ port, path, agent: false }, resolve));
     const body: unknown = await json(response);
     expect([response.statusCode, body]).toEqual([404, { error: 'There is nothing at this path' }]);

@@ -11,7 +11,7 @@ import {
   type TestResponse,
 } from '../../support/test-app.ts';
 
-/** A world where time stands still, but for `pass`; one request a second, three at once. */
+/** A test app with a fake clock, advanced by `pass`; one request a second, bursts of three. */
 async function openLimitedTestApp(rate = { perSecond: 1, burst: 3 }) {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -23,7 +23,7 @@ const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1_000);
 
 const names = ['limit', 'remaining', 'reset'];
 const ofLimits = ({ headers }: TestResponse) => Object.keys(headers).filter((name) => name.includes('ratelimit'));
-/** Limit, remaining and reset, as both families say. */
+/** Limit, remaining and reset, equal in both header families. */
 function reported({ headers }: TestResponse) {
   const [short, long] = ['ratelimit', 'x-ratelimit'].map((family) =>
     names.map((name) => Number(headers[`${family}-${name}`])),

@@ -14,7 +14,7 @@ import {
 } from '../../support/mail.ts';
 import type { Provider } from '../../support/test-app.ts';
 
-/** Sends what lies in the outbox, and tells what arrived, by purpose of their making. */
+/** Sends the outbox and returns the received mails in creation order. */
 async function delivered(
   testApp: Awaited<ReturnType<typeof openMailTestApp>>,
   language: 'en' | 'no' = 'en',
@@ -45,7 +45,7 @@ async function describedSchool(testApp: Awaited<ReturnType<typeof openMailTestAp
   return me;
 }
 
-/** Changes stored rows as no endpoint would let anybody. */
+/** Changes stored rows in ways that no endpoint allows. */
 const forced = async (me: Provider, statement: string) => (await me.ctx()).write((tx) => tx.execute(statement));
 
 test('an invitation has the school, a link that works once, and nothing else secret', async () => {
@@ -155,7 +155,7 @@ Order number: ${order_id}
   expect(mails[4]!.text).toContain('You have an extra place');
   expect(mails[4]!.text).toContain('meet.example');
   expect(mails[5]!.text).toContain('You are on the waiting list');
-  // Who waits has no way in yet.
+  // Participants on the waiting list have no access yet.
   expect(mails[5]!.raw).not.toContain('meet.example');
   expect(mails.slice(3).map(({ text }) => extractToken(text))).toEqual(['', '', '']);
 });
@@ -170,7 +170,7 @@ test('mails show the same days, times and places as the pages', async () => {
       'Friday 7 June 2030, 09:00 – Sunday 9 June 2030',
     ],
   ] as const;
-  // A place that is itself online makes its dates so.
+  // An online place makes its dates online.
   const locationId = await addLocation(me, { title: 'The studio', isVirtual: true });
   for (const [date] of dates) {
     const { dateId } = await createBookableDate(me, { ...date, locationId });
@@ -208,7 +208,7 @@ test('a delayed mail has the current participant status, and is skipped when obs
       'Your booking is registered, and the school has yet to confirm your place.',
       'The school has canceled this date since.',
       'Your place is confirmed. Welcome!',
-      // Of the one that left.
+      // Of the deregistered one.
       '',
     ].map((reported) =>
       reported === '' ? expect.stringMatching(/no longer registered/) : expect.stringContaining(reported),

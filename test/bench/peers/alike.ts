@@ -1,7 +1,7 @@
 import type { QuestionName } from './fields.ts';
 import type { Side } from './peer.ts';
 
-/** Every side tells of the same 75 rows, and of what belongs to them; answers how many kilobytes each takes for it. */
+/** Asserts that all servers return the same 75 rows with relations; returns the response size in kB of each. */
 export async function checkAlike(sides: Side[], question: QuestionName): Promise<number[]> {
   const [first, ...others] = await Promise.all(sides.map((side) => answerOf(side, question)));
   const { lines: expected } = first!;
@@ -15,7 +15,7 @@ export async function checkAlike(sides: Side[], question: QuestionName): Promise
   return [first!, ...others].map(({ bytes }) => Math.round(bytes / 1_000));
 }
 
-/** What an answer tells: the total, then a line for each row; what is listed inside one in any order. */
+/** Normalises a response to the total and one line per row; nested lists are sorted. */
 async function answerOf({ name, questions }: Side, question: QuestionName) {
   const { url, told, ...init } = questions[question];
   const answer = await fetch(url, init);

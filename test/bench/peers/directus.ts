@@ -6,13 +6,13 @@ import { runNode, setAside, withNode, type Peer, type Question } from './peer.ts
 
 const token = 'bench-bench-bench-bench';
 
-/** Takes tables with a key of one column only, so it reads copies of ours that have such; asked as its administrator. */
+/** Supports only single-column keys, so it reads copies of our tables; queried with the administrator's token. */
 export const directus: Peer = {
   name: 'Directus 12.3.1',
   packages: { directus: '12.3.1' },
   oldestNode: 22,
   async serve({ folder, subject, data }, work) {
-    // Runs extensions in a sandbox that must be compiled; there are none.
+    // The extension sandbox needs a compiler, and there are no extensions.
     writeFileSync(join(folder, 'node_modules/isolated-vm/isolated-vm.js'), 'module.exports = {};');
     const env = {
       ...{ DB_CLIENT: 'pg', DB_CONNECTION_STRING: subject.url, SECRET: token, LOG_LEVEL: 'error', TELEMETRY: 'false' },
@@ -73,7 +73,7 @@ const nested = [
 ];
 const tagTitles = (course: any) => course.tags.map((one: any) => one.tag_id.title);
 
-/** Tables, the keys of each, and what it refers to. */
+/** Tables with their primary keys and foreign keys. */
 const tables = {
   locations: {},
   instructors: {},
@@ -97,7 +97,7 @@ async function copyTables({ database }: Subject) {
     }
     await run(`insert into directus_collections (collection) values ('${table}')`);
   }
-  // What nests several: the name of the list, and the table between.
+  // Many-to-many relations: alias field and junction table.
   await run(`insert into directus_fields (collection, field, special) values
     ('courses', 'tags', 'm2m'), ('course_dates', 'instructors', 'm2m')`);
   await run(`insert into directus_relations (many_collection, many_field, one_collection, one_field, junction_field) values

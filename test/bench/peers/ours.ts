@@ -3,7 +3,7 @@ import type { Dataset } from '../dataset.ts';
 import { withServer } from '../server.ts';
 import type { Question, Side } from './peer.ts';
 
-/** Our own server twice: one that keeps no answers, one that does. */
+/** The service twice: with and without its response cache. */
 export function ours<T>(subject: Subject, { apiKey }: Dataset, work: (sides: Side[]) => Promise<T>): Promise<T> {
   return withServer(subject, { RESPONSE_CACHE_MB: '0' }, (cold) =>
     withServer(subject, {}, (warm) =>

@@ -5,7 +5,7 @@ const isFive = Number(process.versions.node.split('.')[0]) >= 22;
 const version = isFive ? '5.1.5' : '4.14.1';
 const command = `node_modules/postgraphile/${isFive ? 'dist/cli-run.js' : 'cli.js'}`;
 
-/** Reads our own tables; nobody has to say who they are. */
+/** Reads our tables directly, without authentication. */
 export const postgraphile: Peer = {
   name: `PostGraphile ${version}`,
   packages: { postgraphile: version },
@@ -61,7 +61,7 @@ export const postgraphile: Peer = {
 };
 
 const camelCase = (field: string) => field.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-// What 5 calls id is one of its own.
+// PostGraphile 5 reserves `id` for the global object id.
 const names = (fields: string[]) =>
   fields.map((field) => (isFive && field === 'id' ? 'id: rowId' : camelCase(field))).join(' ');
 const dates = names(dateFields);

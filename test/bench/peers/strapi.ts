@@ -4,7 +4,7 @@ import type { Subject } from '../database.ts';
 import { courseFields, courseHeadFields, dateFields, instructorFields, locationFields, tagFields } from './fields.ts';
 import { setAside, withNode, type Peer, type Question } from './peer.ts';
 
-/** Makes its own tables, from descriptions of ours; our rows are copied into them. Asked with a token that may do everything. */
+/** Creates its own tables from content types, into which our rows are copied; queried with a full-access token. */
 export const strapi: Peer = {
   name: 'Strapi 5.54.0',
   packages: { '@strapi/strapi': '5.54.0', pg: '8.23.1' },
@@ -51,7 +51,7 @@ export const strapi: Peer = {
   },
 };
 
-/** Its own name for a field of ours. */
+/** Strapi's name of a field. */
 const named = (field: string) => ({ created_at: 'createdAt', updated_at: 'updatedAt' })[field] ?? field;
 const fields = (within: string, names: string[]) =>
   `${within === '' ? 'fields' : `${within}[fields]`}=${names.map(named).join(',')}`;
@@ -77,7 +77,7 @@ const kinds: Kind[] = [
     },
   },
 ];
-/** Of a kind's table, beside what it always has. */
+/** A table's fields without the built-in ones. */
 const ownFields = ({ fields: all }: Kind) => [
   'provider_id',
   ...all.filter((name) => !['id', 'created_at', 'updated_at'].includes(name)),
@@ -108,7 +108,7 @@ const configuration = {
     createStrapi({ appDir: __dirname, distDir: __dirname }).start();`,
 };
 
-/** What its generator would write: a description, a route, a controller and a service of each kind. */
+/** Content type, route, controller and service per table, as Strapi's generator writes them. */
 async function writeProject(folder: string, { database }: Subject) {
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -145,7 +145,7 @@ async function writeProject(folder: string, { database }: Subject) {
   }
 }
 
-/** Its own names set a number apart from the word before. */
+/** Strapi separates a trailing number with an underscore. */
 const columnOf = (field: string) => field.replace(/([a-z])(\d)/g, '$1_$2');
 
 async function copyRows({ database }: Subject) {

@@ -19,7 +19,7 @@ const row: Row = {
       return Math.round(server.readyAfter);
     };
     const [kills, every] = run.quick ? [3, 3_000] : [12, 5_000];
-    /** Kills it so often amid the writers; how long each start took. */
+    /** Kills the server repeatedly during writes; returns the startup times. */
     const killing = async () => {
       const starts: number[] = [];
       const begun = performance.now();
@@ -43,8 +43,8 @@ const row: Row = {
     const missed = await overlooked(schools, base, written);
     missed.push(...overlookedBy(allFaultsOf(judge([2_001])), 'within 2 s'));
 
-    // The negative control: clients without keys, and a server that answers when they have cut and sent again.
-    // On a busy machine the server may have nothing in hand when it is stopped, so it is looked at up to five times.
+    // Negative control: clients without idempotency keys against a server whose responses are lost. A busy server may
+    // have no request in flight when it stops, hence up to five attempts.
     let twice = 0;
     for (let n = 1; n <= 5 && twice === 0; n += 1) {
       const keyless = startWriters(schools.all, { base: () => base, keys: false, patience: 300, name: `keyless${n}` });

@@ -50,7 +50,7 @@ const row: Row = {
     const found = allFaultsOf(judge({ back: 5_001, away: seen.after, after: seen.away }));
     missed.push(...overlookedBy(found, 'is away', 'within 5 s', 'stays well'));
 
-    // The negative control: a database that says so before it has written to disk.
+    // Negative control: a database that commits asynchronously.
     const hasty = ['synchronous_commit = off', 'wal_writer_delay = 10000', 'wal_writer_flush_after = 100000'];
     await postgres.command(...hasty.map((setting) => `alter system set ${setting}`), 'select pg_reload_conf()');
     await pause(500);
@@ -68,7 +68,7 @@ const row: Row = {
 };
 export default row;
 
-/** `back`: how many milliseconds after the database the server was back, at most. */
+/** `back`: maximum milliseconds until the server is ready after the database. */
 type Seen = { back: number; away: Told[]; after: Told[] };
 
 function judge({ back, away, after }: Seen): Checks {

@@ -12,7 +12,7 @@ const row: Row = {
   quick: true,
   async run(run) {
     const schools = await makeSchools(run, { count: 2 });
-    // The way takes its time, so that many a cut falls between two statements of a transaction.
+    // With latency, so that many cuts fall between two statements of a transaction.
     const proxy = await openProxy(run, schools.postgres.port);
     await proxy.turn({ kind: 'late', milliseconds: 5 });
     const env = { ...schools.env, DATABASE_URL: schools.postgres.url('schools', proxy.port) };
@@ -20,7 +20,7 @@ const row: Row = {
     const seen = await look(schools, server, run.quick ? 8_000 : 60_000);
     const faults = [...allFaultsOf(judge(seen)), ...faultsOf(faultsOfKept(await compare(schools, seen.written)))];
 
-    // The negative controls: a server that does not listen, logs that break each bar, a booking that is not there.
+    // Negative controls: a server without error listeners, logs that break each limit, a missing booking.
     const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts'), '{"deaf":true}'];
     const deaf = await look(schools, await startServer(run, env, { command }), 3_000);
     const lost = { ...seen.answers[0]!, status: 503, asked: seen.cuts[0]! - 5_000, took: 10 };
@@ -43,7 +43,7 @@ const row: Row = {
 };
 export default row;
 
-/** Reads and books 100 times a second; each second all connections are ended by the database. */
+/** Reads and books 100 times a second while the database terminates all connections once a second. */
 async function look(schools: Schools, server: Server, milliseconds: number) {
   const { postgres, all } = schools;
   const knife = await postgres.connect('postgres');
@@ -83,7 +83,7 @@ async function look(schools: Schools, server: Server, milliseconds: number) {
 function judge({ cuts, between, answers, ended, back }: Awaited<ReturnType<typeof look>>): Checks {
   const failed = answers.filter(({ status }) => status >= 300 || status === 0);
   const untold = failed.filter(({ status, headers }) => status !== 503 || headers['retry-after'] === undefined);
-  // What a cut hits is in flight then; the knife needs a moment.
+  // A cut affects requests in flight, and terminating takes a moment.
   const isHit = ({ asked, took }: Told) => cuts.some((cut) => cut >= asked - 50 && cut <= asked + took);
   const strays = failed.filter((answer) => !isHit(answer));
   const example = untold[0] && ` ${untold[0].text} after ${Math.round(untold[0].took)} ms`;

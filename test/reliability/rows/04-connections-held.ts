@@ -26,7 +26,7 @@ const row: Row = {
     if (isBeside(besideItems)) faults.push('beside held items, which hold all connections, an item is answered too');
     await stop(server);
 
-    // The negative control: a server where everybody waits, and that stands still when the last holder lets go.
+    // Negative control: a server without timeouts that also stalls when the last connection is released.
     const waiting = await startServer(run, { ...schools.env, POOL_ACQUIRE_TIMEOUT_MS: '20000' });
     const slow = await look(run, schools, waiting, 1_500);
     const found = allFaultsOf(judge(slow));
@@ -40,7 +40,7 @@ const row: Row = {
 };
 export default row;
 
-/** One school's items hold all connections for three seconds, while another one reads; for so long the server gets no time then. */
+/** One school's item requests hold all connections for three seconds while another school reads. */
 async function look(run: Run, { postgres, all }: Schools, server: Server, standstill = 0) {
   const [one, other] = all;
   const { base } = server;
@@ -69,7 +69,7 @@ async function look(run: Run, { postgres, all }: Schools, server: Server, stands
 type Seen = Awaited<ReturnType<typeof look>>;
 
 type Paths = (school: School, base: string) => Promise<() => string>;
-/** One instructor, and the list of them, never the same question twice. */
+/** One instructor and the instructor list, uncached. */
 const items: Paths = async ({ client }, base) => {
   const { text } = await client.post(`${base}/v2/instructors`, { firstname: 'Kari', lastname: 'Nordmann' });
   const { id } = JSON.parse(text) as { id: number };
@@ -77,7 +77,7 @@ const items: Paths = async ({ client }, base) => {
 };
 const lists: Paths = async (_school, base) => () => `${base}/v2/instructors?${anew()}`;
 
-/** Eight such questions wait for a lock, as many of them at once as are let in. */
+/** Eight such lists wait for a lock, as many concurrently as the limiter admits. */
 async function hold(run: Run, postgres: Schools['postgres'], { client }: School, path: () => string) {
   const holder = await postgres.connect('schools');
   run.afterwards(() => holder.end());
@@ -93,12 +93,12 @@ async function hold(run: Run, postgres: Schools['postgres'], { client }: School,
   return { holder, holding, isWaiting };
 }
 
-/** Another school asks for what is no list, while one's questions wait. */
+/** Another school requests items while one school's lists wait. */
 async function besideHeld(run: Run, { postgres, all }: Schools, { base }: Server, paths: Paths) {
   const [one, other] = all;
   const { holder, holding, isWaiting } = await hold(run, postgres, one!, await paths(one!, base));
   await until(() => isWaiting(3), 2_000);
-  // What more would be let in has come by then.
+  // Any request beyond the limit has arrived by then.
   await pause(200);
   const answer = await other!.client.get(`${base}/v2/courses/${other!.courseId}`);
   await holder.query('commit');
@@ -126,7 +126,6 @@ function judge({ areHeld, reads, lives, back, held }: Seen): Checks {
   };
 }
 
-/** The worst of them all. */
 function figuresOf(rounds: Seen[]) {
   const reads = rounds.flatMap((round) => round.reads);
   const lives = rounds.flatMap((round) => round.lives);

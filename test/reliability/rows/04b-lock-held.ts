@@ -19,7 +19,7 @@ const row: Row = {
     const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts'), '{"queue":false}'];
     const naive = await startServer(run, schools.env, { command });
     const without = await look(run, schools, naive, 4_000);
-    // And a log of answers that are late, or wrong.
+    // Also a log with late and with wrong responses.
     const late = { ...seen.writes[0]!, asked: 0, took: 3_001 };
     const found = [
       ...allFaultsOf(judge(without)),
@@ -34,7 +34,7 @@ const row: Row = {
 };
 export default row;
 
-/** Holds the lock that long, with 50 writers who wait for it, and others who do not. */
+/** Holds the lock while 50 writers wait for it and other schools continue. */
 async function look(run: Run, { postgres, all }: Schools, { base }: Server, milliseconds: number) {
   const [held, ...others] = all as [School, ...School[]];
   const holder = await postgres.connect('schools');

@@ -45,7 +45,7 @@ const row: Row = {
     const kept = await compare(schools, written);
     faults.push(...faultsOf({ ...faultsOfKept(kept), 'the server lives': !server.hasEnded() }));
     faults.push(...(await overlooked(schools, server.base, written)));
-    // The negative control: a server without limits, and a log of what is late and wrong.
+    // Negative control: a server without timeouts, and a log with late and wrong responses.
     const unlimited = { ...(await control), asked: 0 };
     const found = [
       ...allFaultsOf(judge({ ...last!, answers: [unlimited], back: 5_001 })),
@@ -58,7 +58,7 @@ const row: Row = {
 };
 export default row;
 
-/** How long a request lives where the server sets no limits and the database has gone silent. */
+/** Duration of a request on a server without timeouts while the database is silent. */
 async function wait(run: Run, through: (port: number) => Record<string, string>, { first, postgres }: Schools) {
   const proxy = await openProxy(run, postgres.port);
   const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts'), '{"patience":60000}'];
@@ -85,7 +85,7 @@ async function look(weather: Weather, milliseconds: number, { proxy, server, all
     if (answer.status === 201) booking.said = saidIn(answer.text);
     return answer;
   };
-  // The longest ones: each takes many statements, one after the other.
+  // The slowest requests: each runs many sequential statements.
   const change = (n: number) => {
     const { client, courseId, dateIds } = all[n % all.length]!;
     const course = `${server.base}/v2/courses/${courseId}`;
@@ -97,7 +97,7 @@ async function look(weather: Weather, milliseconds: number, { proxy, server, all
   };
   const ask = (n: number) => (n % 5 === 0 ? book(n / 5) : n % 5 === 1 ? change(Math.floor(n / 5)) : read(n));
 
-  // Few, so that connections are free for the long ones; then many.
+  // First few, so that connections stay free for the slow ones; then many.
   const asking = Promise.all([
     steadily(2, milliseconds + 1_500, ask),
     pause(milliseconds).then(() => steadily(15, 1_500, ask)),
@@ -116,7 +116,7 @@ async function look(weather: Weather, milliseconds: number, { proxy, server, all
 }
 type Seen = Awaited<ReturnType<typeof look>>;
 
-/** What does not come through must be felt; what is only late or slow need not be. */
+/** A blocked network must cause errors; added latency need not. */
 const felt: Weather['kind'][] = ['silent', 'cut', 'refused'];
 
 function judge({ kind, answers, back, cuts }: Seen): Checks {

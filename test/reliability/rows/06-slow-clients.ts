@@ -10,7 +10,7 @@ import { firstKey, firstProvider, startServer, type Server } from '../support/se
 const bars = { closed: 20_000, p99: 250 };
 const key = { 'x-api-key': firstKey };
 
-/** A way to hold a connection: what is said first, and again and again. */
+/** A way to hold a connection: the first bytes and the bytes sent repeatedly. */
 type Way = { name: string; first: string; drip?: string };
 const ways: Way[] = [
   { name: 'slow headers', first: 'GET /v2/courses HTTP/1.1\r\nhost: localhost\r\nx-slow: ', drip: 'x' },
@@ -23,7 +23,7 @@ const ways: Way[] = [
   { name: 'connections idle after an answer', first: headOf('GET', '/v2/durations', key) },
 ];
 
-/** Opens that many connections of a kind; tells after how many milliseconds each was closed, or Infinity. */
+/** Opens connections of a kind; returns after how many milliseconds each was closed, or Infinity. */
 function hold(run: Run, { port }: Server, way: Way, count: number, onEnd: () => unknown = () => undefined) {
   return Promise.all(
     Array.from({ length: count }, async () => {
@@ -47,7 +47,7 @@ async function lifeOf(socket: Socket, { first, drip }: Way) {
   return Promise.race([closed, late]).finally(() => clearInterval(dripping));
 }
 
-/** What a client sees that asks decently until told. */
+/** Latencies of a well-behaved client until stopped. */
 async function decent(client: Client, { base }: Server, over: AbortSignal) {
   const took: number[] = [];
   let refused = 0;
@@ -70,7 +70,7 @@ const row: Row = {
     await postgres.create('patient');
     const env = (database: string) => ({ DATABASE_URL: postgres.url(database), LOG_LEVEL: 'error', ...firstProvider });
     const server = await startServer(run, env('school'));
-    // The negative control: a server that waits for ever, and some that hold it.
+    // Negative control: a server without timeouts.
     const never = { HEADERS_TIMEOUT_MS: '300000', REQUEST_TIMEOUT_MS: '300000', KEEP_ALIVE_TIMEOUT_MS: '300000' };
     const patient = await startServer(run, { ...env('patient'), ...never });
 
@@ -88,7 +88,7 @@ const row: Row = {
     over.abort();
     const { p99, count: asked, refused } = await good;
 
-    // And a server that stands still for a moment.
+    // Also a server that is paused briefly.
     const still = new AbortController();
     const stopped = decent(client, server, still.signal);
     server.signal('SIGSTOP');

@@ -11,7 +11,7 @@ type Case = {
   name: string;
   may: number[];
   parts: () => Iterable<string | Buffer>;
-  /** After how many bytes the server can know its answer; at once unless given. */
+  /** Bytes after which the server can reject the request; 0 by default. */
   from?: number;
 };
 const bars = { answered: 100, stall: 100, memory: 50 };
@@ -23,7 +23,7 @@ const form = { ...key, 'content-type': 'application/x-www-form-urlencoded' };
 const multipart = { ...key, 'content-type': 'multipart/form-data; boundary=edge' };
 const post = (headers: Record<string, string>, body: string | Buffer) => () =>
   whole('POST', '/v2/courses', headers, body);
-/** Says how long its body is, and waits: it is refused before it sends any of it. */
+/** Announces its length and waits: must be rejected before the body is sent. */
 const said = (headers: Record<string, string>, length: number) => () => [
   headOf('POST', '/v2/courses', { ...headers, 'content-length': String(length) }),
 ];
@@ -114,7 +114,7 @@ const cases: Case[] = [
     name: '50 MB multipart, small fields',
     may: [400, 413],
     parts: streamed(multipart, field('a', 'x').repeat(1_000), 900),
-    // There may be 5,000 of them.
+    // At most 5,000 are allowed.
     from: 5_000 * field('a', 'x').length,
   },
   {
@@ -149,17 +149,17 @@ const cases: Case[] = [
   { name: '%ff in a path', may: [400, 404], parts: get('/v2/courses/%ff') },
 ];
 
-/** `late` is what the answer took without `own`, the longest stall of our own event loop meanwhile. */
+/** `late`: response time without `own`, the longest event loop stall of this process meanwhile. */
 type Look = { status: number; took: number; own: number; late: number; stall: number; growth: number };
 
 const resolution = 5;
 const ownDelay = monitorEventLoopDelay({ resolution });
 ownDelay.enable();
 
-/** What a case does to a server whose memory was `steady` before. */
+/** Effect of a case on a server whose memory was `steady` before. */
 async function attack(server: Server, { parts, from = 0 }: Case, steady: number): Promise<Look> {
   const all = parts();
-  // What making them took is counted by then, and no stall of what follows.
+  // Resets the counters, so that the preparation does not count.
   await pause(resolution);
   ownDelay.reset();
   const { status, took } = await sendRaw(server.port, all, { from });
@@ -171,7 +171,7 @@ async function attack(server: Server, { parts, from = 0 }: Case, steady: number)
 
 const ofAll = (looks: Look[], of: keyof Look) => looks.map((look) => look[of]);
 
-/** What no load of the machine excuses: an answer, and memory. */
+/** Limits that do not depend on the machine's load. */
 function wrongOf({ name, may }: Case, looks: Look[]) {
   const others = ofAll(looks, 'status').filter((status) => !may.includes(status));
   const growth = Math.round(Math.max(...ofAll(looks, 'growth')));
@@ -189,7 +189,7 @@ function lateOf({ name }: Case, looks: Look[]) {
   });
 }
 
-/** Until its memory and its code are those of a server at work. */
+/** Warms up memory and JIT compilation. */
 async function warm(run: Run, server: Server) {
   const client = clientOf(firstKey);
   run.afterwards(client.close);
@@ -202,7 +202,7 @@ async function warm(run: Run, server: Server) {
   }
 }
 
-/** Each of the cases so often, one after the other and then all again, so that what stays of each round adds up. */
+/** Runs all cases in rounds, so that leaks accumulate. */
 async function attackAll(server: Server, those: Case[], times: number, steady: number) {
   const looks = new Map(those.map((one) => [one, [] as Look[]]));
   for (let round = 0; round < times; round += 1) {
@@ -227,13 +227,13 @@ const row: Row = {
     const seen = await attackAll(server, cases, times, resident);
     const faults = [...seen].flatMap(([one, looks]) => wrongOf(one, looks));
     const late = [...seen].filter(([one, looks]) => lateOf(one, looks).length > 0).map(([one]) => one);
-    // A machine that is busy with other things is slow for once.
+    // Late responses are measured once more, since the machine may be busy.
     for (const [one, looks] of await attackAll(server, late, times, resident)) {
       faults.push(...wrongOf(one, looks), ...lateOf(one, looks));
       seen.set(one, looks);
     }
 
-    // The negative control: a server that takes any body reads the 100 MB.
+    // Negative control: a server with a high body limit reads the 100 MB.
     const careless = await startServer(
       run,
       { ...env('careless'), BODY_LIMIT: String(1_000 * megabyte) },

@@ -12,16 +12,16 @@ import { isForeign, stateOf, twoSchools } from '../support/schools.ts';
 import { bundleWithoutTenancy } from '../../support/unscoped.ts';
 import { startServer } from '../support/server.ts';
 
-/** Words of SQL, of the database and of a stack, which no answer has. */
+/** SQL, database and stack trace fragments that must not appear in a response. */
 const inside =
   /\bat \S+ \(|node:internal|node_modules|\.(ts|js):\d+|\binsert into\b|\bselect .+ from\b|drizzle|\bpg_|relation "|violates|syntax error/i;
 
-/** A machine that is busy with other things is too busy for once: so many 503 in a whole run are no fault. */
+/** Number of 503 responses tolerated per run on a busy machine. */
 const excused = 10;
 
 type Findings = Record<'5xx' | 'schema' | 'foreign' | 'inside', string[]>;
 
-/** What of an answer must not be. */
+/** Collects the violations in a response. */
 function lookAt(
   findings: Findings,
   check: ReturnType<typeof answerChecker>,
@@ -38,14 +38,14 @@ function lookAt(
   if (fault !== undefined) findings.schema.push(`${told}: ${fault}`);
 }
 
-/** The same over a socket of its own, in an address as it stands, which a client would not send or would mend. */
+/** Sends the URL unnormalised over a raw socket. */
 async function askRaw(client: Client, base: string, url: string, { method = 'GET', headers, body }: Asked) {
   const all = { 'x-api-key': client.apiKey, ...headers, connection: 'close' };
   const reply = await sendRaw(Number(new URL(base).port), whole(method, url, all, body), { whole: true });
   return answerIn(reply);
 }
 
-/** Asks so many, several at once; `succeeded` counts the good answers of each operation. */
+/** Sends the requests concurrently; `succeeded` counts the successful responses per operation. */
 async function askMany(
   client: Client,
   base: string,
@@ -61,7 +61,7 @@ async function askMany(
   const worker = async () => {
     while ((left -= 1) >= 0) {
       let operation = operations[Math.floor(random() * operations.length)]!;
-      // A password costs as much as a hundred others.
+      // A password check costs as much as a hundred other requests.
       if (operation.path.includes('credentials') && random() > 0.1) operation = operations[2]!;
       const generated = next(operation);
       const { url, asked } = generated;
@@ -77,7 +77,7 @@ async function askMany(
       lookAt(findings, check, generated, answer);
     }
   };
-  // More would wait for each other, longer than a request does.
+  // More workers would exceed the request timeout in the queue.
   await Promise.all(Array.from({ length: 8 }, worker));
   if (busy > excused) findings['5xx'].push(`503 to ${busy} requests that were asked again`);
   return { findings, succeeded, raw, busy };
@@ -142,7 +142,7 @@ const row: Row = {
       faults,
     };
 
-    /** The same look at a server without its scope, whose tables miss a column and whose document lies. */
+    /** Negative control: a server without tenancy, a renamed column and a wrong OpenAPI document. */
     async function controlled() {
       const command = [process.execPath, await bundleWithoutTenancy('test/reliability/support/plain-server.ts')];
       const guardless = await startServer(run, env, { command });
@@ -154,7 +154,7 @@ const row: Row = {
       const wordy = { status: 200, headers: {}, took: 0, text: '{"error":"select id from courses"}' };
       lookAt(found, () => undefined, next(reads[0]!), wordy);
 
-      // And at one that has no time for anybody.
+      // Also a server that is always busy.
       const port = await freePort();
       const busy = createServer((_, answer) => answer.writeHead(503, { 'retry-after': '1' }).end('{}'));
       run.afterwards(() => busy.close());
@@ -166,6 +166,6 @@ const row: Row = {
 };
 export default row;
 
-/** Says that every text of an answer is a number. */
+/** Declares every string of a response schema as an integer. */
 const lie = (answers: Record<string, object>) =>
   JSON.parse(JSON.stringify(answers).replaceAll('"type":"string"', '"type":"integer"')) as Record<string, object>;

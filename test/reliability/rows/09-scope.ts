@@ -11,7 +11,7 @@ import { firstProvider, startServer } from '../support/server.ts';
 
 type Report = { testResults: { assertionResults: { status: string; ancestorTitles: string[]; title: string }[] }[] };
 
-/** What no scope hides, and why. */
+/** Paths without tenant data, with the reason. */
 const unscoped: Record<string, string> = {
   '/v2/durations': 'the same for all',
   '/v2/schools': 'the row that the key belongs to',
@@ -21,13 +21,11 @@ const unscoped: Record<string, string> = {
     'names nobody by id; test/api/auth/sign-on.test.ts shows that the users of others are unknown',
 };
 
-/** Asked without a key. */
 const isPublic = (path: string) => !/^\/(v2|schools|courses)(\/|$)/.test(path);
 
-/** The resource of a path. */
 const resourceOf = (path: string) =>
   path.startsWith('/v2/courses/{course_id}/') ? 'coursedates of a course' : path.replace(/\/\{.*$/, '');
-/** The resource that a test of the matrix is about; some names are cut at their end. */
+/** Resource of a test title; titles may be truncated. */
 function resourceIn(title: string) {
   const path = /'(?:GET|POST|PUT|DELETE) (\/[^' …]+)/.exec(title)?.[1];
   return path && resourceOf(path);
@@ -41,7 +39,7 @@ const row: Row = {
     const folder = temporaryFolder(run);
     const server = await startServer(run, { DATABASE_URL: postgres.url('postgres'), ...firstProvider });
 
-    /** The isolation matrix of this application: how many tests each resource has, and how many of them fail. */
+    /** Runs the isolation tests against this application; returns total and failed tests per resource. */
     async function matrix(name: string, app: Record<string, string>) {
       const file = join(folder, `${name}.json`);
       const report = ['--reporter=json', `--outputFile=${file}`];
@@ -69,7 +67,7 @@ const row: Row = {
     const paths = (await operationsOf(server.base)).map(({ path }) => path).filter((path) => !isPublic(path));
     const scoped = [...new Set(paths.map(resourceOf))].filter((resource) => !(resource in unscoped));
     const blind = scoped.filter((resource) => !mutated.resources[resource]?.failed);
-    // The negative control: with the scope on, the same matrix fails nowhere.
+    // Negative control: with tenancy on, no test fails.
     const whole = await matrix('whole', {});
     return {
       figures: [

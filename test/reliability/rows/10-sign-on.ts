@@ -41,7 +41,8 @@ const row: Row = {
       hash(password, { memoryCost: 1_000, timeCost: 1, parallelism: 1 }),
       hash(password, { memoryCost: 65_536, timeCost: 4, parallelism: 1 }),
     ]);
-    // A quarter each: the current cost, the lowest and the highest that an import takes, none. The others: the current one.
+    // A quarter each: the current, the lowest and the highest hash cost of an import, and no password; the rest have
+    // the current cost.
     await database.query(
       `update course_users set password_hash = case substr(username, 6)::int / $3
           when 0 then (select password_hash from course_users where id = $4) when 1 then $1 when 2 then $2 when 3 then null
@@ -54,7 +55,7 @@ const row: Row = {
       client.post(`${server.base}/v2/check-user-credentials`, { username, password: word });
     const faults: string[] = [];
 
-    /** Median times of the ways to fail, each tried once a round and in any order, and how far they are apart. */
+    /** Median response times of the kinds of failure, in random order per round, and their relative spread. */
     async function compare(usernames: Record<string, (n: number) => string>, from: number, rounds: number) {
       const took = Object.fromEntries(Object.keys(usernames).map((kind) => [kind, [] as number[]]));
       for (let n = from; n < from + rounds; n += 1) {
@@ -87,7 +88,7 @@ const row: Row = {
       () => client.get(`${server.base}/v2/orders/products?limit=10&${anew()}`),
       () => client.post(`${server.base}/v2/courses`, { title: `Course ${performance.now()}` }),
     ];
-    /** The p99 of others' requests while something goes on: two lists and a write in turn. */
+    /** p99 of other requests during the work: two lists and a write, alternating. */
     async function othersDuring(work: () => Promise<unknown>) {
       const took: number[] = [];
       let isOver = false;
@@ -115,7 +116,7 @@ const row: Row = {
     if (beside.p99 >= bars.p99) beside = await othersDuring(signOnsAtOnce);
     if (beside.p99 >= bars.p99) faults.push(`others wait ${Math.round(beside.p99)} ms beside ${parallel} sign-ons`);
 
-    // The negative controls: a right password, which need not wait, and a server that stands still.
+    // Negative controls: a correct password, which is not delayed, and a paused server.
     const right = (await signOn('user-0', password)).took;
     if (right > times.medians['unknown']! * (1 - bars.apart)) faults.push('a right password is not told apart');
     const stopped = await othersDuring(async () => {

@@ -11,13 +11,13 @@ import { startPostgres, type Postgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
 const replicas = 8;
-/** So many migrations there were when the vouchers were not yet asked what of them had been spent. */
+/** Number of migrations before vouchers got `spent_before`. */
 const older = 9;
 const vouchers = 20_000;
-/** What the migrations to come change, one after another: whoever holds one holds them up there. */
+/** Tables changed by the later migrations, in order: a lock on one delays the migration there. */
 const changed = ['vouchers', 'courses', 'course_dates', 'outbox', 'admin_memberships'];
 
-/** All that a database has and does, without its rows, and which migrations it counts. */
+/** Digest of the catalog, and the applied migrations. */
 async function stateOf(postgres: Postgres, database: string) {
   const client = await postgres.connect(database);
   const { rows } = await client.query<{
@@ -49,7 +49,7 @@ async function stateOf(postgres: Postgres, database: string) {
 }
 type State = Awaited<ReturnType<typeof stateOf>>;
 
-/** A database as it was before, with vouchers that the migrations to come have something to do with. */
+/** Creates a database at an older schema version, with vouchers to migrate. */
 async function makeOlder(run: Run, postgres: Postgres) {
   const migrationsFolder = temporaryFolder(run);
   cpSync('migrations', migrationsFolder, { recursive: true });
@@ -93,7 +93,7 @@ const row: Row = {
       await admin.query(`drop database ${database} with (force)`).finally(() => admin.end());
     };
 
-    /** What of a database is not as it must be once everything has been applied. */
+    /** Differences from a fully migrated database. */
     let complete: string | undefined;
     function lookAt({ applied, once: areOnce, catalog, wrong, counted }: State, expected: number) {
       complete ??= catalog;
@@ -103,7 +103,7 @@ const row: Row = {
         ...(wrong === 0 && counted === expected ? [] : [`${wrong} of ${counted} vouchers say what is not so`]),
       ];
     }
-    /** Starts so many at once, and ends them once all are ready and answer the first provider's key so. */
+    /** Starts all replicas concurrently, checks the status for the first provider's key, and kills them. */
     async function startAll(database: string, status: number) {
       const tried = await Promise.allSettled(Array.from({ length: replicas }, () => startServer(run, env(database))));
       for (const one of tried) {
@@ -134,7 +134,7 @@ const row: Row = {
       await drop(database);
     }
     await copy('newer');
-    // Where there are providers none is made.
+    // No provider is created in a database that has some.
     await startAll('newer', 401);
     faults.push(...lookAt(await stateOf(postgres, 'newer'), vouchers));
 
@@ -146,7 +146,7 @@ const row: Row = {
       const wasAtWork = await killAtWork(database, attempts);
       const left = await stateOf(postgres, database);
       const isAsBefore = left.applied === older && left.catalog === before.catalog;
-      // Where it is all there, the kill came too late: tried again.
+      // If all migrations are applied the kill came too late; tried again.
       if (wasAtWork && isAsBefore) amid += 1;
       if (!isAsBefore) faults.push(...lookAt(left, vouchers).map((fault) => `after a kill ${fault}`));
       const server = await startServer(run, env(database));
@@ -158,8 +158,8 @@ const row: Row = {
     if (amid < kills) faults.push(`only ${amid} of ${kills} kills came amid a migration, in ${attempts} attempts`);
 
     /**
-     * Kills a command or a server while its migration is at work: held up at one of the tables, or as it comes. Whether
-     * the database saw it so: it had the lock of migrations, and had written or waited for that table.
+     * Kills a command or server during its migration, with one table locked or at a random moment. Returns true if it
+     * held the migration lock and had written to or waited for the table.
      */
     async function killAtWork(database: string, attempt: number) {
       const held = attempt % 2 === 0 ? changed[(attempt / 2) % changed.length] : undefined;
@@ -193,7 +193,7 @@ const row: Row = {
       return wasAtWork;
     }
 
-    // The negative controls: the same migrations at once without a lock, and one that was left half done.
+    // Negative controls: concurrent migrations without a lock, and a partly applied one.
     await postgres.create('naive');
     const naive = await Promise.allSettled(
       Array.from({ length: replicas }, async () => {

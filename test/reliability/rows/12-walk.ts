@@ -10,7 +10,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
 const limit = 50;
-/** A second. */
+/** Per second. */
 const rates = { inserts: 100, deletes: 50 };
 
 const row: Row = {
@@ -35,7 +35,7 @@ const row: Row = {
 
     const { seen, faults } = await twiceIfLate(() => look({ run, database, client, courses, seconds }), judge);
     const { added, deleted, took } = seen;
-    // The negative control: pages by their numbers shift under who reads them, and a log of few writes.
+    // Negative control: page numbers shift during inserts and deletes, and a log with too few writes.
     const shifted = missedOrTwice(seen.paged, seen.stayed(seen.old));
     const few = { ...seen, added: added.slice(1, rates.inserts * 0.9 * took), deleted: new Set<number>() };
     const found = allFaultsOf(judge({ ...few, plain: seen.paged, whole: seen.paged }));
@@ -56,7 +56,7 @@ export default row;
 
 type Looking = { run: Run; database: pg.Client; client: Client; courses: string; seconds: number };
 
-/** Walks in three ways over all there is, while it changes. */
+/** Reads the whole list in three ways while it changes. */
 async function look({ run, database, client, courses, seconds }: Looking) {
   const { rows } = await database.query<{ id: string }>('select id from courses where deleted_at is null order by id');
   const old = rows.map(({ id }) => Number(id));
@@ -69,7 +69,7 @@ async function look({ run, database, client, courses, seconds }: Looking) {
   const alive = [...old];
   let underWay = 0;
   let isOver = false;
-  /** Whether it is done; on a machine that is busy with other things one may find no turn in time. */
+  /** Returns whether the write succeeded; 503 is allowed on a busy machine. */
   const isDone = ({ status, headers, text }: Answer, wanted: number) => {
     if (status === 503 && headers['retry-after'] !== undefined) late += 1;
     else if (status !== wanted) wrong.push(`one is answered by ${status} ${text}`);
@@ -87,7 +87,7 @@ async function look({ run, database, client, courses, seconds }: Looking) {
     touched.add(id!);
     if (isDone(await client.ask(`${courses}/${id}`, { method: 'DELETE' }), 200)) deleted.add(id!);
   };
-  /** Begins so many a second, as long as they come back. */
+  /** Starts that many writes a second until stopped. */
   const steadily = async (rate: number, work: () => Promise<unknown>) => {
     const begun = performance.now();
     for (let n = 0; !isOver; n += 1) {
@@ -98,7 +98,7 @@ async function look({ run, database, client, courses, seconds }: Looking) {
     }
   };
 
-  /** What a client sees that goes from page to page, evenly for so long, and then to the end once nothing changes. */
+  /** Reads page by page at an even rate, then to the end after the writes have stopped. */
   async function walk(nextOf: (last: number, page: number) => string, more = '') {
     const seen: number[] = [];
     const pages = old.length / limit;
@@ -132,7 +132,7 @@ async function look({ run, database, client, courses, seconds }: Looking) {
   return { old, added, deleted, took, late, wrong, plain, whole, paged, stayed };
 }
 
-/** How many of those rows were seen in another number than once. */
+/** Number of rows not seen exactly once. */
 function missedOrTwice(seen: number[], those: number[]) {
   const times = new Map<number, number>();
   for (const id of seen) times.set(id, (times.get(id) ?? 0) + 1);

@@ -19,8 +19,7 @@ const row: Row = {
     const seconds = run.quick ? 2 : 8;
     const replaced = await twiceIfLate(() => replaceOne(run, schools, seconds, 'SIGTERM'), judgeReplaced);
 
-    // The negative controls: a server that ends as soon as it is told, a log of one that is late, an answer that is cut
-    // amid it, a replica that is killed.
+    // Negative controls: a server that exits immediately, a log of a late exit, a truncated response, a killed replica.
     const command = [process.execPath, await bundle('test/reliability/support/naive-server.ts')];
     const hasty = await stopBehind(run, schools, command);
     const cut = await stopOne(run, schools, command);
@@ -60,13 +59,13 @@ const row: Row = {
 export default row;
 
 const isServed = ({ status }: Told) => status === 200 || status === 201;
-/** A machine that is busy with other things has no connection free in time; whoever is told so was not forgotten. */
+/** 503 on a busy machine is a response. */
 const isBusy = ({ status, headers }: Told) => status === 503 && headers['retry-after'] !== undefined;
-/** Who comes when the port is closed, or as it closes: not a byte of an answer had come. */
+/** Connection refused or reset before the first byte of a response. */
 const isTooLate = ({ status, text }: Told) =>
   status === 0 && /^(connect ECONNREFUSED|(read|write) (ECONNRESET|EPIPE)|socket hang up)/.test(text);
 
-/** One server that gets no time for a while, so that connections and the signal wait for it together. */
+/** A paused server, so that new connections and the signal arrive together. */
 async function stopBehind(run: Run, { env, first }: Schools, command?: string[]) {
   const server = await startServer(run, env, command && { command });
   const client = clientOf(first.client.apiKey);
@@ -81,7 +80,7 @@ async function stopBehind(run: Run, { env, first }: Schools, command?: string[])
   return { answered: answers.filter(({ status }) => status === 200).length, statuses: statusesOf(answers) };
 }
 
-/** A server that ends amid the first line of an answer. */
+/** A server that exits within the status line of a response. */
 async function cutAmid(run: Run): Promise<Told[]> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -95,7 +94,7 @@ async function cutAmid(run: Run): Promise<Told[]> {
   return [{ ...answer, asked: 0 }];
 }
 
-/** One server alone, told to end while some of its requests take two seconds and many others are in flight. */
+/** A single server gets SIGTERM while some requests take two seconds and many others are in flight. */
 async function stopOne(run: Run, { postgres, env, first }: Schools, command?: string[]) {
   const server = await startServer(run, env, command && { command });
   const { client } = first;
@@ -106,7 +105,7 @@ async function stopOne(run: Run, { postgres, env, first }: Schools, command?: st
   await holder.query('lock table instructors in access exclusive mode');
 
   const answers = steadily(200, 2_000, (n) => client.get(`${server.base}/v2/courses?page=${n + 1}`));
-  // These leave connections for the others: of four, one waits for the table and one for the lock.
+  // Leaves connections for the others: of four, one waits for the table and one for the lock.
   const waiting = (async () => {
     await pause(600);
     const read = slow.get(`${server.base}/v2/instructors`);
@@ -120,7 +119,7 @@ async function stopOne(run: Run, { postgres, env, first }: Schools, command?: st
   });
   await Promise.race(burst);
   const told = performance.now();
-  // By then what was asked before is on its way.
+  // Requests sent before have arrived by then.
   await pause(5);
   const ended = stop(server);
   await pause(1_000);
@@ -153,15 +152,15 @@ function judgeStop({ code, took, before, later, slowOnes }: Awaited<ReturnType<t
   };
 }
 
-/** Milliseconds in which a balancer hears of it. */
+/** Milliseconds until a balancer notices. */
 const drain = 700;
 
-/** Two replicas behind a balancer; a third takes the place of the first, which is told to end. */
+/** Two replicas behind a balancer; a third replaces the first, which gets SIGTERM. */
 async function replaceOne(run: Run, { env, first }: Schools, seconds: number, signal: NodeJS.Signals) {
   const draining = { ...env, SHUTDOWN_DRAIN_MS: String(drain) };
   const [one, two] = await Promise.all([startServer(run, draining), startServer(run, draining)]);
   const client = clientOf(first.client.apiKey);
-  // One that ends gracefully says so before; of one that is killed the balancer hears later than requests do.
+  // A graceful stop announces itself by /ready; after a kill the balancer notices later than the requests.
   const balancer = openBalancer(client, { every: signal === 'SIGKILL' ? 3_000 : 100 });
   balancer.add(one.base);
   balancer.add(two.base);
@@ -193,7 +192,7 @@ function judgeReplaced({ code, answers, slowest }: Awaited<ReturnType<typeof rep
   const lost = wrong.filter((answer) => !isBusy(answer));
   return {
     right: {
-      // A balancer that is told too late, on a machine that is busy with other things, goes on sending.
+      // A balancer on a busy machine may notice too late and keep sending.
       [`no request fails while a replica is replaced (${statusesOf(lost)})`]: lost.length === 0 || slowest > drain / 2,
       [`the replaced one ends with 0 (${code})`]: code === 0,
     },

@@ -28,14 +28,14 @@ export default row;
 async function tryReadOnly(run: Run, seconds: number) {
   const schools = await makeSchools(run);
   const server = await startServer(run, schools.env);
-  // The negative control: the same look where nothing is wrong.
+  // Negative control: the same assertions without a fault.
   const well = await look(server, schools.first, 0.5);
 
   const { command } = schools.postgres;
   await command('alter database schools set default_transaction_read_only = on', endConnections);
   const seen = await look(server, schools.first, seconds);
   const early = await healed(server, schools.first, 500);
-  // Connections stay as they are: it is for the server to leave them.
+  // Existing connections stay open: the server has to replace them.
   await command('alter database schools reset default_transaction_read_only');
   const back = await healed(server, schools.first, 10_000);
   return {
@@ -51,10 +51,12 @@ async function tryReadOnly(run: Run, seconds: number) {
   };
 }
 
-/** A connection keeps the setting it began with. Waits until they are gone, for a read that is cut off is another row's. */
+/**
+ * Sessions keep the setting they started with. Waits until they are closed, since cut reads belong to another scenario.
+ */
 const endConnections = `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = 'schools'`;
 
-/** The database is on a disk of its own, which is then filled. */
+/** The database is on a separate disk, which is then filled. */
 async function tryFull(run: Run, seconds: number): Promise<Outcome> {
   let disk: string | undefined;
   const create = async (postgres: Postgres, database: string) => {
@@ -86,7 +88,7 @@ async function tryFull(run: Run, seconds: number): Promise<Outcome> {
   };
 }
 
-/** A folder of 64 MB for the database's user; undefined where nothing may be mounted. */
+/** A file system of 64 MB for the database's user; undefined if mounting is not permitted. */
 function makeDisk(run: Run, postgres: Postgres) {
   const disk = join(dirname(postgres.log), 'disk');
   mkdirSync(disk);
@@ -97,7 +99,7 @@ function makeDisk(run: Run, postgres: Postgres) {
   return disk;
 }
 
-/** Leaves not a page. */
+/** Fills the last page. */
 function fill(disk: string, file: string) {
   for (;;) {
     const { bavail, bsize } = statfsSync(disk);
@@ -107,14 +109,14 @@ function fill(disk: string, file: string) {
 }
 
 let made = 0;
-/** Of so much that nothing compresses that it needs pages of its own. */
+/** Incompressible, so that it needs pages of its own. */
 const create = (server: Server, { client }: School) => {
   made += 1;
   const text_description = randomBytes(30_000).toString('base64');
   return client.post(`${server.base}/v2/courses`, { title: `Course ${made}`, text_description });
 };
 
-/** Writes are refused and reads go on. */
+/** Asserts that writes are rejected and reads succeed. */
 async function look(server: Server, school: School, seconds: number) {
   const [writes, reads] = await Promise.all([
     steadily(10, seconds * 1_000, () => create(server, school)),

@@ -9,18 +9,18 @@ import { startServer, type Server } from '../support/server.ts';
 
 const rate = 200;
 /**
- * Handles: each connection is two, and after a burst of the client a few more are open than before it. One that leaks with
- * every thousandth request would be a hundred times as many.
+ * A connection is two handles, and a burst leaves a few open. A leak per thousand requests would be a hundred times as
+ * many.
  */
 const bars = { rate: 0.95, memory: 0.1, handles: 8 };
-/** What is compared, as shares of the whole: of thirty minutes, the three after the fifth and the last three. */
+/** Compared windows as shares of the run: of thirty minutes, the three after the fifth and the last three. */
 const warm = 5 / 30;
 const part = 3 / 30;
 
-/** A request; one that the client or the server may cut off gets no answer then. */
+/** Sends a request; retries if the idle connection was closed. */
 type Question = { answer: Promise<Answer>; mayBeCut?: boolean };
 
-/** What the service is asked all day: much reading, some writing, and some that is wrong. */
+/** Typical traffic: many reads, some writes, some invalid requests. */
 async function day(client: Client, base: string): Promise<(random: () => number) => Question> {
   const dates = JSON.parse((await client.get(`${base}/v2/coursedates?limit=20`)).text) as {
     items: { coursedate_id: number }[];
@@ -75,7 +75,7 @@ async function day(client: Client, base: string): Promise<(random: () => number)
 
 type Sample = { resident: number; handles: number };
 
-/** Asks so many a second for so long, and looks inside meanwhile. */
+/** Sends requests at a fixed rate and samples memory and handles meanwhile. */
 async function soak(run: Run, server: Server, ask: Awaited<ReturnType<typeof day>>, seconds: number) {
   const samples: Sample[] = [];
   const took: number[] = [];
@@ -107,7 +107,7 @@ async function soak(run: Run, server: Server, ask: Awaited<ReturnType<typeof day
   return { samples, took, failed, reached };
 }
 
-/** By how much the middle of the last part is above that of the first one after it had warmed up. */
+/** Relative growth of the median between the first window after warm-up and the last. */
 function growthOf(samples: Sample[]) {
   const from = Math.floor(samples.length * warm);
   const length = Math.max(3, Math.ceil(samples.length * part));
@@ -144,7 +144,7 @@ const row: Row = {
     const { samples, took, failed, reached } = await soak(run, server, await day(client, server.base), seconds);
     const growth = growthOf(samples);
 
-    // The negative control: a server that keeps what it should not, for a quarter of a minute.
+    // Negative control: a leaking server for 15 seconds.
     const [node, ...rest] = watched;
     const leaky = [node!, '--import', './test/reliability/support/leak.js', ...rest];
     const leaking = await startServer(run, quiet, { command: leaky });

@@ -7,7 +7,7 @@ import { startServer } from '../support/server.ts';
 
 const zones = ['UTC', 'Europe/Oslo', 'America/Los_Angeles', 'Pacific/Auckland'];
 const dates = 'course,location,gatherings,place,teaching_language,status,instructors,subinstances,bundle';
-/** Whatever shows or asks for a time, day or moment. */
+/** Requests that show or take a date or time. */
 const questions = [
   '/v2/courses?limit=250&include_deleted=1&include=products',
   '/v2/courses?created_at_min=2026-01-01&updated_at_max=2030-10-27 02:30:00',
@@ -31,7 +31,7 @@ const row: Row = {
   name: 'time zones',
   quick: false,
   async run(run) {
-    // The database's own zone is another one still.
+    // The database's own zone is a third one.
     const postgres = await startPostgres(run, { fsync: 'off', timezone: 'Asia/Kolkata' });
     const school = await twoSchools(run, postgres, 'school');
     const env = { ...school.env, PUBLIC_URL: 'http://school.example' };
@@ -51,14 +51,14 @@ const row: Row = {
       else made.push({ instant, id: (JSON.parse(answer.text) as { coursedate_id: number }).coursedate_id });
     }
 
-    /** The dates that a server finds from one moment on until before another. */
+    /** Dates found from one instant until before another. */
     async function between(base: string, min: string, max: string) {
       const asked = new URLSearchParams({ limit: '250', start_date_at_min: min, start_date_at_max: max });
       const { text } = await client.get(`${base}/v2/courses/${courseId}/coursedates?${asked.toString()}`);
       return { text, ids: (JSON.parse(text) as { coursedate_id: number }[]).map((date) => date.coursedate_id) };
     }
     const secondAfter = (moment: string) => new Date(Date.parse(moment) + 1_000).toISOString();
-    /** Whether it is found in the second that begins there. */
+    /** True if the date is found in the second that starts then. */
     async function isAt(base: string, id: number, instant: string) {
       const { ids, text } = await between(base, instant, secondAfter(instant));
       return { found: ids.includes(id), text };
@@ -73,7 +73,7 @@ const row: Row = {
         if (!found) faults.push(`${zone} ${day} ${time} is not ${at}`);
         texts.push(text);
         if (zone !== 'Europe/Oslo') continue;
-        // Without an offset a moment is on the service's own clocks.
+        // A time without an offset is in the service's zone.
         const own = await between(base, `${day} ${time}`, secondAfter(at));
         if (!own.ids.includes(id)) faults.push(`${day} ${time} asked for is not ${at}`);
       }
@@ -88,7 +88,7 @@ const row: Row = {
       if (told[n] !== told[0]) faults.push(`under ${zone} it answers otherwise`);
     });
 
-    // The negative controls: an instant that is an hour off, and a service that is really in another zone.
+    // Negative controls: an instant that is off by an hour, and a service in another zone.
     const wrong = await isAt(
       servers[0]!.base,
       made[0]!.id,

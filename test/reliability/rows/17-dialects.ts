@@ -7,7 +7,7 @@ import { clientOf } from '../support/client.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
-/** Inactive, so that one title does for all of them. */
+/** Inactive, so that they may share a title. */
 const course = {
   title: 'Førstehjelp 🚑 & "mer" = 100 % + 1',
   active: false,
@@ -22,13 +22,13 @@ const course = {
   translations: { en: { lead: 'In English', hotelInfo: 'Close = near' } },
 };
 const flat = Object.fromEntries(toPairs(course));
-/** As an array that holds no arrays: lists as JSON, and what has names by its names. */
+/** A flat array: lists as JSON, objects by bracketed names. */
 const shallow = Object.fromEntries([
   ...toPairs({ ...course, tags: undefined }),
   ['tags', JSON.stringify(course.tags)],
 ]) as Record<string, string>;
 
-/** A program that prints what it was answered; it finds address, key and fields in its environment. */
+/** A program that prints the response; URL, key and fields are in its environment. */
 type Way = [name: string, program: string, args: (where: { url: string }) => string[], fields?: object];
 
 const header = `X-API-Key: ${firstKey}`;
@@ -101,7 +101,7 @@ const ways: Way[] = [
   ['Python, JSON', 'python3', python('json.dumps(fields).encode()', 'application/json')],
   ['Python, JSON in UTF-8', 'python3', python('json.dumps(fields, ensure_ascii=False).encode()', 'application/json')],
 ];
-/** What a client does wrong: its own charset, and a boolean that PHP makes an empty text of. */
+/** Client mistakes: another charset, and a boolean that PHP converts to an empty string. */
 const wrongWays: Way[] = [
   [
     'Latin-1',
@@ -142,7 +142,7 @@ const row: Row = {
     const database = await postgres.connect('school');
     run.afterwards(() => database.end());
 
-    /** All that is stored of the course that an answer tells of; the answer itself where it tells of none. */
+    /** All stored values of the created course; the response itself if it is an error. */
     async function storedBy(answer: string) {
       const id = /^\{"course_id":(\d+)\}$/.exec(answer.trim())?.[1];
       if (id === undefined) return answer.slice(0, 200);

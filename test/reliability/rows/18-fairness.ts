@@ -10,14 +10,14 @@ import { startServer } from '../support/server.ts';
 /** Milliseconds. */
 const bars = { write: 2_000, signOn: 2_000, mail: 10_000 };
 
-/** Sends again and again over so many connections until the work is done; returns what the work returns. */
+/** Sends requests over these connections until the work is done; returns its result. */
 async function during<T>(connections: number, send: (n: number) => Promise<Answer>, work: () => Promise<T>) {
   let isOver = false;
   let n = 0;
   const sending = Array.from({ length: connections }, async () => {
     while (!isOver) {
       const { status } = await send((n += 1));
-      // A client that is refused at once would only measure how fast that goes.
+      // A client rejected immediately would only measure the speed of rejections.
       if (status !== 201 && status !== 200) await pause(50);
     }
   });
@@ -29,7 +29,7 @@ async function during<T>(connections: number, send: (n: number) => Promise<Answe
   return result;
 }
 
-/** How long each of so many requests took, one after the other; Infinity for an unexpected status. */
+/** Latencies of sequential requests; Infinity for an unexpected status. */
 async function timesOf(count: number, expected: number, send: (n: number) => Promise<Answer>) {
   const times: number[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -39,7 +39,7 @@ async function timesOf(count: number, expected: number, send: (n: number) => Pro
   return times;
 }
 
-/** An SMTP server that takes its time, and when each recipient's mail arrived. */
+/** A slow SMTP server; records the arrival time of each recipient's mail. */
 async function slowMailServer(run: Run) {
   const arrived = new Map<string, number>();
   const server = new SMTPServer({
@@ -83,7 +83,10 @@ const row: Row = {
     const faults: string[] = [];
     const count = run.quick ? 10 : 40;
 
-    /** The victim is held to the bar; the negative control is the attacker's own request, which waits behind its others. */
+    /**
+     * The limit applies to the victim; the negative control is the attacker's own request, which queues behind its
+     * others.
+     */
     async function compare(name: string, bar: number, load: () => Promise<{ theirs: number[]; own: number[] }>) {
       let { theirs, own } = await load();
       if (Math.max(...theirs) >= bar) ({ theirs, own } = await load());
@@ -134,7 +137,7 @@ const row: Row = {
     while (!mails.arrived.has('one@people.example') && performance.now() - begun < 3 * bars.mail) await sleep(20);
     const invitation = (mails.arrived.get('one@people.example') ?? Infinity) - begun;
     if (invitation >= bars.mail) faults.push(`an invitation of another school takes ${Math.round(invitation)} ms`);
-    // The negative control.
+    // Negative control.
     if (mails.arrived.has('own@people.example')) faults.push('the invitation of the busy school does not wait');
 
     const receipts = `${2 * people} receipts waiting, an invitation after ${Math.round(invitation)} ms`;

@@ -9,7 +9,7 @@ type Attack = { name: string; connections: number; may: number[]; requests: Sent
 
 const many = (count: number, one: (n: number) => string) => Array.from({ length: count }, (_, n) => one(n)).join('&');
 
-/** Milliseconds that a request may take longer while others attack, and how often as long as without them. */
+/** Allowed slowdown of a request during an attack: milliseconds and factor. */
 const bars = { later: 100, times: 10 };
 
 const attacks = (key: string): Attack[] => {
@@ -69,7 +69,7 @@ const flood: Attack = {
   requests: ['/docs', '/openapi.json', '/ready', '/my/1'].map((path) => ({ path })),
 };
 
-/** Sends again and again over so many connections until it is stopped; how many answers of each status there were. */
+/** Sends requests over these connections until stopped; counts responses per status. */
 function start(run: Run, { port }: Server, { connections, requests }: Attack) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   run.afterwards(() => agent.destroy());
@@ -87,7 +87,7 @@ function start(run: Run, { port }: Server, { connections, requests }: Attack) {
     for (let at = n; !isOver; at += 1) {
       const status = await send(requests[at % requests.length]!);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      // Measures the server, not how fast this process sends.
+      // Measures the server, not this process's send rate.
       await pause(5);
     }
   });
@@ -99,7 +99,7 @@ function start(run: Run, { port }: Server, { connections, requests }: Attack) {
   };
 }
 
-/** How long the requests of an honest client take, one every 50 ms. */
+/** Latencies of an honest client that sends a request every 50 ms. */
 async function latencies(base: string, { client }: School, count: number) {
   const times: number[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -120,7 +120,7 @@ async function attacked(run: Run, server: Server, honest: School, attack: Attack
 }
 type Seen = Awaited<ReturnType<typeof attacked>>;
 
-/** A busy machine is allowed a fifth of the control, if the control answers at all. */
+/** Allows a fifth of the control's time on a busy machine, if the control responds at all. */
 const isNear = ({ before, during }: Seen, control = 0) =>
   during < Math.max(bars.later + bars.times * before, Number.isFinite(control) ? control / 5 : 0);
 const ms = (value: number) => `${Math.round(value)} ms`;

@@ -5,11 +5,11 @@ import { makeSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
 import type { Postgres } from '../support/postgres.ts';
 
-/** Milliseconds, and megabytes above what a server at work holds. */
+/** Milliseconds, and megabytes above a warm server's memory. */
 const bars = { stall: 100, memory: 400 };
 type Look = { stall: number; memory: number; allowed: number };
 
-/** A course with so many dates of so many gatherings each; the ids of its dates. */
+/** Adds a course with dates that have gatherings; returns the ids of the dates. */
 async function addDates(
   postgres: Postgres,
   { id, courseId }: School,
@@ -38,7 +38,7 @@ async function addDates(
   }
 }
 
-/** Follows `Link` to the end; the ids of each page. */
+/** Follows `Link` to the end; returns the ids of each page. */
 async function walk(client: Client, first: string) {
   const pages: { ids: number[]; isTruncated: boolean; bytes: number }[] = [];
   for (let url: string | undefined = first; url !== undefined && pages.length < 200;) {
@@ -48,13 +48,13 @@ async function walk(client: Client, first: string) {
     const isTruncated = headers['x-page-truncated'] === `items=${body.length}`;
     pages.push({ ids: body.map(({ coursedate_id }) => coursedate_id), isTruncated, bytes: Buffer.byteLength(text) });
     const next = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1];
-    // The server is told another address than the one it is reached by.
+    // The public URL differs from the address of the server.
     url = next && new URL(new URL(next).pathname + new URL(next).search, first).href;
   }
   return pages;
 }
 
-/** How many times as long as its CPU time a computation takes, since other processes use the CPUs as well. */
+/** Ratio of elapsed to CPU time of a computation, since other processes use the CPUs as well. */
 function slowdown() {
   const [begun, used] = [performance.now(), process.cpuUsage()];
   const cpu = () => process.cpuUsage(used).user / 1_000;
@@ -62,7 +62,7 @@ function slowdown() {
   return Math.max(1, (performance.now() - begun) / cpu());
 }
 
-/** The shortest stall of several reads, more of them where it is too long; `allowed` grows with the load of the machine. */
+/** The shortest stall of several reads, with more reads if it is too long; `allowed` grows with the machine's load. */
 async function inspect(server: Server, read: () => Promise<unknown>, { least = 2, most = 6 } = {}): Promise<Look> {
   const seen: Look[] = [];
   let allowed = bars.stall;
@@ -85,7 +85,7 @@ const row: Row = {
     const [many, large] = all as [School, School];
     const spec = run.quick ? { dates: 60, gatherings: 1_000 } : { dates: 250, gatherings: 1_000 };
     const ids = [...many.dateIds, ...(await addDates(postgres, many, { ...spec, text: 'x'.repeat(100) }))];
-    // About 15 MB of JSON: as much as one answer may be. And one item that is larger.
+    // About 15 MB of JSON, just below the response limit, and one larger item.
     const [fits] = await addDates(postgres, large, { dates: 1, gatherings: 30_000, text: 'æ"'.repeat(35) });
     const [exceeds] = await addDates(postgres, large, { dates: 1, gatherings: 50_001, text: '' });
     const server = await startServer(run, { ...env, LOG_LEVEL: 'warn' }, { command: watched });
@@ -93,7 +93,7 @@ const row: Row = {
     const listUrl = (at: string) => `${at}/v2/courses/${many.courseId}/coursedates?limit=250`;
     const itemUrl = (id: number) => `${base}/v2/courses/${large.courseId}/coursedates/${id}?include[]=gatherings`;
 
-    // Until its memory and its code are those of a server at work.
+    // Warms up memory and JIT compilation.
     for (let n = 0; n < 1; n += 1) await walk(many.client, listUrl(base));
     const { resident } = await lookInside(server);
     const pages = await walk(many.client, listUrl(base));

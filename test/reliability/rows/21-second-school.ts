@@ -9,7 +9,7 @@ const longestMs = 5_000;
 /** Shorter statements are not logged. */
 const loggedMs = 100;
 
-/** Lines of a school: each participant with a user and an order, on one of the dates. */
+/** Import lines of a school: each participant has a user and an order, on one of the dates. */
 function school(participants: number, dates: number) {
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
   const lines = [
@@ -41,7 +41,7 @@ const row: Row = {
     await postgres.create('booking');
     const env = { DATABASE_URL: postgres.url('booking') };
     const file = join(temporaryFolder(run), 'school.ndjson');
-    /** Imports a school into a new provider; the lines, how long it took, and its longest statement. */
+    /** Imports a school into a new provider; returns line count, duration and the longest statement. */
     const load = async (participants: number, dates: number) => {
       const provider = await cli<{ provider_id: number }>(
         ['provider', 'create', '--title', `School ${dates}`, '--json'],

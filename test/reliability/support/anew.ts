@@ -1,3 +1,3 @@
 let asked = 0;
-/** So that no list was asked for before, and its answer kept. */
+/** A unique query string that misses the response cache. */
 export const anew = () => `since_id=${(asked += 1)}`;

@@ -1,7 +1,7 @@
 import { pause } from '../row.ts';
 import type { Answer, Asked, Client } from './client.ts';
 
-/** Sends to replicas in turn, as long as their /ready says 200; it never sends anything twice. It looks again after so many milliseconds. */
+/** Round-robin load balancer over replicas whose /ready is 200, polled every `every` ms; never retries a request. */
 export function openBalancer(client: Client, { every = 100 }: { every?: number } = {}) {
   let replicas: { base: string; isReady: boolean }[] = [];
   let turn = 0;
@@ -32,7 +32,7 @@ export function openBalancer(client: Client, { every = 100 }: { every?: number }
       turn += 1;
       return client.ask(`${among[turn % among.length]!.base}${path}`, how);
     },
-    /** In milliseconds, the longest it took to look at all of them. */
+    /** The longest health check round, in milliseconds. */
     slowest: () => slowest,
     close: async () => {
       closed.abort();

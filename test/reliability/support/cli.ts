@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { keepSecret } from './secrets.ts';
 
-/** Runs the command line to its end, with that text as its standard input; what it printed, or why it failed. */
+/** Runs the command line with that standard input; resolves with its output or rejects with its error. */
 export function cli<T = unknown>(args: string[], env: Record<string, string>, input = '') {
   return new Promise<T>((done, failed) => {
     const all = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };

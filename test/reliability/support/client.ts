@@ -2,23 +2,26 @@ import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keepSecret } from './secrets.ts';
 
-/** `status` 0: no answer came, since the connection was refused, cut or timed out; `text` says which, after `cut amid: ` where a part of the answer had come. */
+/**
+ * `status` 0: no response, since the connection was refused, cut or timed out; `text` has the reason, prefixed `cut
+ * amid: ` if a part of the response had arrived.
+ */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; took: number };
 export type Asked = {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Milliseconds after which the connection is cut. */
+  /** Timeout in milliseconds. */
   patience?: number;
 };
 
-/** A client that keeps its connections; never throws. */
+/** A client with keep-alive connections; never throws. */
 export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number } = {}) {
   keepSecret(apiKey);
-  // Idle connections are closed well before the server does, which could meet a request on its way.
+  // Shorter than the server's keep-alive timeout, so that a request never meets a closing connection.
   const agent = new Agent({ keepAlive: true, maxSockets: sockets, timeout: 4_000 });
   async function ask(url: string, { method = 'GET', headers = {}, body, patience = 30_000 }: Asked = {}) {
-    // Where this process got no time for a while, it first hears which connections have ended.
+    // After a stall of this process, closed sockets must be removed from the pool first.
     await nextTurn();
     return new Promise<Answer>((done) => {
       const begun = performance.now();
@@ -43,11 +46,11 @@ export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number }
         answer.on('error', cut);
         answer.on('aborted', cut);
       });
-      // It may have carried other answers before.
+      // The socket may have carried earlier responses.
       sent.on('socket', (socket) => (before = socket.bytesRead));
       sent.on('error', cut);
       sent.end(body);
-      // And what has been answered.
+      // Handles responses that have already arrived first.
       const giveUp = async () => nextTurn().then(() => sent.destroy(new Error('no answer in time')));
       const limit = setTimeout(() => void giveUp(), patience);
     });

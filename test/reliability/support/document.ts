@@ -30,7 +30,7 @@ type Told = {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
 };
 
-/** What a server's own document says that can be asked. */
+/** Operations of a server's OpenAPI document. */
 export async function operationsOf(base: string): Promise<Operation[]> {
   const { paths } = (await (await fetch(`${base}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, Told>>;
@@ -48,7 +48,7 @@ export async function operationsOf(base: string): Promise<Operation[]> {
   );
 }
 
-/** Tells what of an answer is not as the document says; undefined when nothing is. */
+/** Describes how a response violates its schema; undefined if it does not. */
 export function answerChecker(operations: Operation[]) {
   const ajv = formats.default(new Ajv2020({ strict: false }));
   const compiled = new Map<string, ValidateFunction>();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from '../row.ts';
 
-/** A folder of the row's own, removed when it ends. */
+/** A temporary folder, removed when the scenario ends. */
 export function temporaryFolder(run: Run) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
   run.afterwards(() => rmSync(folder, { recursive: true, force: true }));

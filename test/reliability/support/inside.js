@@ -1,6 +1,5 @@
-// Preloaded into a server by `--import`: on SIGUSR2 it prints the longest stall of the event loop in milliseconds and
-// the largest memory in megabytes since the last time, and what it holds now: all memory, that of its objects after
-// garbage is collected (with `--expose-gc`), and its open handles.
+// Preloaded into a server by `--import`. On SIGUSR2 it prints the longest event loop stall in ms and peak memory in MB
+// since the last signal, and current memory, heap after garbage collection (with `--expose-gc`) and open handles.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const resolution = 5;

@@ -1,10 +1,10 @@
 import { until } from '../row.ts';
 import type { Server } from './server.ts';
 
-/** In milliseconds, megabytes and numbers; the first two are the largest since the last time it was asked. */
+/** In milliseconds, megabytes and numbers; stall and peak memory since the last inspection. */
 export type Inside = { stall: number; memory: number; resident: number; objects: number; handles: number };
 
-/** The server, with what tells of its event loop and its memory. */
+/** The server with the inspection hook. */
 export const watched = [process.execPath, '--import', './test/reliability/support/inside.js', 'dist/main.js'];
 
 export async function lookInside(server: Server) {

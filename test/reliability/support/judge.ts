@@ -1,12 +1,12 @@
 import { faultsOf } from '../row.ts';
 
-/** What must hold: `right` at once, `inTime` the second time at the latest, since the machine does other things as well. */
+/** Assertions: `right` must hold at once; `inTime` may fail once, since the machine may be busy. */
 export type Checks = { right: Record<string, boolean>; inTime: Record<string, boolean> };
 
-/** What does not hold of a single look, whatever its kind. */
+/** All failed assertions of one observation. */
 export const allFaultsOf = ({ right, inTime }: Checks) => faultsOf({ ...right, ...inTime });
 
-/** Looks, and a second time where nothing but a bar on time was missed; what is wrong in either look is a fault. */
+/** Observes, and repeats once if only `inTime` failed; a failure of the repetition counts. */
 export async function twiceIfLate<T>(look: () => Promise<T>, judge: (seen: T) => Checks) {
   const first = await look();
   const { right, inTime } = judge(first);
@@ -16,6 +16,6 @@ export async function twiceIfLate<T>(look: () => Promise<T>, judge: (seen: T) =>
   return { seen, faults: allFaultsOf(judge(seen)) };
 }
 
-/** The negative control: what of these is not found in a log that was made to break it. */
+/** Negative control: the assertions that do not fail for a log made to break them. */
 export const overlookedBy = (found: string[], ...words: string[]) =>
   words.filter((word) => !found.some((fault) => fault.includes(word))).map((word) => `the look finds it: ${word}`);

@@ -1,10 +1,12 @@
 import { pause } from '../row.ts';
 import type { Answer } from './client.ts';
 
-/** An answer, and when it was asked for, as performance.now(). */
+/** A response and when its request was sent, as performance.now(). */
 export type Told = Answer & { asked: number };
 
-/** Asks so many times a second, for so long or until told, whatever becomes of those before; all answers, once they are there. */
+/**
+ * Sends requests at a fixed rate for a time or until stopped, regardless of pending ones; resolves with all responses.
+ */
 export async function steadily(
   perSecond: number,
   lasting: number | AbortSignal,
@@ -22,7 +24,7 @@ export async function steadily(
   return Promise.all(asked);
 }
 
-/** How many there were of each status, and why there was none: `0 (socket hang up): 1, 200: 12, 503: 3`. */
+/** Responses per status, with the reason where there was none: `0 (socket hang up): 1, 200: 12, 503: 3`. */
 export function statusesOf(answers: Answer[]) {
   const counts = new Map<string, number>();
   for (const { status, text } of answers) {

@@ -1,12 +1,11 @@
-// The server with one of its guards off, for negative controls. No configuration of the service reaches this: it exists
-// in the tests alone.
+// The server with one of its protections off, for negative controls.
 import { Pool } from 'pg';
 import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/database/client.ts';
 
 /**
- * `queue: false` lets all writers take a connection at once; `deaf: true` does not hear of a connection that breaks;
- * `patience` in milliseconds takes the place of each limit.
+ * `queue: false` disables the connection queue; `deaf: true` removes error listeners; `patience` replaces every
+ * timeout.
  */
 const { queue = true, deaf = false, patience } = JSON.parse(process.argv[2] ?? '{}');
 if (deaf) {

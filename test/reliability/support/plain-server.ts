@@ -1,4 +1,4 @@
-// The server without its own start-up, for negative controls that are bundled without one of its guards.
+// The server without its start-up code, for negative controls that are bundled without a protection.
 import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/database/client.ts';
 

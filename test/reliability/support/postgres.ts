@@ -11,30 +11,30 @@ import { freePort } from '../../support/ports.ts';
 import { until, type Run } from '../row.ts';
 import { keepSecret } from './secrets.ts';
 
-/** A PostgreSQL as an operator has one: on a port, and nothing restarts it but us. */
+/** A PostgreSQL on a TCP port without a supervisor. */
 export type Postgres = {
   port: number;
   data: string;
   log: string;
-  /** Where a database in it is, for `DATABASE_URL`; by another port when something stands between. */
+  /** `DATABASE_URL` of a database; through another port if a proxy is in between. */
   url(database: string, port?: number): string;
-  /** A connection of our own, ended by us. */
+  /** A new connection; the caller closes it. */
   connect(database?: string): Promise<Client>;
   create(database: string): Promise<void>;
-  /** Runs statements, each on its own, in the database `postgres`. */
+  /** Runs statements in autocommit mode in the database `postgres`. */
   command(...statements: string[]): Promise<void>;
-  /** Kills every process of it at once. */
+  /** Kills all its processes. */
   kill(): Promise<void>;
   start(): Promise<void>;
 };
 
-/** Not asked for, since it trusts whoever is on the machine; but nobody is to tell it. */
+/** Not checked, since local connections are trusted; must not appear in any log. */
 const password = keepSecret('database-Pa55word');
 
-/** Brings one up with nothing in it, that writes to disk before it says so unless `settings` tell otherwise. */
+/** Starts an empty PostgreSQL with durable commits unless `settings` override that. */
 export async function startPostgres(run: Run, settings: Record<string, string> = {}): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
-  // As root the database runs as another user, which shall find its files here.
+  // PostgreSQL does not run as root, so its files belong to another user.
   chmodSync(folder, 0o755);
   run.afterwards(() => rmSync(folder, { recursive: true, force: true }));
   const place = await locateDataFolder(folder);
@@ -81,7 +81,7 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
   async function kill() {
     const first = child?.pid;
     if (first === undefined) return;
-    // Stopped first, so that it makes no further process meanwhile.
+    // Stopped first, so that it forks no further process.
     send(first, 'SIGSTOP');
     const all = [first, ...childrenOf(first)];
     for (const pid of all) send(pid, 'SIGKILL');
@@ -104,7 +104,7 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
   return { port, data: place.data, log, url, connect, create, command, kill, start };
 }
 
-/** Whether there was such a process. */
+/** Returns whether the process existed. */
 function send(pid: number, signal: NodeJS.Signals | 0) {
   try {
     return process.kill(pid, signal);

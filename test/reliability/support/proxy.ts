@@ -2,28 +2,28 @@ import { createServer, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { Run } from '../row.ts';
 
-/** What the way to the database is like. */
+/** Faults of the network to the database. */
 export type Weather =
   | { kind: 'clear' }
-  /** Each way takes so many milliseconds. */
+  /** Latency in milliseconds per direction. */
   | { kind: 'late'; milliseconds: number }
-  /** Nothing comes through, and nobody hears of it; what was open then never comes back. */
+  /** Drops all bytes silently; connections open at that time never recover. */
   | { kind: 'silent' }
-  /** Of the answers that carry a row one in so many is cut amid it, with its connection. */
+  /** Cuts one in so many responses with rows within a row, with its connection. */
   | { kind: 'cut'; oneIn: number }
   | { kind: 'slow'; bytesPerSecond: number }
-  /** Nobody listens, and what was open is cut. */
+  /** Refuses connections and cuts the open ones. */
   | { kind: 'refused' };
 
 export type Proxy = {
   port: number;
-  /** From now on, also for what is open. */
+  /** Applies to open connections as well. */
   turn(weather: Weather): Promise<void>;
-  /** How many rows were cut so far. */
+  /** Number of rows cut. */
   cuts(): number;
 };
 
-/** Stands before a port of this machine. */
+/** A TCP proxy in front of a local port. */
 export async function openProxy(run: Run, target: number): Promise<Proxy> {
   let weather: Weather = { kind: 'clear' };
   let cuts = 0;
@@ -39,7 +39,7 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
       end.on('error', () => undefined);
       end.on('close', () => {
         pairs.delete(pair);
-        // One that is lost does not tell the other end.
+        // A lost connection does not notify the other end.
         if (!pair.isLost) for (const one of pair.ends) one.destroy();
       });
     }
@@ -65,7 +65,7 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
           from.resetAndDestroy();
         });
       } else if (weather.kind === 'slow') {
-        // As many as a tenth of a second carries.
+        // A tenth of a second's bandwidth.
         const size = Math.ceil(weather.bytesPerSecond / 10);
         for (let at = 0; at < bytes.length; at += size) {
           const part = bytes.subarray(at, at + size);
@@ -73,7 +73,7 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
           setTimeout(pass, free - now, part);
         }
       } else {
-        // Never before what was sent earlier.
+        // Keeps the order of the bytes.
         free = Math.max(free, weather.kind === 'late' ? now + weather.milliseconds : 0);
         if (free > now) setTimeout(pass, free - now, bytes);
         else pass(bytes);
@@ -113,7 +113,7 @@ export async function openProxy(run: Run, target: number): Promise<Proxy> {
 
 const dataRow = 'D'.charCodeAt(0);
 
-/** Follows the messages of a database, each a letter, its length and its content: where these bytes are amid a row. None comes before a connection is open. */
+/** Parses the PostgreSQL message stream (type, length, content) and returns the offset within a data row. */
 function followRows() {
   let head: number[] = [];
   let left = 0;
@@ -125,7 +125,7 @@ function followRows() {
         if (head.length === 5) head = [];
         head.push(bytes[at]!);
         at += 1;
-        // The length counts itself.
+        // The length includes itself.
         if (head.length === 5) left = Buffer.from(head).readUInt32BE(1) - 4;
       } else {
         const part = Math.min(left, bytes.length - at);

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Answer } from './client.ts';
 
-/** `status` 0: the connection ended, or patience did, without an answer. `took`: until the first line of the answer. */
+/** `status` 0: the connection closed or timed out without a response. `took`: milliseconds until the status line. */
 export type Reply = { status: number; took: number; sent: number; text: string };
 
 type Sending = {
-  /** After how many bytes the server can know its answer: the clock starts with the next one. */
+  /** Bytes after which the server can reject the request; the clock starts then. */
   from?: number;
   patience?: number;
-  /** Until the server ends the connection; else its first line is enough. */
+  /** Reads until the server closes the connection instead of until the status line. */
   whole?: boolean;
 };
 
-/** Sends bytes as they are, until there is an answer; for what no decent client sends. */
+/** Sends raw bytes and reads the response; for malformed requests. */
 export async function sendRaw(
   port: number,
   parts: Iterable<string | Buffer>,
@@ -52,7 +52,6 @@ export async function sendRaw(
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), took, sent, text };
 }
 
-/** What was replied, once the whole of it is there. */
 export function answerIn({ status, took, text }: Reply): Answer {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const lines = head.split('\r\n').slice(1);
@@ -62,25 +61,25 @@ export function answerIn({ status, took, text }: Reply): Answer {
   return { status, took, headers, text: Buffer.from(rest.join('\r\n\r\n'), 'latin1').toString() };
 }
 
-/** The first lines of a request. */
+/** Request line and headers. */
 export const headOf = (method: string, path: string, headers: Record<string, string>) =>
   `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 
-/** A request whose body says how long it is. */
+/** A request with Content-Length. */
 export function whole(method: string, path: string, headers: Record<string, string>, body: string | Buffer = '') {
   const bytes = Buffer.from(body);
   const all = bytes.length > 0 ? { ...headers, 'content-length': String(bytes.length) } : headers;
   return [headOf(method, path, all), ...piecesOf(bytes)];
 }
 
-/** As large as a socket takes without a wait. */
+/** Fits into a socket buffer. */
 const piece = 65_536;
 const piecesOf = (bytes: Buffer) =>
   Array.from({ length: Math.ceil(bytes.length / piece) }, (_, n) => bytes.subarray(n * piece, (n + 1) * piece));
 
-/** A request whose body does not say it: a part again and again. */
+/** A chunked request that repeats a part. */
 export function* chunked(method: string, path: string, headers: Record<string, string>, part: Buffer, times: number) {
   yield headOf(method, path, { ...headers, 'transfer-encoding': 'chunked' });
   const chunk = Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]);

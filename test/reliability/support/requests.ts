@@ -14,10 +14,10 @@ import type { Operation, Schema } from './document.ts';
 export type Generated = { operation: Operation; url: string; asked: Asked };
 type Random = () => number;
 
-/** Ids and codes by what they name. */
+/** Ids and codes by resource. */
 export type Pool = Record<string, (number | string)[]>;
 
-/** What stands in a list under each of these names. */
+/** Fields of list items to collect, by resource. */
 type Listed = { id: number; coursedate_id: number; user: { id: number } };
 const lists: [string, string, (item: Listed) => number | string][] = [
   ['course', '/v2/courses?limit=250', ({ id }) => id],
@@ -34,17 +34,17 @@ const lists: [string, string, (item: Listed) => number | string][] = [
   ['role', '/v2/admin-roles', ({ id }) => id],
 ];
 
-/** What no list shows. */
+/** Ids that no list contains. */
 const hidden: Record<string, string> = {
   booking: 'select id from bookings where provider_id = $1',
   label: 'select id from labels where provider_id = $1',
   code: `select code as id from vouchers where provider_id = $1
     union select campaign_code from campaigns where provider_id = $1 and campaign_code is not null`,
-  // What a path names is a date below its own course.
+  // A path names a date under its own course.
   dated: `select course_id || '/coursedates/' || id as id from course_dates where provider_id = $1 and deleted_at is null`,
 };
 
-/** What a school has. */
+/** Collects the ids and codes of a school. */
 export async function poolOf(client: Client, base: string, database: pg.Client, providerId: number): Promise<Pool> {
   const pool: Pool = { place: [1, 2], partner: [2, 3] };
   for (const [kind, path, idOf] of lists) {
@@ -58,7 +58,7 @@ export async function poolOf(client: Client, base: string, database: pg.Client, 
   return pool;
 }
 
-/** What an id names, by the name of its field and the path it stands in. */
+/** Resource that an id refers to, by field name and path. */
 const kinds: [RegExp, string][] = [
   [/^(since|parent)_id$/, ''],
   [/^coursedate/, 'coursedate'],
@@ -91,7 +91,7 @@ const found = (table: [RegExp, string][], text: string) => table.find(([pattern]
 const isId = (name: string) =>
   /(^|_)ids?$|^id[A-Z]|^(instructors|products|tags|labels)$/.test(name) && !/^status|^idStatus|^idPaid/.test(name);
 
-/** As they stand in an address, which no encoding makes. */
+/** Raw URL fragments that no encoder produces. */
 const rawPoisons = ['%ff', '%', '%00', 'a[__proto__][x]', '%ed%a0%80', '1e400', '%E2%80%AE', '..%2f..%2f', '+', '%250'];
 const words = [
   'Knots',
@@ -108,11 +108,11 @@ const words = [
 const days = ['2026-02-28', '2028-02-29', '2031-06-10', '9999-12-31', '0001-01-01', '2026-03-29', '2026-10-25'];
 const times = ['09:00', '23:59:59', '00:00', '02:30'];
 
-/** An empty segment, or dots, would be another path; one that is too long belongs to none. */
+/** An empty segment or dots change the path; an overlong one matches no route. */
 const inPath = (value: unknown) =>
   encodeURIComponent(String(value).slice(0, 2_000).toWellFormed()).replace(/^\.*$/, '%20');
 
-/** Requests as the document allows them, and as it does not: the same ones for the same numbers. */
+/** Generates valid and invalid requests from the OpenAPI document, deterministically per seed. */
 export function generator(random: Random, { own, foreign }: { own: Pool; foreign: Pool }) {
   const whole = (below: number) => Math.floor(random() * below);
   const pick = <T>(values: readonly T[]) => values[whole(values.length)]!;
@@ -163,7 +163,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
     return fields;
   }
 
-  /** One place in what is sent, or a name beside them all, holds what it must not. */
+  /** Makes one value invalid, or adds an unknown field. */
   function spoil(fields: Fields) {
     const names = [...Object.keys(fields), '__proto__', 'constructor', 'a[__proto__][x]', 'x'.repeat(300), 'include'];
     const name = pick(names);
@@ -205,7 +205,7 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
     if (isBad && method === 'GET') spoil(query);
     let search = encodeForm(toPairs(query));
     if (isBad && chance(0.2)) search += `&${pick(['', 'limit=', 'since_id='])}${pick(rawPoisons)}`;
-    // Only there the document tells what becomes of an address that is too long.
+    // Only the URL length limit documents this response.
     if (search !== '') url += `?${search.slice(0, path.startsWith('/v2/') ? 40_000 : 12_000)}`;
 
     if (body) {

@@ -8,13 +8,13 @@ import type { Run } from '../row.ts';
 import { clientOf, type Client } from './client.ts';
 import { startPostgres, type Postgres } from './postgres.ts';
 
-/** A provider with a course, dates of it that never fill, and a client of its own. */
+/** A provider with a course, dates without a seat limit, and a client. */
 export type School = { id: number; client: Client; courseId: number; dateIds: number[] };
 
-/** A database of schools, with no server on it. */
+/** A database with schools, without a server. */
 export type Schools = {
   postgres: Postgres;
-  /** For a server on it. */
+  /** Environment of a server on it. */
   env: Record<string, string>;
   all: School[];
   first: School;
@@ -22,7 +22,6 @@ export type Schools = {
 
 const database = 'schools';
 
-/** Makes a PostgreSQL with so many schools in it. */
 export async function makeSchools(
   run: Run,
   { count = 1, parameters = {}, create }: MakingOptions = {},
@@ -62,15 +61,14 @@ const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e
 
 type MakingOptions = {
   count?: number;
-  /** Of PostgreSQL. */
+  /** PostgreSQL settings. */
   parameters?: Record<string, string>;
-  /** Makes the database where not the usual way will do. */
+  /** Creates the database if the default does not suffice. */
   create?: (postgres: Postgres, database: string) => Promise<void>;
 };
 
 const aDate = { start_at: '2035-06-10', end_at: '2035-06-11', capacity_max: 1_000_000 };
 
-/** What an operator types. */
 export const cli = (env: Record<string, string>, ...words: string[]) =>
   new Promise<{ code: number; output: string }>((done) => {
     const all = { PATH: process.env['PATH'] ?? '', ...env };

@@ -5,16 +5,13 @@ import { cli } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
 import type { Postgres } from './postgres.ts';
 
-/** In every name and title of the other school's. */
+/** Marker in every name and title of the other school. */
 export const marker = 'OWNED-7f3a';
 const firstForeignId = 700_000_001;
-/** Whether a text holds anything of the other school's: a name, or an id that only its rows have. */
+/** True if a text contains the other school's marker or an id that only its rows have. */
 export const isForeign = (text: string) => text.includes(marker) || /(?<!\d)7000\d{5}(?!\d)/.test(text);
 
-/**
- * A database with the demo school, whose key is returned, and another school with the same of everything under other
- * names and ids.
- */
+/** A database with the demo school, whose key is returned, and a copy of it under other names and ids. */
 export async function twoSchools(run: Run, postgres: Postgres, database: string) {
   const folder = temporaryFolder(run);
   const env = { DATABASE_URL: postgres.url(database), DATA_DIR: folder, LOG_LEVEL: 'trace' };
@@ -40,7 +37,7 @@ export async function twoSchools(run: Run, postgres: Postgres, database: string)
 const shared = ['place', 'category', 'partner'];
 const named = ['title', 'firstname', 'lastname', 'username', 'code', 'campaign_code', 'text_lead', 'reference'];
 
-/** The lines of an export, with the marker in what the school calls its own. */
+/** Export lines with the marker in the school's own names. */
 function marked(lines: string) {
   const mark = (line: string) => {
     const fields = JSON.parse(line) as Record<string, unknown>;
@@ -56,7 +53,7 @@ function marked(lines: string) {
     .join('\n');
 }
 
-/** Changes with whatever of a school's data changes. */
+/** Hash of each of a school's tables. */
 export async function stateOf(postgres: Postgres, database: string, providerId: number) {
   const client = await postgres.connect(database);
   const { rows: tables } = await client.query<{ name: string }>(

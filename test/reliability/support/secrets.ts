@@ -1,26 +1,26 @@
-/** Every key and password that the run has used. */
+/** Every key and password used in the run. */
 const secrets = new Set<string>();
-/** What the servers of the row under way have printed. */
+/** Output of the current scenario's servers. */
 let logs: (() => string)[] = [];
 const seen = { servers: 0, characters: 0, shown: new Set<string>() };
 
-/** To be in no server's log; answers it. */
+/** Registers a secret that must not appear in any log; returns it. */
 export function keepSecret(secret: string) {
   if (secret.length >= 10) secrets.add(secret);
   return secret;
 }
 
-/** To be searched at the end of the row. */
+/** Registers output to search at the end of the scenario. */
 export const searchLater = (printed: () => string) => void logs.push(printed);
 
-/** What the servers of the row under way have logged as errors, the first few. */
+/** The first error lines that the scenario's servers logged. */
 export const errorsLogged = () =>
   logs
     .flatMap((printed) => printed().split('\n'))
     .filter((line) => line.includes('"level":50'))
     .slice(0, 5);
 
-/** Searches what was printed since the last time; also for as much of a secret as a parser quotes. */
+/** Searches the output since the last call, also for truncated secrets as quoted by parsers. */
 export function searchLogs() {
   for (const printed of logs) {
     const text = printed();
@@ -33,10 +33,10 @@ export function searchLogs() {
 
 const shownIn = (text: string) => [...secrets].filter((secret) => text.includes(secret.slice(0, 10)));
 
-/** What was found in all the logs together; of no server nothing can be said. */
+/** Summary of all searched logs; undefined if no server ran. */
 export function lookAtLogs() {
   if (seen.servers === 0) return undefined;
-  // The negative control: a line that tells each of them, in part.
+  // Negative control: a line that contains a part of each secret.
   const told = shownIn([...secrets].map((secret) => `Unexpected token in "${secret.slice(0, 12)}"…`).join('\n'));
   return {
     figures: [

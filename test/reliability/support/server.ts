@@ -9,17 +9,20 @@ export type Server = {
   base: string;
   port: number;
   pid: number;
-  /** All it has printed so far. */
+  /** Output so far. */
   printed(): string;
-  /** The exit code or signal, once it has ended. */
+  /** Exit code or signal. */
   ended: Promise<number | string>;
   hasEnded(): boolean;
   signal(signal: NodeJS.Signals): void;
-  /** Milliseconds from the process's start to the first 200 of /ready. */
+  /** Milliseconds from process start to the first 200 of /ready. */
   readyAfter: number;
 };
 
-/** The real server on an operator's database, ready; killed after the row. A command of its own for a negative control. */
+/**
+ * Starts the production server and waits for /ready; killed after the scenario. `command` replaces it in negative
+ * controls.
+ */
 export async function startServer(
   run: Run,
   env: Record<string, string>,
@@ -45,7 +48,7 @@ export async function startServer(
   searchLater(() => printed);
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  // Not `exit`: what it printed last may come after that.
+  // Not `exit`: output may arrive after that event.
   const ended = once(child, 'close').then(
     ([status, signal]: unknown[]) => (code = (status ?? signal) as number | string),
   );
@@ -68,11 +71,11 @@ export async function startServer(
   };
 }
 
-/** The first provider of an empty database, made by `BOOTSTRAP_*` at the server's start: its key. */
+/** Key of the first provider, created by `BOOTSTRAP_*` in an empty database. */
 export const firstKey = 'first-key-of-the-run-0123456789-0123456789-0123456789';
 export const firstProvider = { BOOTSTRAP_API_KEY: firstKey, BOOTSTRAP_PROVIDER: 'Reliability School' };
 
-/** Ends it as an operator does; the exit code. */
+/** Stops it with SIGTERM; returns the exit code. */
 export async function stop(server: Server, within = 15_000) {
   server.signal('SIGTERM');
   return Promise.race([server.ended, sleep(within, 'did not end')]);

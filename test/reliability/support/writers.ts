@@ -2,36 +2,36 @@ import { pause } from '../row.ts';
 import type { Answer } from './client.ts';
 import { cli, type School, type Schools } from './school.ts';
 
-/** A booking and what was said to it; `emails` are nobody else's. */
+/** A booking and its response; its `emails` are unique. */
 type Booking = { school: School; emails: string[]; said?: Said };
-/** What was said: its id, or that one of its title is there, since an attempt whose answer was cut made it. */
+/** The id, or that its title exists, since an attempt whose response was lost created it. */
 type Course = { school: School; title: string; said?: number | 'made before' };
 
-/** What clients know at the end: what was acknowledged, and what they still cannot know. */
+/** Knowledge of the clients at the end: acknowledged and uncertain writes. */
 export type Written = { bookings: Booking[]; courses: Course[] };
 
 export type Writers = {
   written: Written;
-  /** Every answer so far by its status; 0 are those that were cut. */
+  /** Responses per status; 0 are cut connections. */
   statuses: Map<number, number>;
-  /** What no client should ever be told. */
+  /** Responses that must never occur. */
   surprises: string[];
-  /** Ends once each has its last answer, or has tried that long. */
+  /** Stops the writers after their current write; times out after `patience`. */
   stop(milliseconds?: number): Promise<void>;
 };
 
 type WritersOptions = {
   count?: number;
   base: () => string;
-  /** Milliseconds after which a client cuts its connection and tries again. */
+  /** Timeout in milliseconds before a client retries. */
   patience?: number;
-  /** Whether bookings have an `Idempotency-Key`; without, they are sent again all the same. */
+  /** Sends an `Idempotency-Key`; without it requests are retried all the same. */
   keys?: boolean;
-  /** So that two sets of writers on one database share no name. */
+  /** Keeps the names of several writer sets on one database distinct. */
   name?: string;
 };
 
-/** Clients that write one thing after the other, and send each again until they know that it is done. */
+/** Clients that write sequentially and retry each write until it is acknowledged. */
 export function startWriters(
   schools: School[],
   { count = 16, base, patience = 12_000, keys = true, name = 'writer' }: WritersOptions,
@@ -42,7 +42,7 @@ export function startWriters(
   let stopping = false;
   let giveUpAt = Infinity;
 
-  /** Sends it until the answer says something; undefined when it was given up. */
+  /** Retries until there is a definite response; undefined if given up. */
   async function persistently(send: () => Promise<Answer>) {
     for (let attempt = 1; performance.now() < giveUpAt; attempt += 1) {
       const answer = await send();
@@ -102,14 +102,14 @@ export function startWriters(
 
 const isTaken = ({ status, text }: Answer) => status === 400 && text.includes('with an equal title exists');
 
-/** Whether the client of each write knows in the end that it is done. */
+/** True for each write acknowledged in the end. */
 export const areAllTold = ({ bookings, courses }: Written) =>
   [...bookings, ...courses].every(({ said }) => said !== undefined);
 
 type Said = { order: number; booking: number; participants: number[] };
 type Summary = { order_id: string; booking_id: string; participants: { id: number }[] };
 
-/** What the answer to a booking acknowledges. */
+/** Acknowledged ids of a booking response. */
 export function saidIn(text: string): Said {
   const { summary } = JSON.parse(text) as { summary: Summary };
   const participants = summary.participants.map(({ id }) => id);
@@ -140,7 +140,7 @@ type Order = {
 
 export type Kept = { lost: number; twice: number; half: number; unasked: number; miscounted: boolean };
 
-/** Holds what is in the database to what clients know. */
+/** Compares the database with the clients' knowledge. */
 export async function compare({ postgres, env }: Schools, { bookings, courses }: Written): Promise<Kept> {
   const client = await postgres.connect('schools');
   const { rows: made } = await client.query<Order>(orders);
@@ -178,13 +178,13 @@ export async function compare({ postgres, env }: Schools, { bookings, courses }:
       bookings.filter((booking) => ordersOf(booking).length > 1).length +
       courses.filter((course) => coursesOf(course).length > 1).length,
     half: made.filter((order) => !isWhole(order)).length,
-    // A person without an order is a half one, too.
+    // A user without an order is a partial booking, too.
     unasked: people.filter(({ email }) => !asked.has(email) || !byEmail.has(email)).length,
     miscounted: doctor.code !== 0,
   };
 }
 
-/** What does not hold, in sentences. */
+/** Describes the differences. */
 export const faultsOfKept = ({ lost, twice, half, unasked, miscounted }: Kept): Record<string, boolean> => ({
   [`every acknowledged write is there (${lost} are not)`]: lost === 0,
   [`nothing is there twice (${twice} are)`]: twice === 0,
@@ -193,10 +193,7 @@ export const faultsOfKept = ({ lost, twice, half, unasked, miscounted }: Kept): 
   'counters and totals equal the recount': !miscounted,
 });
 
-/**
- * The negative control: makes each fault on purpose, and says which one `compare` does not find. What was written is
- * of no use afterwards.
- */
+/** Negative control: causes each fault and returns those that `compare` does not detect. Leaves the data unusable. */
 export async function overlooked(schools: Schools, base: string, written: Written): Promise<string[]> {
   const { first, postgres } = schools;
   const emails = ['forged-0@people.example', 'forged-1@people.example', 'forged-2@people.example'];
@@ -210,7 +207,7 @@ export async function overlooked(schools: Schools, base: string, written: Writte
     courses: [...written.courses, ...courses],
   });
 
-  // Sent again without a key, as a client would that was cut.
+  // A retry without a key after a cut connection.
   const participants = emails.map((email) => ({ firstname: 'Kari', lastname: 'Twice', email }));
   const body = { coursedate_id: first.dateIds[0], payment_method: 'invoice', participants };
   for (let n = 0; n < 2; n += 1) await first.client.post(`${base}/v2/booking`, body);

@@ -6,7 +6,7 @@ import { mainProduct, createOrder, createProduct, createUser } from '../../suppo
 import { runCli, databaseUrl } from '../../support/processes.ts';
 import { openTestDatabase, openTestApp, ownDatabase, type Provider } from '../../support/test-app.ts';
 
-/** A database of the test's own: the doctor looks at all that there is. */
+/** A separate database, since the doctor checks all providers. */
 async function openOwnTestApp() {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
@@ -15,14 +15,14 @@ async function openOwnTestApp() {
   return { ...testApp, doctor };
 }
 
-/** By hand, past the triggers that keep the counters and refuse whom holds no lock. */
+/** Runs SQL without triggers, bypassing counters and lock checks. */
 async function byHand({ pool }: Database, table: string, statement: string) {
   await pool.query(`alter table ${table} disable trigger user`);
   await pool.query(statement);
   await pool.query(`alter table ${table} enable trigger user`);
 }
 
-/** A date with participants of every status, and an order of two lines with a discount and VAT. */
+/** A date with participants of every status, and an order with two lines, a discount and VAT. */
 async function school(me: Provider) {
   const courseId = await me.course();
   const dateId = await addDate(me, courseId);
@@ -87,7 +87,7 @@ test('doctor finds and repairs corrupted counters', async () => {
     { ...ofMine, figure: 'num_confirmed', stored: '3', counted: '5' },
     { ...ofMine, figure: 'num_overbooked', stored: '1', counted: '0' },
     { ...ofTheirs, figure: 'num_waiting', stored: '5', counted: '1' },
-    // Six items at 40 less two discounts of 10.10; VAT on 109.90 at 25 and at 12.5 percent, each rounded.
+    // Six items at 40 minus two discounts of 10.10; VAT on 109.90 at 25 and at 12.5 percent, each rounded.
     { ...ofOrder, figure: 'total_before_discounts', stored: '199.98', counted: '240.00' },
     { ...ofOrder, figure: 'total_vat', stored: '33.71', counted: '41.22' },
     { ...ofOrder, provider_id: other.id, id: theirs.orderId, figure: 'total_vat', stored: '0.01', counted: '33.71' },
@@ -131,7 +131,7 @@ test('doctor finds and repairs corrupted counters', async () => {
   });
   expect((await checkCounters(database, {})).differences).toEqual([]);
 
-  // Only what differed is touched, and stamped by the provider's clock; the rest of the rows is as it was.
+  // Only wrong rows are updated and get a new timestamp.
   const clocks = new Map(
     (await database.pool.query<{ provider_id: number; changed_at: Date }>('select * from provider_state')).rows.map(
       (row) => [row.provider_id, row.changed_at.getTime()],
@@ -167,7 +167,7 @@ test('every item of many pages is looked at', async () => {
     );
   }
   const ids = (await rowsOf(database, 'course_dates')).map(({ id }) => id);
-  // The borders of the pages of a thousand, of all and of the second provider alone.
+  // Boundaries of the batches of a thousand, for all providers and for the second alone.
   const wrong = [0, 999, 1000, 1099, 1100, 1999, 2000, 2099, 2100, 2199].map((place) => ids[place]!);
   await byHand(database, 'course_dates', `update course_dates set num_confirmed = 1 where id in (${wrong.join()})`);
   const foundIn = async (query: { providerId?: number; fix?: boolean }) => {
@@ -203,7 +203,7 @@ test('a counter that changes before the lock is recounted under the lock', async
   expect((await checkCounters(booked, { fix: true })).differences).toMatchObject([{ stored: '30', counted: '3' }]);
   expect(await seatsOf(database, dateId)).toMatchObject({ num_confirmed: 5 });
 
-  // What somebody else has mended meanwhile is left alone.
+  // A row corrected concurrently is not updated again.
   await byHand(database, 'course_dates', `update course_dates set num_confirmed = 30 where id = ${dateId}`);
   const mended = overtaken(() =>
     byHand(database, 'course_dates', `update course_dates set num_confirmed = 5 where id = ${dateId}`),
@@ -246,7 +246,7 @@ test('an unknown provider prints one line', async () => {
   expect(await doctor('--provider', 'x')).toMatchObject({ code: 2, stdout: '' });
 });
 
-/** A voucher of 100 by hand, and what orders took of it. */
+/** A voucher of 100 inserted by SQL, and the orders that used it. */
 async function vouchersOf({ pool }: Database, me: Provider) {
   for (const table of ['vouchers', 'voucher_redemptions'])
     await pool.query(`alter table ${table} disable trigger user`);
@@ -311,7 +311,7 @@ test('a repair that the database rejects is reported and the rest is repaired', 
   const { database, createProvider, doctor } = await openOwnTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
-  // More than a total can hold.
+  // Exceeds the range of the total.
   await byHand(
     database,
     'order_lines',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/processes.ts';
 
-/** Runs the check with an npm that answers an audit with this text. */
+/** Runs the check with a fake npm that prints this audit. */
 function checkSupply(answer: string) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'answer'), answer);

@@ -22,7 +22,7 @@ for (let created = 0; created < 2; created += 1) await reader.course({ tags: [{ 
 const course = await reader.course({ tags: [{ title: 'One' }] });
 const writer = await createProvider();
 
-/** Whatever was asked: no fault of ours, JSON, and an error in its interface's shape that tells nothing of the inside. */
+/** Asserts for any request: no 5xx, JSON, and an error in its interface's format without internals. */
 function expectDecent(endpoint: string, response: TestResponse) {
   expect(response.status, response.text.slice(0, 300)).toBeLessThan(500);
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -122,7 +122,7 @@ test.each(endpoints.filter(({ path }) => /\{\w*id\}/.test(path)))(
     const request = async (id: string) => {
       const response = await writer.request(method)(path.replaceAll(named, id), method === 'GET' ? undefined : {});
       expectDecent(name, response);
-      // An id of nobody's is found to be so when the body is read.
+      // A foreign id is only rejected when the body is validated.
       const refused = id === '2147483648' ? [404, 400] : [/%(?![\da-f]{2})|%ff/i.test(id) ? 400 : 404];
       expect(refused, id).toContain(response.status);
     };
@@ -135,7 +135,7 @@ test('every write endpoint is tested', () => {
   const named = ({ method, path }: { method: string; path: string }) =>
     `${method} ${path.replaceAll(/\{\w+\}/g, ':id')}`;
   const all = endpoints.filter(({ operation }) => operation.requestBody !== undefined).map(named);
-  // What a booking takes has a test of its own; a sign-on writes nothing that can be read.
+  // Bookings have a test of their own; a sign-on writes nothing readable.
   const others = ['POST /v2/booking', 'POST /v2/check-user-credentials'];
   expect([...writeEndpoints.map(({ name }) => name), ...others].sort()).toEqual(all.sort());
 });

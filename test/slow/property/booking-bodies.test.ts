@@ -17,7 +17,7 @@ const { createProvider } = await sharedTestApp();
 const me = await createProvider();
 const { dateId } = await createBookableDate(me);
 
-/** Whatever was sent: no fault of ours, and a failure that lists codes and tells nothing of the inside. */
+/** Asserts for any body: no 5xx, and error codes without internals. */
 function expectDecent(response: TestResponse) {
   expect([200, 201, 400, 404, 413, 415], response.text.slice(0, 300)).toContain(response.status);
   const { successful, errors, error } = response.json();

@@ -55,7 +55,7 @@ type Room = {
   endpoint: WriteEndpoint;
   /** In the order of the document. */
   fields: Record<string, kind.FieldKind>;
-  /** Ids that nothing of the provider's own has. */
+  /** Ids that no row of the provider has. */
   foreign: Pair[];
   expected(input: Fields): Fields;
 };
@@ -141,7 +141,7 @@ const person: Room = {
   }),
 };
 
-/** A change and what it changes: the same fields, none of which is needed. */
+/** An update endpoint and the endpoint that creates its item: same fields, none required. */
 const changes = [
   { ...customer, endpoint: findEndpoint('PUT /v2/customers/:id'), created: customer.endpoint },
   { ...instructor, endpoint: findEndpoint('PUT /v2/instructors/:id'), created: instructor.endpoint },
@@ -151,7 +151,7 @@ const rooms = [...creations, ...changes];
 
 const needed = ({ endpoint }: Room) => Object.keys(endpoint.minimal).filter((name) => !endpoint.fresh?.includes(name));
 
-/** Fields as they may be sent: all that is needed, and some of the others, empty ones among them. */
+/** All required fields and some optional ones, empty ones among them. */
 function sentTo({ fields, endpoint }: Room, required: string[]) {
   const input = Object.entries(fields).filter(([name]) => !endpoint.fresh?.includes(name));
   const values = input.map(([name, { valid }]) => {
@@ -162,7 +162,7 @@ function sentTo({ fields, endpoint }: Room, required: string[]) {
 }
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
-/** What was sent, as it is read back; without what was sent empty. */
+/** Expected item for the fields sent; without the empty ones. */
 const shownOf = ({ fields }: Room, sent: Fields): Fields =>
   Object.fromEntries(
     Object.entries(sent)
@@ -170,14 +170,14 @@ const shownOf = ({ fields }: Room, sent: Fields): Fields =>
       .map(([name, value]) => [name, fields[name]!.shown?.(value as never) ?? value]),
   );
 
-/** A new address for each sending where one is needed, with blanks that do not count. */
+/** A new e-mail address per request where one is required, with surrounding blanks. */
 const freshOf = ({ endpoint }: Room): Fields =>
   endpoint.fresh?.includes('email') ? { email: ` ${newEmail()}\n` } : {};
 
-/** A body of which one to three fields are not valid and some that are needed are missing, and the names of both. */
+/** A body with one to three invalid fields and some required ones missing, and the names of both. */
 function faultyTo(room: Room) {
   const { fields, endpoint } = room;
-  // A change may leave out what is needed, but not empty it.
+  // An update may omit required fields, but not send them empty.
   const empties = endpoint.method === 'PUT' ? ['', null] : [undefined, '', null];
   const pairOf = (name: string, values: fc.Arbitrary<unknown>) => values.map((value): Pair => [name, value]);
   const fault = fc

@@ -7,7 +7,7 @@ import { connectionTo } from '../../support/test-app.ts';
 
 const key = { 'idempotency-key': 'one' };
 
-/** 50 equal bookings with one key, all at once on two servers, and what is there afterwards. */
+/** Sends 50 equal bookings with one key to two servers at once and counts the rows created. */
 async function repeat(unlocked = false) {
   const servers = await startServers({ unlocked });
   const school = async () => {
@@ -26,16 +26,16 @@ async function repeat(unlocked = false) {
       );
       return rows[0]!;
     };
-    // The course user is there already, whom only one of many could make.
+    // The course user exists, since only one concurrent request could create it.
     await book(payload);
     return { book, payload, there };
   };
   const [mine, theirs] = [await school(), await school()];
-  // Until all that may have looked whether the key was used: a busy machine would let them do so one after the other.
+  // Holds the lock until every request may have looked up the key; a busy machine would run them sequentially.
   const existing = unlocked ? await holdBookings(servers.name) : undefined;
   const race = ({ book, payload }: typeof mine) => Array.from({ length: 50 }, () => book(payload, key));
   const racing = Promise.all(race(mine));
-  // Of mine alone, for which the control is told.
+  // Only of this server, whose database the control uses.
   await existing?.untilTenWait();
   const theirRacing = Promise.all(race(theirs));
   await existing?.letGo();
@@ -43,7 +43,7 @@ async function repeat(unlocked = false) {
   return { mine, theirs, responses, others };
 }
 
-/** Nobody can book until it is let go. */
+/** Blocks all bookings until released. */
 async function holdBookings(name: string) {
   const client = new Client(connectionTo(name));
   await client.connect();

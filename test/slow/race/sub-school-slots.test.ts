@@ -7,7 +7,7 @@ import { limits, openTestDatabase, openTestApp, send } from '../../support/test-
 
 const branches = 16;
 
-/** A school with many sub-schools and another school; one list is read and two writes run at once. */
+/** A school with many sub-schools and another school; one list and two writes run concurrently. */
 async function openSchools() {
   const lists = { atOnce: 1, waitMs: 30_000 };
   const testApp = await openTestApp(openTestDatabase(inject('shared')), { limits: { ...limits, lists } });
@@ -22,14 +22,14 @@ async function openSchools() {
   return { app: testApp.app as unknown as App, database: testApp.database, holders, keys: [...keys, other.apiKey] };
 }
 
-/** Promises that are kept when `open` is called. */
+/** Promises that resolve when `open` is called. */
 function newGate() {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((done) => (open = done));
   return { gate, open: () => open() };
 }
 
-/** Sends a request with each key; returns the place of the last key's answer among all. */
+/** Sends a request with each key; returns the position of the last key's response. */
 async function placeOfLast(keys: string[], request: (key: string) => ReturnType<typeof send>, release: () => unknown) {
   const finished: number[] = [];
   const asking = keys.map(async (key, n) => {

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { startServers } from '../../support/servers.ts';
 
 const writers = 16;
-/** More with `RACE_ROWS=20000`: what is asserted is the same, it only takes longer. */
+/** `RACE_ROWS=20000` uses more rows; the assertions are the same. */
 const rows = Number(process.env['RACE_ROWS'] ?? 960);
 
 type How = { rows: number; unlocked?: boolean; resume?: 'header' | 'largest' };
 
 /**
- * Sixteen writers make courses and change some of them, on two servers, while one client walks by `since_id` and
- * another keeps a copy by `updated_at_min`; what the two have missed in the end.
+ * Sixteen writers create and change courses on two servers while one client reads by `since_id` and another syncs by
+ * `updated_at_min`; returns the rows that each missed.
  */
 async function followWhileWriting({ rows, unlocked = false, resume = 'header' }: How) {
   const servers = await startServers({ unlocked });
@@ -22,12 +22,12 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
 
   const write = async (writer: number) => {
     for (let n = 0; n < rows / writers; n += 1) {
-      // With a text in another language the commit waits for more after the id is given; without, it goes right behind.
+      // Translations delay the commit after the id is assigned; without them it follows immediately.
       const translations = n % 2 === 0 ? { en: { lead: 'In English' } } : undefined;
       const response = await call('POST', '/v2/courses', { title: `W${writer} ${n}`, translations });
       if (response.status !== 201) errors.push(response);
       else created.push(response.body.course_id);
-      // Older ones change once more, so that a copy can grow stale.
+      // Older ones change once more, so that a copy can become stale.
       const older = created[Math.floor((created.length * ((n * 7) % 10)) / 10)];
       if (n % 4 === 0) await call('PUT', `/v2/courses/${older}`, { reference: `changed ${writer} ${n}` });
     }
