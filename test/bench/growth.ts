@@ -2,7 +2,7 @@ import { listCases } from './cases.ts';
 import { round, spentBy } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { measureEveryQuestion, type QuestionCost } from './every-question.ts';
+import { measureEveryQuestion, type QuestionCost } from './every-query.ts';
 import { inTurns, median } from './figures.ts';
 import type { Goal } from './goals.ts';
 import { withLists } from './lists.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 
 export type Schema = {
   type?: string | string[];
@@ -22,18 +22,18 @@ export type Operation = {
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
   body: Schema | undefined;
   /** By status, such as `200` or `4XX`. */
-  answers: Record<string, object>;
+  responses: Record<string, object>;
 };
-type Told = {
+type OpenApiOperation = {
   parameters?: Operation['parameters'];
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
 };
 
 /** Operations of a server's OpenAPI document. */
-export async function operationsOf(base: string): Promise<Operation[]> {
+export async function loadOperations(base: string): Promise<Operation[]> {
   const { paths } = (await (await fetch(`${base}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, Told>>;
+    paths: Record<string, Record<string, OpenApiOperation>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([lower, { parameters = [], requestBody, responses }]) => {
@@ -43,23 +43,23 @@ export async function operationsOf(base: string): Promise<Operation[]> {
         content?.['application/json']?.schema,
       ]);
       const body = requestBody?.content['application/json']?.schema;
-      return { name: `${method} ${path}`, method, path, parameters, body, answers: Object.fromEntries(schemas) };
+      return { name: `${method} ${path}`, method, path, parameters, body, responses: Object.fromEntries(schemas) };
     }),
   );
 }
 
 /** Describes how a response violates its schema; undefined if it does not. */
-export function answerChecker(operations: Operation[]) {
+export function createResponseValidator(operations: Operation[]) {
   const ajv = formats.default(new Ajv2020({ strict: false }));
-  const compiled = new Map<string, ValidateFunction>();
-  for (const { name, answers } of operations)
-    for (const [status, schema] of Object.entries(answers)) compiled.set(`${name} ${status}`, ajv.compile(schema));
+  const validators = new Map<string, ValidateFunction>();
+  for (const { name, responses } of operations)
+    for (const [status, schema] of Object.entries(responses)) validators.set(`${name} ${status}`, ajv.compile(schema));
 
-  return ({ name }: Operation, { status, headers, text }: Answer) => {
-    const validate = compiled.get(`${name} ${status}`) ?? compiled.get(`${name} ${Math.floor(status / 100)}XX`);
-    if (!validate) return `answers an unknown ${status}`;
-    if (!String(headers['content-type']).startsWith('application/json')) return `answers ${status} as no JSON`;
+  return ({ name }: Operation, { status, headers, text }: HttpResponse) => {
+    const validate = validators.get(`${name} ${status}`) ?? validators.get(`${name} ${Math.floor(status / 100)}XX`);
+    if (!validate) return `undocumented status ${status}`;
+    if (!String(headers['content-type']).startsWith('application/json')) return `${status} is not JSON`;
     if (validate(JSON.parse(text))) return undefined;
-    return `breaks its schema of ${status}: ${ajv.errorsText(validate.errors)}`;
+    return `violates its schema of ${status}: ${ajv.errorsText(validate.errors)}`;
   };
 }

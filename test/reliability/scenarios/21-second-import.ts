@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { faultsOf, pause, type Row } from '../row.ts';
+import { failedChecks, pause, type Scenario } from '../scenario.ts';
 import { cli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -29,7 +29,7 @@ function school(participants: number, dates: number) {
   return { count: lines.length, text: lines.map((line) => `${JSON.stringify(line)}\n`).join('') };
 }
 
-const row: Row = {
+const scenario: Scenario = {
   name: 'import into a second school',
   quick: true,
   async run(run) {
@@ -50,13 +50,13 @@ const row: Row = {
       const { count, text } = school(participants, dates);
       writeFileSync(file, text);
       const mark = readFileSync(postgres.log, 'utf8').length;
-      const begun = performance.now();
-      const answer = await cli<{ written: number }>(
+      const startedAt = performance.now();
+      const response = await cli<{ written: number }>(
         ['import', file, '--provider', String(provider.provider_id), '--json'],
         env,
       );
-      const seconds = (performance.now() - begun) / 1_000;
-      return { isWhole: answer.written === count, lines: count, seconds, longest: await longestSince(mark) };
+      const seconds = (performance.now() - startedAt) / 1_000;
+      return { isComplete: response.written === count, lines: count, seconds, longest: await longestSince(mark) };
     };
     const longestSince = async (mark: number) => {
       await pause(500);
@@ -69,7 +69,7 @@ const row: Row = {
     await cli(['migrate'], env);
     const first = await load(20, 2);
     const client = await postgres.connect('booking');
-    run.afterwards(() => client.end());
+    run.onCleanup(() => client.end());
     await client.query('analyze');
     const second = await load(run.quick ? 2_000 : 33_200, 200);
 
@@ -81,14 +81,14 @@ const row: Row = {
       figures: [
         `${second.lines} lines after ${first.lines} of a first school in ${second.seconds.toFixed(0)} s`,
         `the longest statement took ${second.longest < loggedMs ? `under ${loggedMs}` : Math.round(second.longest)} ms`,
-        `control: a slow statement is seen with ${Math.round(control)} ms`,
+        `control: a slow statement is logged with ${Math.round(control)} ms`,
       ].join(', '),
-      faults: faultsOf({
-        'all lines are written': first.isWhole && second.isWhole,
+      failures: failedChecks({
+        'all lines are written': first.isComplete && second.isComplete,
         [`no statement takes over ${longestMs} ms`]: second.longest <= longestMs,
-        'a slow statement is seen': control >= 2 * loggedMs,
+        'control: a slow statement is logged': control >= 2 * loggedMs,
       }),
     };
   },
 };
-export default row;
+export default scenario;

@@ -1,18 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hash } from '@node-rs/argon2';
-import { pause, percentile, type Row } from '../row.ts';
-import { anew } from '../support/anew.ts';
+import { pause, percentile, type Scenario } from '../scenario.ts';
+import { uniqueQuery } from '../support/unique-query.ts';
 import { cli } from '../support/cli.ts';
-import { clientOf } from '../support/client.ts';
+import { createClient } from '../support/client.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
-const bars = { apart: 0.03, p99: 500 };
+const limits = { spread: 0.03, p99: 500 };
 const password = 'fjord and forest';
 
-const row: Row = {
+const scenario: Scenario = {
   name: 'sign-on',
   quick: true,
   async run(run) {
@@ -22,8 +22,8 @@ const row: Row = {
     await postgres.create('school');
     const env = { DATABASE_URL: postgres.url('school'), LOG_LEVEL: 'trace', ...firstProvider };
     const server = await startServer(run, env);
-    const client = clientOf(firstKey);
-    run.afterwards(client.close);
+    const client = createClient(firstKey);
+    run.onCleanup(client.close);
 
     const users = Array.from({ length: 8 * rounds + parallel }, (_, n) => ({
       kind: 'user',
@@ -34,7 +34,7 @@ const row: Row = {
     writeFileSync(file, users.map((user) => JSON.stringify(user)).join('\n'));
     await cli(['import', file, '--provider', '1', '--allow', 'partners,categories'], env);
     const database = await postgres.connect('school');
-    run.afterwards(() => database.end());
+    run.onCleanup(() => database.end());
     const { rows } = await database.query<{ id: string }>('select min(id) as id from course_users');
     await cli(['user', 'set-password', '--provider', '1', '--user', rows[0]!.id], env, `${password}\n`);
     const [cheap, costly] = await Promise.all([
@@ -51,91 +51,94 @@ const row: Row = {
     );
     await client.post(`${server.base}/v2/courses`, { title: 'Knots' });
 
-    const signOn = (username: string, word: string) =>
-      client.post(`${server.base}/v2/check-user-credentials`, { username, password: word });
-    const faults: string[] = [];
+    const signOn = (username: string, guess: string) =>
+      client.post(`${server.base}/v2/check-user-credentials`, { username, password: guess });
+    const failures: string[] = [];
 
     /** Median response times of the kinds of failure, in random order per round, and their relative spread. */
     async function compare(usernames: Record<string, (n: number) => string>, from: number, rounds: number) {
-      const took = Object.fromEntries(Object.keys(usernames).map((kind) => [kind, [] as number[]]));
+      const elapsed = Object.fromEntries(Object.keys(usernames).map((kind) => [kind, [] as number[]]));
       for (let n = from; n < from + rounds; n += 1) {
         const kinds = Object.keys(usernames).map((kind) => ({ kind, place: run.random() }));
         for (const { kind } of kinds.toSorted((a, b) => a.place - b.place)) {
-          const answer = await signOn(usernames[kind]!(n), 'not the password');
-          if (answer.text !== '{"valid":false}') faults.push(`${kind}: ${answer.status} ${answer.text}`);
-          took[kind]!.push(answer.took);
+          const response = await signOn(usernames[kind]!(n), 'not the password');
+          if (response.text !== '{"valid":false}') failures.push(`${kind}: ${response.status} ${response.text}`);
+          elapsed[kind]!.push(response.elapsed);
         }
       }
-      const medians = Object.fromEntries(Object.entries(took).map(([kind, times]) => [kind, percentile(times, 0.5)]));
+      const medians = Object.fromEntries(
+        Object.entries(elapsed).map(([kind, times]) => [kind, percentile(times, 0.5)]),
+      );
       const all = Object.values(medians);
-      return { medians, apart: (Math.max(...all) - Math.min(...all)) / Math.max(...all) };
+      return { medians, spread: (Math.max(...all) - Math.min(...all)) / Math.max(...all) };
     }
     for (let n = 0; n < 5; n += 1) await signOn(`nobody-at-all-${n}`, 'x');
-    const of = (kind: number) => (n: number) => `user-${kind * rounds * 2 + n}`;
-    const failures = {
+    const usernameOf = (kind: number) => (n: number) => `user-${kind * rounds * 2 + n}`;
+    const attempts = {
       unknown: (n: number) => `nobody-${n}`,
-      'current hash': of(0),
-      'cheap hash': of(1),
-      'costly hash': of(2),
-      'no password': of(3),
+      'current hash': usernameOf(0),
+      'cheap hash': usernameOf(1),
+      'costly hash': usernameOf(2),
+      'no password': usernameOf(3),
     };
-    let times = await compare(failures, 0, rounds);
-    if (times.apart >= bars.apart) times = await compare(failures, rounds, rounds);
-    if (times.apart >= bars.apart) faults.push(`failures are ${(times.apart * 100).toFixed(1)} % apart`);
+    let times = await compare(attempts, 0, rounds);
+    if (times.spread >= limits.spread) times = await compare(attempts, rounds, rounds);
+    if (times.spread >= limits.spread) failures.push(`response times differ by ${(times.spread * 100).toFixed(1)} %`);
 
-    const others = [
-      () => client.get(`${server.base}/v2/courses?limit=10&${anew()}`),
-      () => client.get(`${server.base}/v2/orders/products?limit=10&${anew()}`),
+    const otherRequests = [
+      () => client.get(`${server.base}/v2/courses?limit=10&${uniqueQuery()}`),
+      () => client.get(`${server.base}/v2/orders/products?limit=10&${uniqueQuery()}`),
       () => client.post(`${server.base}/v2/courses`, { title: `Course ${performance.now()}` }),
     ];
     /** p99 of other requests during the work: two lists and a write, alternating. */
-    async function othersDuring(work: () => Promise<unknown>) {
-      const took: number[] = [];
+    async function measureOthers(work: () => Promise<unknown>) {
+      const elapsed: number[] = [];
       let isOver = false;
-      const asking = Array.from({ length: 4 }, async () => {
+      const sending = Array.from({ length: 4 }, async () => {
         for (let n = 0; !isOver; n += 1) {
-          const answer = await others[n % others.length]!();
-          took.push(answer.status === 200 || answer.status === 201 ? answer.took : Infinity);
+          const response = await otherRequests[n % otherRequests.length]!();
+          elapsed.push(response.status === 200 || response.status === 201 ? response.elapsed : Infinity);
           await pause(10);
         }
       });
       await work();
       isOver = true;
-      await Promise.all(asking);
-      return { p99: percentile(took, 0.99), count: took.length };
+      await Promise.all(sending);
+      return { p99: percentile(elapsed, 0.99), count: elapsed.length };
     }
-    const signOnsAtOnce = async () => {
-      const answers = await Promise.all(
+    const signOnConcurrently = async () => {
+      const responses = await Promise.all(
         Array.from({ length: parallel }, (_, n) => signOn(`user-${8 * rounds + n}`, password)),
       );
-      const good = answers.filter(({ text }) => text.startsWith('{"valid":true'));
-      if (good.length < parallel)
-        faults.push(`${parallel - good.length} of ${parallel} sign-ons at once are not answered well`);
+      const good = responses.filter(({ text }) => text.startsWith('{"valid":true'));
+      if (good.length < parallel) failures.push(`${parallel - good.length} of ${parallel} concurrent sign-ons failed`);
     };
-    let beside = await othersDuring(signOnsAtOnce);
-    if (beside.p99 >= bars.p99) beside = await othersDuring(signOnsAtOnce);
-    if (beside.p99 >= bars.p99) faults.push(`others wait ${Math.round(beside.p99)} ms beside ${parallel} sign-ons`);
+    let concurrent = await measureOthers(signOnConcurrently);
+    if (concurrent.p99 >= limits.p99) concurrent = await measureOthers(signOnConcurrently);
+    if (concurrent.p99 >= limits.p99)
+      failures.push(`other requests take ${Math.round(concurrent.p99)} ms during ${parallel} sign-ons`);
 
     // Negative controls: a correct password, which is not delayed, and a paused server.
-    const right = (await signOn('user-0', password)).took;
-    if (right > times.medians['unknown']! * (1 - bars.apart)) faults.push('a right password is not told apart');
-    const stopped = await othersDuring(async () => {
+    const correctMs = (await signOn('user-0', password)).elapsed;
+    if (correctMs > times.medians['unknown']! * (1 - limits.spread))
+      failures.push('control: a correct password takes as long');
+    const paused = await measureOthers(async () => {
       server.signal('SIGSTOP');
       await pause(700);
       server.signal('SIGCONT');
     });
-    if (stopped.p99 < bars.p99) faults.push('a server that stands still is not seen');
+    if (paused.p99 < limits.p99) failures.push('control: a paused server not detected');
 
     return {
       figures: [
         `${Object.entries(times.medians)
           .map(([kind, median]) => `${kind} ${median.toFixed(1)}`)
-          .join(', ')} ms (${(times.apart * 100).toFixed(1)} % apart, ${rounds} each)`,
-        `beside ${parallel} sign-ons at once p99 of ${beside.count} others ${Math.round(beside.p99)} ms`,
-        `control: a right password ${right.toFixed(1)} ms, a standstill ${Math.round(stopped.p99)} ms`,
+          .join(', ')} ms (${(times.spread * 100).toFixed(1)} % spread, ${rounds} each)`,
+        `during ${parallel} concurrent sign-ons p99 of ${concurrent.count} other requests ${Math.round(concurrent.p99)} ms`,
+        `control: a correct password ${correctMs.toFixed(1)} ms, a pause ${Math.round(paused.p99)} ms`,
       ].join(', '),
-      faults,
+      failures,
     };
   },
 };
-export default row;
+export default scenario;

@@ -9,31 +9,31 @@ export type Run = {
   /** Next pseudorandom number in [0, 1). */
   random(): number;
   /** Registers a cleanup function; the last one registered runs first. */
-  afterwards(work: () => unknown): void;
+  onCleanup(work: () => unknown): void;
 };
 
-/** Measured figures and failed assertions. Passed without faults; `skipped` is the reason why a part could not run. */
-export type Outcome = { figures: string; faults: string[]; skipped?: string };
+/** Measured figures and failed assertions. Passed without failures; `skipped` is the reason why a part could not run. */
+export type Outcome = { figures: string; failures: string[]; skipped?: string };
 
-export type Row = {
+export type Scenario = {
   name: string;
   /** Included in `--quick`. */
   quick: boolean;
   /** Too long for the whole set: runs only with `--only`. */
-  onlyAlone?: boolean;
+  explicitOnly?: boolean;
   /**
    * Debian packages and, for each, a shell command that succeeds if it is installed; otherwise the scenario is skipped.
    */
-  needs?: Record<string, string>;
+  requires?: Record<string, string>;
   /**
-   * Injects a fault and observes, then runs the negative control: the same assertions must detect the fault without the
+   * Injects a failure and observes, then runs the negative control: the same assertions must detect the failure without the
    * protection.
    */
   run(run: Run): Promise<Outcome>;
 };
 
 /** Returns the names of the failed checks. */
-export function faultsOf(checks: Record<string, boolean>): string[] {
+export function failedChecks(checks: Record<string, boolean>): string[] {
   return Object.entries(checks).flatMap(([must, holds]) => (holds ? [] : [must]));
 }
 
@@ -46,11 +46,11 @@ export function percentile(values: number[], share: number) {
 export const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds));
 
 /** Polls until the condition holds or times out; returns the elapsed milliseconds, or Infinity. */
-export async function until(so: () => boolean | Promise<boolean>, milliseconds: number) {
-  const begun = performance.now();
+export async function waitUntil(so: () => boolean | Promise<boolean>, milliseconds: number) {
+  const startedAt = performance.now();
   while (!(await so())) {
-    if (performance.now() - begun > milliseconds) return Infinity;
+    if (performance.now() - startedAt > milliseconds) return Infinity;
     await pause(20);
   }
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { chromium } from 'playwright-core';
 import { toPairs } from '../../support/dialects.ts';
 import { chromiumPath, findChromium } from '../../support/programs.ts';
-import type { Row } from '../row.ts';
-import { clientOf } from '../support/client.ts';
+import type { Scenario } from '../scenario.ts';
+import { createClient } from '../support/client.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
@@ -29,7 +29,7 @@ const shallow = Object.fromEntries([
 ]) as Record<string, string>;
 
 /** A program that prints the response; URL, key and fields are in its environment. */
-type Way = [name: string, program: string, args: (where: { url: string }) => string[], fields?: object];
+type ClientCall = [name: string, program: string, args: (where: { url: string }) => string[], fields?: object];
 
 const header = `X-API-Key: ${firstKey}`;
 const asJson = 'Content-Type: application/json';
@@ -56,7 +56,7 @@ except urllib.error.HTTPError as error:
 ];
 const form = 'application/x-www-form-urlencoded';
 
-const ways: Way[] = [
+const calls: ClientCall[] = [
   [
     'curl, form',
     'curl',
@@ -102,7 +102,7 @@ const ways: Way[] = [
   ['Python, JSON in UTF-8', 'python3', python('json.dumps(fields, ensure_ascii=False).encode()', 'application/json')],
 ];
 /** Client mistakes: another charset, and a boolean that PHP converts to an empty string. */
-const wrongWays: Way[] = [
+const wrongCalls: ClientCall[] = [
   [
     'Latin-1',
     'python3',
@@ -118,10 +118,10 @@ const inBrowser: Record<string, string> = {
   'fetch, JSON': 'JSON.stringify(course)',
 };
 
-const row: Row = {
-  name: 'dialects',
+const scenario: Scenario = {
+  name: 'body formats',
   quick: false,
-  needs: {
+  requires: {
     curl: 'curl --version',
     'php-cli': 'php --version',
     'php-curl': `php -r 'exit(function_exists("curl_init") ? 0 : 1);'`,
@@ -137,15 +137,15 @@ const row: Row = {
       ...firstProvider,
     });
     const url = `${server.base}/v2/courses`;
-    const client = clientOf(firstKey);
-    run.afterwards(client.close);
+    const client = createClient(firstKey);
+    run.onCleanup(client.close);
     const database = await postgres.connect('school');
-    run.afterwards(() => database.end());
+    run.onCleanup(() => database.end());
 
     /** All stored values of the created course; the response itself if it is an error. */
-    async function storedBy(answer: string) {
-      const id = /^\{"course_id":(\d+)\}$/.exec(answer.trim())?.[1];
-      if (id === undefined) return answer.slice(0, 200);
+    async function loadStored(response: string) {
+      const id = /^\{"course_id":(\d+)\}$/.exec(response.trim())?.[1];
+      if (id === undefined) return response.slice(0, 200);
       const { rows } = await database.query<{ stored: object }>(
         `select jsonb_build_object(
           'course', to_jsonb(c) - array['id', 'slug', 'created_at', 'updated_at', 'related_items_updated_at'],
@@ -157,22 +157,22 @@ const row: Row = {
       );
       return JSON.stringify(rows[0]!.stored);
     }
-    const sendBy = async ([, program, args, fields = course]: Way) => {
+    const runClient = async ([, program, args, fields = course]: ClientCall) => {
       const env = { ...process.env, URL: url, KEY: firstKey, FIELDS: JSON.stringify(fields) };
       return new Promise<string>((done) =>
         execFile(program, args({ url }), { env }, (_error, stdout, stderr) => done(stdout || stderr)),
       );
     };
 
-    const reference = await storedBy((await client.post(url, course)).text);
+    const reference = await loadStored((await client.post(url, course)).text);
     const stored: [string, string][] = [];
-    for (const way of ways) stored.push([way[0], await storedBy(await sendBy(way))]);
+    for (const call of calls) stored.push([call[0], await loadStored(await runClient(call))]);
 
     const browser = await chromium.launch({
       executablePath: chromiumPath!,
       args: ['--disable-dev-shm-usage', '--no-sandbox'],
     });
-    run.afterwards(() => browser.close());
+    run.onCleanup(() => browser.close());
     const page = await browser.newPage();
     await page.goto(`${server.base}/live`);
     for (const [name, body] of Object.entries(inBrowser)) {
@@ -180,24 +180,24 @@ const row: Row = {
         'X-API-Key': firstKey,
         ...(name.endsWith('JSON') ? { 'Content-Type': 'application/json' } : {}),
       };
-      const answer = await page.evaluate<string>(
+      const response = await page.evaluate<string>(
         `(async (course, flat) => (await fetch('/v2/courses', { method: 'POST', headers: ${JSON.stringify(headers)}, body: ${body} })).text())(${JSON.stringify(course)}, ${JSON.stringify(flat)})`,
       );
-      stored.push([name, await storedBy(answer)]);
+      stored.push([name, await loadStored(response)]);
     }
-    const different = (those: [string, string][]) => those.filter(([, what]) => what !== reference);
+    const different = (list: [string, string][]) => list.filter(([, value]) => value !== reference);
     const wrong: [string, string][] = [];
-    for (const way of wrongWays) wrong.push([way[0], await storedBy(await sendBy(way))]);
+    for (const call of wrongCalls) wrong.push([call[0], await loadStored(await runClient(call))]);
     const seen = different(wrong).map(([name]) => name);
 
     return {
-      figures: `${stored.length} ways of curl, PHP, Python and Chromium store one row of ${reference.length} characters, control: ${seen.join(' and ')} seen`,
-      faults: [
+      figures: `${stored.length} requests by curl, PHP, Python and Chromium store the same course of ${reference.length} characters, control: ${seen.join(' and ')} detected`,
+      failures: [
         ...(reference.includes('grønn') ? [] : [`the reference is not stored: ${reference}`]),
-        ...different(stored).map(([name, what]) => `${name} stores another: ${what}`),
-        ...(seen.length === wrongWays.length ? [] : ['a client that sends something else is not seen']),
+        ...different(stored).map(([name, value]) => `${name} stores a different course: ${value}`),
+        ...(seen.length === wrongCalls.length ? [] : ['control: different input not detected']),
       ],
     };
   },
 };
-export default row;
+export default scenario;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Run } from '../row.ts';
+import type { Run } from '../scenario.ts';
 import { cli } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
 import type { Postgres } from './postgres.ts';
@@ -12,7 +12,7 @@ const firstForeignId = 700_000_001;
 export const isForeign = (text: string) => text.includes(marker) || /(?<!\d)7000\d{5}(?!\d)/.test(text);
 
 /** A database with the demo school, whose key is returned, and a copy of it under other names and ids. */
-export async function twoSchools(run: Run, postgres: Postgres, database: string) {
+export async function createTwoSchools(run: Run, postgres: Postgres, database: string) {
   const folder = temporaryFolder(run);
   const env = { DATABASE_URL: postgres.url(database), DATA_DIR: folder, LOG_LEVEL: 'trace' };
   await postgres.create(database);
@@ -27,7 +27,7 @@ export async function twoSchools(run: Run, postgres: Postgres, database: string)
   );
   for (const { name } of before) await client.query(`select setval('${name}', ${firstForeignId})`);
   const other = await cli<{ provider_id: number }>(['provider', 'create', '--title', marker, '--json'], env);
-  writeFileSync(file, marked(readFileSync(file, 'utf8')));
+  writeFileSync(file, addMarker(readFileSync(file, 'utf8')));
   await cli(['import', file, '--provider', String(other.provider_id), '--allow', 'partners,categories'], env);
   for (const { name, at } of before) await client.query(`select setval('${name}', ${at})`);
   await client.end();
@@ -38,7 +38,7 @@ const shared = ['place', 'category', 'partner'];
 const named = ['title', 'firstname', 'lastname', 'username', 'code', 'campaign_code', 'text_lead', 'reference'];
 
 /** Export lines with the marker in the school's own names. */
-function marked(lines: string) {
+function addMarker(lines: string) {
   const mark = (line: string) => {
     const fields = JSON.parse(line) as Record<string, unknown>;
     if (shared.includes(String(fields['kind']))) return line;
@@ -54,7 +54,7 @@ function marked(lines: string) {
 }
 
 /** Hash of each of a school's tables. */
-export async function stateOf(postgres: Postgres, database: string, providerId: number) {
+export async function hashTables(postgres: Postgres, database: string, providerId: number) {
   const client = await postgres.connect(database);
   const { rows: tables } = await client.query<{ name: string }>(
     `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)

@@ -2,23 +2,22 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Row } from '../row.ts';
+import type { Scenario } from '../scenario.ts';
 import { bundleWithoutTenancy } from '../../support/unscoped.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { operationsOf } from '../support/document.ts';
+import { loadOperations } from '../support/document.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { firstProvider, startServer } from '../support/server.ts';
 
 type Report = { testResults: { assertionResults: { status: string; ancestorTitles: string[]; title: string }[] }[] };
 
 /** Paths without tenant data, with the reason. */
-const unscoped: Record<string, string> = {
-  '/v2/durations': 'the same for all',
-  '/v2/schools': 'the row that the key belongs to',
+const withoutTenant: Record<string, string> = {
+  '/v2/durations': 'shared by all tenants',
+  '/v2/schools': 'the row of the key itself',
   '/schools': 'the same row',
-  '/courses': 'only makes a course, and names no other row',
-  '/v2/check-user-credentials':
-    'names nobody by id; test/api/auth/sign-on.test.ts shows that the users of others are unknown',
+  '/courses': 'only creates a course and refers to no other row',
+  '/v2/check-user-credentials': 'contains no id; test/api/auth/sign-on.test.ts tests foreign users',
 };
 
 const isPublic = (path: string) => !/^\/(v2|schools|courses)(\/|$)/.test(path);
@@ -31,8 +30,8 @@ function resourceIn(title: string) {
   return path && resourceOf(path);
 }
 
-const row: Row = {
-  name: 'scope switched off',
+const scenario: Scenario = {
+  name: 'tenancy off',
   quick: false,
   async run(run) {
     const postgres = await startPostgres(run, { fsync: 'off' });
@@ -40,13 +39,13 @@ const row: Row = {
     const server = await startServer(run, { DATABASE_URL: postgres.url('postgres'), ...firstProvider });
 
     /** Runs the isolation tests against this application; returns total and failed tests per resource. */
-    async function matrix(name: string, app: Record<string, string>) {
+    async function runIsolationTests(name: string, app: Record<string, string>) {
       const file = join(folder, `${name}.json`);
       const report = ['--reporter=json', `--outputFile=${file}`];
       const args = ['run', '--config', 'test/vitest.config.ts', 'test/api/contract/isolation.test.ts', ...report];
       const env = { ...process.env, TEST_DATABASE_URL: postgres.url('postgres'), ...app };
       const child = spawn('node_modules/.bin/vitest', args, { env, stdio: 'ignore' });
-      run.afterwards(() => child.kill('SIGKILL'));
+      run.onCleanup(() => child.kill('SIGKILL'));
       await once(child, 'exit');
 
       const resources: Record<string, { tests: number; failed: number }> = {};
@@ -63,22 +62,22 @@ const row: Row = {
       return { resources, failed };
     }
 
-    const mutated = await matrix('mutated', { TEST_APP: await bundleWithoutTenancy('src/app.ts') });
-    const paths = (await operationsOf(server.base)).map(({ path }) => path).filter((path) => !isPublic(path));
-    const scoped = [...new Set(paths.map(resourceOf))].filter((resource) => !(resource in unscoped));
-    const blind = scoped.filter((resource) => !mutated.resources[resource]?.failed);
+    const withoutTenancy = await runIsolationTests('mutated', { TEST_APP: await bundleWithoutTenancy('src/app.ts') });
+    const paths = (await loadOperations(server.base)).map(({ path }) => path).filter((path) => !isPublic(path));
+    const tenantResources = [...new Set(paths.map(resourceOf))].filter((resource) => !(resource in withoutTenant));
+    const unguarded = tenantResources.filter((resource) => !withoutTenancy.resources[resource]?.failed);
     // Negative control: with tenancy on, no test fails.
-    const whole = await matrix('whole', {});
+    const withTenancy = await runIsolationTests('whole', {});
     return {
       figures: [
-        `without the scope ${mutated.failed} tests of the matrix fail, in ${scoped.length - blind.length} of ${scoped.length} resources`,
-        `control: with it ${whole.failed}`,
+        `without tenancy ${withoutTenancy.failed} isolation tests fail, in ${tenantResources.length - unguarded.length} of ${tenantResources.length} resources`,
+        `control: with tenancy ${withTenancy.failed}`,
       ].join(', '),
-      faults: [
-        ...blind.map((resource) => `nothing guards ${resource}`),
-        ...(whole.failed === 0 ? [] : [`with the scope ${whole.failed} tests of the matrix fail`]),
+      failures: [
+        ...unguarded.map((resource) => `no test guards ${resource}`),
+        ...(withTenancy.failed === 0 ? [] : [`with tenancy ${withTenancy.failed} isolation tests fail`]),
       ],
     };
   },
 };
-export default row;
+export default scenario;

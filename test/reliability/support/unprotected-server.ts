@@ -4,11 +4,11 @@ import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/database/client.ts';
 
 /**
- * `queue: false` disables the connection queue; `deaf: true` removes error listeners; `patience` replaces every
+ * `queue: false` disables the connection queue; `withoutErrorListeners: true` removes error listeners; `timeoutMs` replaces every
  * timeout.
  */
-const { queue = true, deaf = false, patience } = JSON.parse(process.argv[2] ?? '{}');
-if (deaf) {
+const { queue = true, withoutErrorListeners = false, timeoutMs } = JSON.parse(process.argv[2] ?? '{}');
+if (withoutErrorListeners) {
   const { on } = Pool.prototype;
   Pool.prototype.on = function onAllButErrors(name, listener) {
     return name === 'error' || name === 'connect' ? this : on.call(this, name, listener);
@@ -18,9 +18,9 @@ const database = openDatabase({
   connection: { connectionString: process.env.DATABASE_URL },
   timezone: 'Europe/Oslo',
   poolSize: 4,
-  acquireMs: patience ?? 1_500,
-  statementMs: patience ?? 5_000,
-  writeMs: patience ?? 2_500,
+  acquireMs: timeoutMs ?? 1_500,
+  statementMs: timeoutMs ?? 5_000,
+  writeMs: timeoutMs ?? 2_500,
   locking: { lock: true, queue },
 });
 const app = await buildApp({
