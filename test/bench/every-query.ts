@@ -9,7 +9,7 @@ import { appOptions } from './server.ts';
  * Cost of one query in milliseconds: Node's processor time, and PostgreSQL's without the total count. `more`: further
  * pages match; `before`: number of items on earlier pages.
  */
-export type QuestionCost = {
+export type QueryCost = {
   name: string;
   items: number;
   more: boolean;
@@ -18,7 +18,7 @@ export type QuestionCost = {
   postgresMs: number;
 };
 
-const times = 5;
+const repetitions = 5;
 
 type Both<T> = { large: T; small: T };
 
@@ -26,12 +26,12 @@ type Both<T> = { large: T; small: T };
  * Measures every list with every documented filter, order and include, alternating between both sizes; the minimum of a
  * few runs counts.
  */
-export async function measureEveryQuestion(sides: Both<[Subject, Dataset]>): Promise<Both<QuestionCost>[]> {
-  const [large, small] = [await questionsOf(...sides.large), await questionsOf(...sides.small)];
+export async function measureEveryQuery(sides: Both<[Subject, Dataset]>): Promise<Both<QueryCost>[]> {
+  const [large, small] = [await createMeasurements(...sides.large), await createMeasurements(...sides.small)];
   try {
-    const costs: Both<QuestionCost>[] = [];
-    for (const [n, measure] of large.questions.entries()) {
-      costs.push({ large: await measure(), small: await small.questions[n]!() });
+    const costs: Both<QueryCost>[] = [];
+    for (const [n, measure] of large.measurements.entries()) {
+      costs.push({ large: await measure(), small: await small.measurements[n]!() });
     }
     return costs;
   } finally {
@@ -40,35 +40,35 @@ export async function measureEveryQuestion(sides: Both<[Subject, Dataset]>): Pro
   }
 }
 
-async function questionsOf(subject: Subject, dataset: Dataset) {
+async function createMeasurements(subject: Subject, dataset: Dataset) {
   const app = await buildApp({ database: subject.database, ...appOptions });
   await app.ready();
-  const asking = await collectFilterValues(subject.database, dataset.providerId);
-  const questions = buildListUrls(app, asking).map(({ path, question, url }) => async () => ({
+  const filterValues = await collectFilterValues(subject.database, dataset.providerId);
+  const measurements = buildListUrls(app, filterValues).map(({ path, question, url }) => async () => ({
     name: `${path} ${question}`.trim(),
-    ...(await costOfQuestion(app, subject, dataset, url)),
+    ...(await measureQuery(app, subject, dataset, url)),
   }));
-  return { questions, close: () => app.close() };
+  return { measurements, close: () => app.close() };
 }
 
 type Envelope = { items: unknown[]; pagination: { next_page: number | null } };
 
-async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
-  const answerTo = (asked: string) => app.inject({ method: 'GET', url: asked, headers: { 'x-api-key': apiKey } });
-  const ask = () => {
+async function measureQuery(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
+  const send = (requestUrl: string) => app.inject({ method: 'GET', url: requestUrl, headers: { 'x-api-key': apiKey } });
+  const sendUncached = () => {
     // Without pagination hints, as on the first request.
     app.listCache.pageHints.clear();
-    return answerTo(url);
+    return send(url);
   };
-  const { items, more } = lengthOf(await ask());
-  const before = await itemsBefore(url, async (asked) => lengthOf(await answerTo(asked)));
-  const sent = await recordStatements(ask);
+  const { items, more } = parseLength(await sendUncached());
+  const before = await itemsBefore(url, async (requestUrl) => parseLength(await send(requestUrl)));
+  const sent = await recordStatements(sendUncached);
   let postgresMs = 0;
   for (const one of sent.filter(({ text }) => /^(with|select)(?! count)/.test(text)))
-    postgresMs += await least(() => databaseTime(subject, one));
-  const nodeMs = await least(async () => {
+    postgresMs += await minimumOf(() => measureStatement(subject, one));
+  const nodeMs = await minimumOf(async () => {
     const before = process.cpuUsage();
-    await ask();
+    await sendUncached();
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   });
@@ -77,38 +77,38 @@ async function costOfQuestion(app: App, subject: Subject, { apiKey }: Dataset, u
 
 type Length = { items: number; more: boolean };
 
-function lengthOf({ headers, json }: Awaited<ReturnType<App['inject']>>): Length {
-  const answer = json<unknown[] | Envelope>();
-  return Array.isArray(answer)
-    ? { items: answer.length, more: headers['link'] !== undefined }
-    : { items: answer.items.length, more: answer.pagination.next_page !== null };
+function parseLength({ headers, json }: Awaited<ReturnType<App['inject']>>): Length {
+  const body = json<unknown[] | Envelope>();
+  return Array.isArray(body)
+    ? { items: body.length, more: headers['link'] !== undefined }
+    : { items: body.items.length, more: body.pagination.next_page !== null };
 }
 
 /** A page past the end does not contain its offset; take it from the last page with items. */
-async function itemsBefore(url: string, ask: (url: string) => Promise<Length>) {
-  const asked = new URL(url, 'http://path.only');
-  const at = async (page: number) => {
-    asked.searchParams.set('page', String(page));
-    return ask(asked.pathname + asked.search);
+async function itemsBefore(url: string, sendUncached: (url: string) => Promise<Length>) {
+  const requestUrl = new URL(url, 'http://path.only');
+  const lengthOfPage = async (page: number) => {
+    requestUrl.searchParams.set('page', String(page));
+    return sendUncached(requestUrl.pathname + requestUrl.search);
   };
-  const limit = Number(asked.searchParams.get('limit') ?? 75);
-  for (let page = Number(asked.searchParams.get('page') ?? 1) - 1; page > 0; page -= 1) {
-    const { items } = await at(page);
+  const limit = Number(requestUrl.searchParams.get('limit') ?? 75);
+  for (let page = Number(requestUrl.searchParams.get('page') ?? 1) - 1; page > 0; page -= 1) {
+    const { items } = await lengthOfPage(page);
     if (items > 0) return (page - 1) * limit + items;
   }
   return 0;
 }
 
-async function least(measure: () => Promise<number>) {
+async function minimumOf(measure: () => Promise<number>) {
   let found = Infinity;
-  for (let n = 0; n < times; n += 1) found = Math.min(found, await measure());
+  for (let n = 0; n < repetitions; n += 1) found = Math.min(found, await measure());
   return found;
 }
 
 type Explained = { 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] };
 
 /** Includes planning time, since unnamed statements are planned on every execution. */
-async function databaseTime({ database }: Subject, { name, text, values }: RecordedStatement) {
+async function measureStatement({ database }: Subject, { name, text, values }: RecordedStatement) {
   const { rows } = await database.pool.query<Explained>(`explain (analyze, timing off, format json) ${text}`, values);
   const { 'Planning Time': planning, 'Execution Time': execution } = rows[0]!['QUERY PLAN'][0]!;
   return execution + (name ? 0 : planning);

@@ -20,26 +20,27 @@ export type Load = {
 export type Figures = { perSecond: number; p50: number; p99: number; statuses: Record<string, number> };
 
 /** Generates load from a separate process: wrk if installed, otherwise Node. */
-export async function drive(load: Load): Promise<Figures> {
+export async function runLoad(load: Load): Promise<Figures> {
   if (hasWrk) return driveWithWrk(load);
   const child = fork(new URL('driver.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
   child.send(load);
   const [figures] = (await Promise.race([
     once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('the driver ended'))),
+    once(child, 'exit').then(() => Promise.reject(new Error('the load generator exited'))),
   ])) as [Figures];
   return figures;
 }
 
 /** Warms up a new process: V8 compiles most code in the first seconds, when a response costs up to 50 % more. */
-export async function settle(load: Omit<Load, 'seconds'>, { rounds }: { rounds: number }) {
+export async function warmUp(load: Omit<Load, 'seconds'>, { rounds }: { rounds: number }) {
   // A single round is only a smoke test.
-  if (rounds > 1) await drive({ ...load, seconds: 3 });
+  if (rounds > 1) await runLoad({ ...load, seconds: 3 });
 }
 
 /** Rates of any other status would be meaningless. */
-export function onlyStatus(status: string, ...all: Figures[]) {
+export function assertStatus(status: string, ...all: Figures[]) {
   for (const { statuses } of all) {
-    if (Object.keys(statuses).join() !== status) throw new Error(`not all were ${status}: ${JSON.stringify(statuses)}`);
+    if (Object.keys(statuses).join() !== status)
+      throw new Error(`unexpected statuses instead of ${status}: ${JSON.stringify(statuses)}`);
   }
 }

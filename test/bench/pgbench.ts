@@ -14,18 +14,18 @@ export type Script = { script: string; constants: string[] };
  * A pgbench script of these statements and the constants that it needs. `before` sets its variables; result columns of
  * the `named` statements become variables.
  */
-export function scriptOf(
+export function createScript(
   statements: RecordedStatement[],
   variables: Variable[],
-  remembered: string[],
+  named: string[],
   before: string[],
 ): Script {
   const constants: string[] = [];
   const valueOf = (value: Value): string => {
     if (value === null || value === undefined) return 'null';
     const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value);
-    const whole = variables.find(({ sample }) => sample === text);
-    if (whole) return whole.sql;
+    const exact = variables.find(({ sample }) => sample === text);
+    if (exact) return exact.sql;
     // pgbench does not support empty variables.
     if (text === '') return "''";
     constants.push(text);
@@ -34,7 +34,7 @@ export function scriptOf(
     return found.length > 0 && text.startsWith('[') ? `(${sql})::json` : sql;
   };
   const lines = statements.flatMap(({ name, text, values }) => {
-    const ending = remembered.includes(name ?? '') ? ' \\gset' : ';';
+    const ending = named.includes(name ?? '') ? ' \\gset' : ';';
     const bound = values.map(valueOf);
     const sql = text.replace(/\$(\d+)/g, (_all, n: string) => bound[Number(n) - 1]!);
     // The service sends these in one round trip, for which pgbench needs a pipeline.
@@ -69,14 +69,14 @@ export async function pgbench({ socket }: Subject, { script, constants }: Script
 }
 
 /** Same session settings as the service's. */
-const asWeAsk = '-c random_page_cost=1.1 -c TimeZone=Europe/Oslo';
+const sessionOptions = '-c random_page_cost=1.1 -c TimeZone=Europe/Oslo';
 
 function run(command: string, args: string[]) {
   return new Promise<string>((done, failed) => {
     execFile(
       command,
       args,
-      { maxBuffer: 1e8, env: { ...process.env, PGOPTIONS: asWeAsk } },
+      { maxBuffer: 1e8, env: { ...process.env, PGOPTIONS: sessionOptions } },
       (error, stdout, stderr) => {
         if (!error) done(stdout);
         else if (error.code === 'ENOENT')

@@ -18,7 +18,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { script
 /** Starts a production server on that database and stops it after the work. */
 export async function withServer<T>(
   { url }: Subject,
-  more: Record<string, string>,
+  environment: Record<string, string>,
   work: (server: { base: string; pid: number }) => Promise<T>,
 ): Promise<T> {
   const port = await freePort();
@@ -30,13 +30,13 @@ export async function withServer<T>(
   };
   // `exec` replaces the shell, so that the child's pid is the server's.
   const child = startInSession('sh', ['-c', scripts.start], {
-    env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },
+    env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const ended = once(child, 'exit');
   try {
     const base = `http://127.0.0.1:${port}`;
-    await Promise.race([isReady(base), ended.then(() => Promise.reject(new Error('the server ended')))]);
+    await Promise.race([isReady(base), ended.then(() => Promise.reject(new Error('the server exited')))]);
     return await work({ base, pid: child.pid! });
   } finally {
     child.kill('SIGTERM');
@@ -46,8 +46,8 @@ export async function withServer<T>(
 
 export async function isReady(base: string) {
   for (;;) {
-    const answer = await fetch(`${base}/ready`).catch(() => undefined);
-    if (answer?.ok) return;
+    const response = await fetch(`${base}/ready`).catch(() => undefined);
+    if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -5,15 +5,15 @@ import { fork, spawn, type ChildProcess, type SpawnOptions } from 'node:child_pr
  * session, and each PostgreSQL backend has its own: servers and load would otherwise share one.
  */
 export const startInSession = (command: string, args: string[], options: SpawnOptions) =>
-  watched(spawn(command, args, { ...options, detached: true }));
+  track(spawn(command, args, { ...options, detached: true }));
 
 /** Starts a Node program of this folder in a new session. */
 export const forkInSession = (file: string, args: string[] = []) =>
-  watched(fork(new URL(file, import.meta.url), args, { execArgv: ['--import', 'tsx'], detached: true }));
+  track(fork(new URL(file, import.meta.url), args, { execArgv: ['--import', 'tsx'], detached: true }));
 
 const running = new Set<ChildProcess>();
 
-function watched(child: ChildProcess) {
+function track(child: ChildProcess) {
   running.add(child);
   return child.once('exit', () => running.delete(child));
 }

@@ -5,9 +5,10 @@ import { hasWrk } from './wrk.ts';
  * Checks the required programs before the run. pgbench is executed because Debian's client package contains a wrapper
  * that fails.
  */
-export function needTools({ isPgbenchNeeded = true } = {}) {
+export function requireTools({ isPgbenchNeeded = true } = {}) {
   if (isPgbenchNeeded && spawnSync('pgbench', ['--version']).status !== 0) {
     throw new Error('pgbench is missing: apt-get install postgresql-contrib');
   }
-  if (!hasWrk) console.log('wrk is missing, so a driver in Node takes as much as the server: apt-get install wrk');
+  if (!hasWrk)
+    console.log('wrk is missing; the Node load generator uses as much CPU as the server: apt-get install wrk');
 }

@@ -37,7 +37,7 @@ export const instructorFields = [
 export const tagFields = ['id', 'title'];
 
 /** Properties compared between servers, in this order. */
-export type Told = {
+export type NormalisedResponse = {
   coursedates: { total: number; items: { id: number; start: string }[] };
   includes: {
     total: number;
@@ -45,5 +45,5 @@ export type Told = {
   };
   courses: { items: { id: number; title: string; text: string; tags: string[] }[] };
 };
-export const questionNames = ['coursedates', 'includes', 'courses'] as const;
-export type QuestionName = (typeof questionNames)[number];
+export const queryNames = ['coursedates', 'includes', 'courses'] as const;
+export type QueryName = (typeof queryNames)[number];

@@ -8,39 +8,39 @@ import { freePort } from '../../support/ports.ts';
 import type { Subject } from '../database.ts';
 import type { Dataset } from '../dataset.ts';
 import { startInSession } from '../session.ts';
-import type { QuestionName, Told } from './fields.ts';
+import type { QueryName, NormalisedResponse } from './fields.ts';
 
 /** A query in the peer's syntax and a function that normalises its response. */
-export type Question<Name extends QuestionName = QuestionName> = {
+export type PeerQuery<Name extends QueryName = QueryName> = {
   url: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
-  told: (answer: any) => Told[Name];
+  normalise: (body: any) => NormalisedResponse[Name];
 };
 /** A running server and its queries. */
-export type Side = { name: string; pid: number; questions: { [Name in QuestionName]: Question<Name> } };
+export type Side = { name: string; pid: number; queries: { [Name in QueryName]: PeerQuery<Name> } };
 
 /** A third-party server; gets its own copy of the database. */
 export type Peer = {
   name: string;
   packages: Record<string, string>;
   oldestNode: number;
-  serve: <T>(place: Place, work: (side: Side) => Promise<T>) => Promise<T>;
+  serve: <T>(context: PeerContext, work: (side: Side) => Promise<T>) => Promise<T>;
 };
-export type Place = { folder: string; subject: Subject; data: Dataset };
+export type PeerContext = { folder: string; subject: Subject; data: Dataset };
 
 const nodeMajor = Number(process.versions.node.split('.')[0]);
 /** Reused by later runs; one folder per Node version, since native modules are compiled for it. */
 const scratch = join(tmpdir(), `course-booking-peers-${userInfo().username}`, `node${nodeMajor}`);
 
 /** Installs the peer; returns its folder, or the reason why it cannot be installed. */
-export async function installed({
+export async function installPeer({
   name,
   packages,
   oldestNode,
-}: Peer): Promise<{ folder: string } | { missing: string }> {
-  if (nodeMajor < oldestNode) return { missing: `it needs Node ${oldestNode}` };
+}: Peer): Promise<{ folder: string } | { reason: string }> {
+  if (nodeMajor < oldestNode) return { reason: `it needs Node ${oldestNode}` };
   const folder = join(scratch, name.toLowerCase().replaceAll(' ', '-'));
   const [wanted, done] = [JSON.stringify({ private: true, dependencies: packages }), join(folder, 'installed')];
   if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return { folder };
@@ -52,7 +52,7 @@ export async function installed({
   try {
     await promisify(execFile)('npm', args, { cwd: folder, maxBuffer: 1e8 });
   } catch (error) {
-    return { missing: (error as { stderr?: string }).stderr?.trim().slice(-500) ?? String(error) };
+    return { reason: (error as { stderr?: string }).stderr?.trim().slice(-500) ?? String(error) };
   }
   writeFileSync(done, wanted);
   return { folder };
@@ -117,7 +117,7 @@ async function stop(child: ChildProcess) {
 }
 
 /** Moves our tables into the schema `service` and leaves `public` empty for peers that create their own tables. */
-export async function setAside({ database }: Subject) {
+export async function moveTablesAside({ database }: Subject) {
   await database.pool.query('alter schema public rename to service');
   await database.pool.query('create schema public');
 }
