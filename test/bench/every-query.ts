@@ -44,8 +44,8 @@ async function createMeasurements(subject: Subject, dataset: Dataset) {
   const app = await buildApp({ database: subject.database, ...appOptions });
   await app.ready();
   const filterValues = await collectFilterValues(subject.database, dataset.providerId);
-  const measurements = buildListUrls(app, filterValues).map(({ path, question, url }) => async () => ({
-    name: `${path} ${question}`.trim(),
+  const measurements = buildListUrls(app, filterValues).map(({ path, query, url }) => async () => ({
+    name: `${path} ${query}`.trim(),
     ...(await measureQuery(app, subject, dataset, url)),
   }));
   return { measurements, close: () => app.close() };

@@ -204,7 +204,7 @@ type Operation = {
 export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; operation: Operation };
 
 /** Endpoints of the OpenAPI document that require a key. */
-export function listEndpoints({ app }: TestApp): Endpoint[] {
+export function getEndpoints({ app }: TestApp): Endpoint[] {
   const { paths } = app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths)
     .filter(([path]) => path !== '/live' && path !== '/ready')

@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/client.ts';
 // Every list with each documented parameter, for the benchmark's data set.
 
 /** A query of a list. */
-export type ListUrl = { path: string; question: string; url: string };
+export type ListUrl = { path: string; query: string; url: string };
 
 type Values = Record<string, (string | number)[]>;
 type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
@@ -103,15 +103,15 @@ export function buildListUrls(app: App, { ids, values, firstHours }: FilterValue
     const all = ['', ...each, ...both(each), ...besideRange(each, values)];
     // A page leaves a cursor from which later pages start, so the last pages come first.
     return all
-      .sort((a, b) => pageOf(b) - pageOf(a))
-      .map((question) => {
-        const besides = always.filter((one) => !question.startsWith(one.split('=')[0]!));
-        return { path, question, url: `${address}?${[...besides, question].filter(Boolean).join('&')}` };
+      .sort((a, b) => pageNumber(b) - pageNumber(a))
+      .map((query) => {
+        const besides = always.filter((one) => !query.startsWith(one.split('=')[0]!));
+        return { path, query, url: `${address}?${[...besides, query].filter(Boolean).join('&')}` };
       });
   });
 }
 
-const pageOf = (question: string) => Number(/^page=(\d+)/.exec(question)?.[1] ?? 0);
+const pageNumber = (query: string) => Number(/^page=(\d+)/.exec(query)?.[1] ?? 0);
 
 /** Combinations of order and filter often get bad plans. */
 const both = (each: string[]) =>

@@ -16,21 +16,17 @@ type QueryResult = { rows?: Record<string, unknown>[] } | undefined;
 /** Records all statements that this process sends during the work, in order. */
 export async function recordStatements(work: () => Promise<unknown>): Promise<RecordedStatement[]> {
   const all: RecordedStatement[] = [];
-  const prototype = Client.prototype as unknown as { query: (asked: QueryArgument, ...rest: unknown[]) => unknown };
+  const prototype = Client.prototype as unknown as { query: (args: QueryArgument, ...rest: unknown[]) => unknown };
   const { query } = prototype;
-  prototype.query = function record(asked, ...rest) {
-    const {
-      name,
-      text,
-      values: own,
-    } = typeof asked === 'string' ? { name: undefined, text: asked, values: [] } : asked;
+  prototype.query = function record(args, ...rest) {
+    const { name, text, values: own } = typeof args === 'string' ? { name: undefined, text: args, values: [] } : args;
     const values = own ?? (Array.isArray(rest[0]) ? (rest[0] as Value[]) : []);
     const statement: RecordedStatement = { name, text, values };
     all.push(statement);
-    const result = query.call(this, asked, ...rest);
+    const result = query.call(this, args, ...rest);
     // The callback form returns no promise; transactions use promises.
     Promise.resolve(result as QueryResult).then(
-      (answered) => (statement.row = answered?.rows?.[0]),
+      (recordResult) => (statement.row = recordResult?.rows?.[0]),
       () => undefined,
     );
     return result;

@@ -251,7 +251,7 @@ const readCourseDate: WriteEndpoint['read'] = async (provider, response) => {
 };
 
 /** Memoises per provider. */
-function once(make: (provider: Provider) => Promise<string>) {
+function oncePerProvider(make: (provider: Provider) => Promise<string>) {
   const created = new WeakMap<Provider, Promise<string>>();
   return (provider: Provider) => {
     const url = created.get(provider) ?? make(provider);
@@ -260,19 +260,23 @@ function once(make: (provider: Provider) => Promise<string>) {
   };
 }
 /** Path of the item that a write created. */
-const pathOf = (url: string, fields: Fields, name = 'id') =>
-  once(async (provider) => `${url}/${(await provider.post(url, fields)).json<Record<string, number>>()[name]!}`);
-const datesUrl = once(async (provider) => `/v2/courses/${await provider.course({ title: 'Dated' })}/coursedates`);
-const dateUrl = once(async (provider) => {
+const itemPath = (url: string, fields: Fields, name = 'id') =>
+  oncePerProvider(
+    async (provider) => `${url}/${(await provider.post(url, fields)).json<Record<string, number>>()[name]!}`,
+  );
+const datesUrl = oncePerProvider(
+  async (provider) => `/v2/courses/${await provider.course({ title: 'Dated' })}/coursedates`,
+);
+const dateUrl = oncePerProvider(async (provider) => {
   const url = await datesUrl(provider);
   return `${url}/${(await provider.post(url, days)).json<{ coursedate_id: number }>().coursedate_id}`;
 });
 
-const participantUrl = once(async (provider) => {
+const participantUrl = oncePerProvider(async (provider) => {
   const { participantIds } = await createOrder(provider, { courseId: await provider.course() });
   return `/v2/participants/${participantIds[0]!}`;
 });
-const deregisterUrl = once(async (provider) => {
+const deregisterUrl = oncePerProvider(async (provider) => {
   const { bookingId } = await createOrder(provider, { courseId: await provider.course() });
   return `/v2/booking/${bookingId}/deregister`;
 });
@@ -317,7 +321,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/courses/:id',
     method: 'PUT',
-    url: pathOf('/v2/courses', { title: 'To be changed' }, 'course_id'),
+    url: itemPath('/v2/courses', { title: 'To be changed' }, 'course_id'),
     created: 200,
     minimal: { title: 'My course, changed' },
     full: fullCourse,
@@ -373,7 +377,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/locations/:id',
     method: 'PUT',
-    url: pathOf('/v2/locations', { title: 'To be changed' }),
+    url: itemPath('/v2/locations', { title: 'To be changed' }),
     created: 200,
     minimal: { title: 'My location' },
     full: fullLocation,
@@ -420,7 +424,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/customers/:id',
     method: 'PUT',
-    url: pathOf('/v2/customers', { title: 'To be changed' }, 'customer_id'),
+    url: itemPath('/v2/customers', { title: 'To be changed' }, 'customer_id'),
     created: 200,
     minimal: { title: 'Fjord Energy AS' },
     full: fullCustomer,
@@ -444,7 +448,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/instructors/:id',
     method: 'PUT',
-    url: pathOf('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' }),
+    url: itemPath('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' }),
     created: 200,
     minimal: names,
     full: fullInstructor,
@@ -492,8 +496,8 @@ export type FieldErrors = { missing: string[]; notValid: string[] };
 
 /** Field names in a validation error of either interface. */
 export function fieldErrors({ text }: { text: string }): FieldErrors {
-  type Told = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } | object[] };
-  const { error = '', errors } = JSON.parse(text) as Told;
+  type ErrorBody = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } | object[] };
+  const { error = '', errors } = JSON.parse(text) as ErrorBody;
   if (errors && !Array.isArray(errors)) return { missing: errors.missing_fields, notValid: errors.not_valid };
   const after = (words: string) => error.split(`${words}: `)[1]?.split('. ')[0]?.split(',') ?? [];
   return { missing: after('Missing field(s)'), notValid: after('Field(s) not valid') };

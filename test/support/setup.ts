@@ -17,7 +17,7 @@ declare module 'vitest' {
 
 /** PostgreSQL for the test run: TEST_DATABASE_URL, or an embedded one stopped at the end. */
 export default async function setup(project: TestProject) {
-  const { server, stop } = await bringUp();
+  const { server, stop } = await startDatabase();
   const template = `booking_template_${process.pid}`;
   const shared = `booking_test_${process.pid}`;
 
@@ -39,7 +39,7 @@ export default async function setup(project: TestProject) {
   };
 }
 
-async function bringUp() {
+async function startDatabase() {
   const url = process.env['TEST_DATABASE_URL'];
   if (url !== undefined) {
     const { hostname, port, username, password } = new URL(url);

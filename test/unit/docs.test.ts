@@ -48,7 +48,7 @@ test('docs/README.md lists every page', () => {
   expect(missing).toEqual([]);
 });
 
-test('each page of docs begins with its kind', () => {
+test('each page of docs states its kind first', () => {
   const kinds = /^# .+\n\n(Tutorial|How-to guide|Reference|Explanation|Index)\b/;
   expect(pages.filter((page) => page !== 'README.md' && !kinds.test(contents.get(page)!))).toEqual([]);
 });

@@ -18,7 +18,7 @@ const testApp = await sharedTestApp();
 const { app, createProvider } = testApp;
 const owner = await support.createOwner(testApp);
 const { me, ids } = owner;
-const endpoints = support.listEndpoints(testApp);
+const endpoints = support.getEndpoints(testApp);
 const reads = endpoints.filter(({ method }) => method === 'GET');
 const writes = endpoints.filter(({ method }) => method !== 'GET');
 

@@ -29,18 +29,18 @@ const { app, database, createProvider } = await sharedTestApp();
 const list = '/v2/courses?limit=10&include[]=provider';
 
 /** Number of statements for a request. */
-const cost = async (me: Provider, url: string, headers = {}) =>
+const countStatements = async (me: Provider, url: string, headers = {}) =>
   (await recordStatements(() => me.get(url, headers))).length;
 
 /** A conditional request with that response's ETag. */
-const knowing = ({ headers }: TestResponse) => ({ 'if-none-match': String(headers['etag']) });
+const ifNoneMatch = ({ headers }: TestResponse) => ({ 'if-none-match': String(headers['etag']) });
 
 test('a repeated request only looks up the key and returns identical bytes and headers', async () => {
   const me = await createProvider();
   for (let n = 0; n < 12; n += 1) await me.course();
   const url = `${list}&updated_at_min=2020-01-01&unknown=1`;
   const first = await me.get(url);
-  expect(await cost(me, url)).toBe(1);
+  expect(await countStatements(me, url)).toBe(1);
   const again = await me.get(url);
   expect(again.text).toBe(first.text);
   for (const name of [
@@ -93,7 +93,7 @@ test('a changed category title is visible in the next request', async () => {
     const before = await me.get(list);
     expect(before.text).toContain('Before');
     await own.database.writeShared((tx) => tx.update(categories).set({ title: 'After' }).where(eq(categories.id, id)));
-    const known = knowing(before);
+    const known = ifNoneMatch(before);
     expect((await me.get(list, known)).status).toBe(200);
     expect((await me.get(list)).text).toContain('After');
   } finally {
@@ -135,8 +135,8 @@ test('errors, single items and time-dependent queries are not cached', async () 
     '/v2/coursedates?start_date_at_min=now',
     '/v2/nextcoursedates',
   ]) {
-    const first = await cost(me, url);
-    expect([url, await cost(me, url)]).toEqual([url, first]);
+    const first = await countStatements(me, url);
+    expect([url, await countStatements(me, url)]).toEqual([url, first]);
   }
 });
 
@@ -164,7 +164,7 @@ test('a restored database invalidates the cache although its version clock repea
       await tx.$client.query('update provider_state set changed_at = $1', [then]);
     });
     expect(await clock()).toBe(then);
-    expect((await me.get(list, knowing(after))).text).toBe(response.text);
+    expect((await me.get(list, ifNoneMatch(after))).text).toBe(response.text);
     expect((await me.get(list)).text).toBe(response.text);
   } finally {
     await own.close();
@@ -189,10 +189,10 @@ test("restoring a copy while the server runs serves the copy's data and later wr
     expect(after.text).toContain('After');
     await asAdmin(`drop database ${name} with (force)`);
     await copied(copy, name);
-    expect((await me.get(list, knowing(after))).text).toBe(before.text);
+    expect((await me.get(list, ifNoneMatch(after))).text).toBe(before.text);
     expect((await me.get(list)).text).toBe(before.text);
     await me.put(`/v2/courses/${id}`, { title: 'Later' });
-    for (const one of [before, after]) expect((await me.get(list, knowing(one))).text).toContain('Later');
+    for (const one of [before, after]) expect((await me.get(list, ifNoneMatch(one))).text).toContain('Later');
     expect((await me.get(list)).text).toContain('Later');
   } finally {
     await own.close();

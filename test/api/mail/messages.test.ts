@@ -15,7 +15,7 @@ import {
 import type { Provider } from '../../support/test-app.ts';
 
 /** Sends the outbox and returns the received mails in creation order. */
-async function delivered(
+async function deliverMails(
   testApp: Awaited<ReturnType<typeof openMailTestApp>>,
   language: 'en' | 'no' = 'en',
 ): Promise<ReceivedMail[]> {
@@ -52,7 +52,7 @@ test('an invitation has the school, a link that works once, and nothing else sec
   const testApp = await openMailTestApp();
   const me = await describedSchool(testApp);
   const invited = (await invite(me, 'ase@people.example')).json();
-  const [mail, ...more] = await delivered(testApp);
+  const [mail, ...more] = await deliverMails(testApp);
   expect(more).toEqual([]);
   expect(mail).toMatchObject({
     from: { name: 'Øystese kurs', address: 'courses@booking.example' },
@@ -128,7 +128,7 @@ test('a booking sends an account mail with the username and a receipt for each s
     waiting_list_when_full: true,
   };
   const { order_id } = await bookOrFail(me, dateId, { participants, config });
-  const mails = await delivered(testApp);
+  const mails = await deliverMails(testApp);
   expect(mails.map(({ subject }) => subject)).toEqual([
     ...Array(3).fill('Your account at Øystese kurs'),
     ...Array(2).fill('Your booking: Knots & splices'),
@@ -176,7 +176,7 @@ test('mails show the same days, times and places as the pages', async () => {
     const { dateId } = await createBookableDate(me, { ...date, locationId });
     await bookOrFail(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   }
-  const mails = await delivered(testApp);
+  const mails = await deliverMails(testApp);
   for (const [n, [, reported]] of dates.entries())
     expect(mails[n]!.text).toContain(`Date: ${reported}\nPlace: Online\n       The studio\n`);
 });
@@ -231,7 +231,7 @@ test('a deregistration, with a fee and without', async () => {
     const config = { with_fee, send_receipt_email_to_participant: true };
     expect((await me.put(`/v2/booking/${booking_id}/deregister`, { config })).status).toBe(200);
   }
-  const mails = await delivered(testApp);
+  const mails = await deliverMails(testApp);
   expect(mails.map(({ subject }) => subject)).toEqual(Array(2).fill('You are deregistered: Knots'));
   expect(mails.map(({ text }) => text!.includes('a fee is charged'))).toEqual([false, true]);
   expect(mails[0]!.text).not.toMatch(/Order number|answer this e-mail/);
@@ -251,7 +251,7 @@ test('mails in Norwegian, with gatherings and another time zone', async () => {
   );
   await bookOrFail(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   await invite(me, 'ase@people.example');
-  const [receipt, invitation] = await delivered(testApp, 'no');
+  const [receipt, invitation] = await deliverMails(testApp, 'no');
   expect(receipt!.subject).toBe('Påmeldingen din: Knuter');
   expect(receipt!.text).toContain(`Hei Kari,
 
@@ -279,7 +279,7 @@ test('stored texts cannot inject headers, lines or markup', async () => {
       c as (update course_dates set place_additional_info = ${evil}, event_url = E'javascript:alert(1)\\n' where id = ${dateId})
       update course_users set firstname = ${evil}, lastname = ${evil} where provider_id = ${me.id}`,
   );
-  const [mail] = await delivered(testApp);
+  const [mail] = await deliverMails(testApp);
   const reported = 'x Bcc: spy@evil.example <script>alert("1")</script>';
   expect(mail!.subject).toBe(`Your booking: ${reported}`);
   expect(mail!.from!.name).toBe(reported);

@@ -43,7 +43,7 @@ test('future courses are ordered by their next meeting', async () => {
   ]);
 });
 
-test('a place on a postponed date is not marked as certain', async () => {
+test('a seat on a postponed date is not shown as confirmed', async () => {
   const { browser, book } = await newPerson();
   await book('Postponed', [5, 5], [], 4);
   const { text } = await browser.get('/my');

@@ -71,7 +71,7 @@ test(
       const found: string[] = [];
       const named = new Map<string, RecordedStatement>();
       const all = buildListUrls(testApp.app, filterValues);
-      for (const { path, question, url } of all) {
+      for (const { path, query, url } of all) {
         const request = async () => {
           const { status } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
           expect([url, status]).toEqual([url, 200]);
@@ -79,10 +79,10 @@ test(
         // A statement gets its name on its second execution.
         const sent = [...(await recordStatements(request)), ...(await recordStatements(request))];
         for (const statement of sent.filter(({ text }) => /^(with|select(?! count))/.test(text))) {
-          const part = question.includes('page=20') ? 2 : 5;
+          const part = query.includes('page=20') ? 2 : 5;
           const mayBeRead = statement.text.startsWith('with "probe') ? few : 0;
           // Selectivity of tags and ranges is known when the statement is built.
-          const isRead = question.includes('tag_') || question.match(/_(min|max)=/g)?.length === 2;
+          const isRead = query.includes('tag_') || query.match(/_(min|max)=/g)?.length === 2;
           const mayBeDropped = isRead ? mayBeRead : 0;
           const errors = planErrors(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
           // Named statements get a generic plan, shared by all providers.
@@ -92,12 +92,12 @@ test(
             const more = [...planErrors(forAll, large, { part }), ...indexGaps(forAll, indexes)];
             errors.push(...more.map((fault) => `for all, ${fault}`));
           }
-          found.push(...errors.map((fault) => `${path} ${question}: ${fault}`));
+          found.push(...errors.map((fault) => `${path} ${query}: ${fault}`));
         }
       }
       // Three strategies: many rows of a range, few of them, and no range.
-      const participantsBy = async (question: string) => {
-        const url = `/v2/participants?${question}`;
+      const participantsBy = async (query: string) => {
+        const url = `/v2/participants?${query}`;
         const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
         return JSON.parse(text) as { id: number }[];
       };
@@ -122,10 +122,10 @@ test(
       }
       expect(await participantsBy(`${day}&since_id=${lastId - 20}`)).toHaveLength(20);
       // Courses with a frequent tag are found by scanning the id order.
-      const coursesBy = async (question: string) => {
+      const coursesBy = async (query: string) => {
         const pages = await Promise.all(
           [1, 2, 3, 4].map(async (page) => {
-            const url = `/v2/courses?limit=250&page=${page}&${question}`;
+            const url = `/v2/courses?limit=250&page=${page}&${query}`;
             const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
             return JSON.parse(text) as { id: number; tags: { id: number }[] }[];
           }),
@@ -136,8 +136,8 @@ test(
       const tagged = courses.filter(({ tags }) => tags.some(({ id }) => id === filterValues.ids.tag));
       expect(tagged.length).toBeGreaterThan(200);
       expect(await coursesBy(`tag_ids=${filterValues.ids.tag}`)).toEqual(tagged);
-      const datesBy = async (question: string, page = 3) => {
-        const url = `/v2/coursedates?page=${page}&${question}${question.includes('limit=') ? '' : '&limit=250'}`;
+      const datesBy = async (query: string, page = 3) => {
+        const url = `/v2/coursedates?page=${page}&${query}${query.includes('limit=') ? '' : '&limit=250'}`;
         const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
         return JSON.parse(text) as { items: { coursedate_id: number }[]; pagination: { total_items: number } };
       };

@@ -69,7 +69,7 @@ test.each([
   }
 });
 
-test('an error about a value that was set by a deprecated name says both names', () => {
+test('an error about a value that was set by a deprecated name contains both names', () => {
   const broken = { DATABASE_URL: url, ANSWER_CACHE_MB: 'much' };
   expect(() => readConfig(broken)).toThrow('RESPONSE_CACHE_MB (set as ANSWER_CACHE_MB) must be integer');
 });

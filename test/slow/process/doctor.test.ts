@@ -16,7 +16,7 @@ async function openOwnTestApp() {
 }
 
 /** Runs SQL without triggers, bypassing counters and lock checks. */
-async function byHand({ pool }: Database, table: string, statement: string) {
+async function executeWithoutTriggers({ pool }: Database, table: string, statement: string) {
   await pool.query(`alter table ${table} disable trigger user`);
   await pool.query(statement);
   await pool.query(`alter table ${table} enable trigger user`);
@@ -71,14 +71,22 @@ test('doctor finds and repairs corrupted counters', async () => {
   await school(me);
   const sound = { dates: await rowsOf(database, 'course_dates'), orders: await rowsOf(database, 'orders') };
 
-  await byHand(
+  await executeWithoutTriggers(
     database,
     'participants',
     `update participants set status_id = 1 where course_date_id = ${mine.dateId} and status_id in (2, 4)`,
   );
-  await byHand(database, 'course_dates', `update course_dates set num_waiting = 5 where id = ${theirs.dateId}`);
-  await byHand(database, 'order_lines', `update order_lines set price_at_order = 40 where order_id = ${mine.orderId}`);
-  await byHand(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_waiting = 5 where id = ${theirs.dateId}`,
+  );
+  await executeWithoutTriggers(
+    database,
+    'order_lines',
+    `update order_lines set price_at_order = 40 where order_id = ${mine.orderId}`,
+  );
+  await executeWithoutTriggers(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
 
   const ofMine = { provider_id: me.id, items: 'course_dates', id: mine.dateId };
   const ofOrder = { provider_id: me.id, items: 'orders', id: mine.orderId };
@@ -154,7 +162,7 @@ test('doctor finds and repairs corrupted counters', async () => {
   expect(dates.json().items[0].seats.booking_status).toMatchObject({ num_confirmed: 5, num_unconfirmed: 2 });
 });
 
-test('every item of many pages is looked at', async () => {
+test('items on all pages are checked', async () => {
   const { database, createProvider } = await openOwnTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   for (const provider of [me, other]) {
@@ -169,7 +177,11 @@ test('every item of many pages is looked at', async () => {
   const ids = (await rowsOf(database, 'course_dates')).map(({ id }) => id);
   // Boundaries of the batches of a thousand, for all providers and for the second alone.
   const wrong = [0, 999, 1000, 1099, 1100, 1999, 2000, 2099, 2100, 2199].map((place) => ids[place]!);
-  await byHand(database, 'course_dates', `update course_dates set num_confirmed = 1 where id in (${wrong.join()})`);
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_confirmed = 1 where id in (${wrong.join()})`,
+  );
   const foundIn = async (query: { providerId?: number; fix?: boolean }) => {
     const { checked, differences } = await checkCounters(database, query);
     return [checked['course_dates'], differences.map(({ id }) => id)];
@@ -191,12 +203,16 @@ test('a counter that changes before the lock is recounted under the lock', async
   const { database, createProvider } = await openOwnTestApp();
   const me = await createProvider();
   const { courseId, dateId } = await school(me);
-  await byHand(database, 'course_dates', `update course_dates set num_confirmed = 30 where id = ${dateId}`);
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_confirmed = 30 where id = ${dateId}`,
+  );
   const overtaken = (work: () => Promise<unknown>): Database => ({
     ...database,
-    write: async (ids, mend) => {
+    write: async (ids, repair) => {
       await work();
-      return database.write(ids, mend);
+      return database.write(ids, repair);
     },
   });
   const booked = overtaken(() => addParticipants(me, courseId, dateId, [1, 1]));
@@ -204,12 +220,16 @@ test('a counter that changes before the lock is recounted under the lock', async
   expect(await seatsOf(database, dateId)).toMatchObject({ num_confirmed: 5 });
 
   // A row corrected concurrently is not updated again.
-  await byHand(database, 'course_dates', `update course_dates set num_confirmed = 30 where id = ${dateId}`);
-  const mended = overtaken(() =>
-    byHand(database, 'course_dates', `update course_dates set num_confirmed = 5 where id = ${dateId}`),
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_confirmed = 30 where id = ${dateId}`,
+  );
+  const repaired = overtaken(() =>
+    executeWithoutTriggers(database, 'course_dates', `update course_dates set num_confirmed = 5 where id = ${dateId}`),
   );
   const before = (await seatsOf(database, dateId)).updated_at;
-  await checkCounters(mended, { fix: true });
+  await checkCounters(repaired, { fix: true });
   expect(await seatsOf(database, dateId)).toEqual({ num_confirmed: 5, updated_at: before });
 });
 
@@ -230,10 +250,10 @@ test('doctor reports no false differences during concurrent bookings', async () 
       );
     }
   };
-  const look = async () => {
+  const checkAll = async () => {
     while (!done) expect((await checkCounters(database, {})).differences).toEqual([]);
   };
-  await Promise.all([look(), Promise.all([book(), book()]).finally(() => (done = true))]);
+  await Promise.all([checkAll(), Promise.all([book(), book()]).finally(() => (done = true))]);
 });
 
 test('an unknown provider prints one line', async () => {
@@ -312,12 +332,12 @@ test('a repair that the database rejects is reported and the rest is repaired', 
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
   // Exceeds the range of the total.
-  await byHand(
+  await executeWithoutTriggers(
     database,
     'order_lines',
     `update order_lines set price_at_order = 9999999999 where order_id = ${mine.orderId}`,
   );
-  await byHand(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
+  await executeWithoutTriggers(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
   const failed = await doctor('--fix', '--json');
   expect(failed).toMatchObject({
     code: 1,

@@ -64,7 +64,7 @@ test('while draining, /ready fails, other requests succeed, and the process exit
   expect(performance.now() - since).toBeGreaterThan(1_400);
 });
 
-test('SIGTERM while a body is still arriving: the request gets its answer', async () => {
+test('SIGTERM while a body is still arriving: the request completes', async () => {
   const server = await startWithKey();
   const body = JSON.stringify({ title: 'Slowly sent' });
   const client = openSocket(server.port);

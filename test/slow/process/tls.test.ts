@@ -70,7 +70,7 @@ async function startDatabase() {
 
 const urlWith = (query: string) => `postgres://booking@${address}/booking${query}`;
 
-test.skipIf(missing)(`each documented spelling of TLS to the database works${missing && `: ${missing}`}`, async () => {
+test.skipIf(missing)(`each documented TLS option of DATABASE_URL works${missing && `: ${missing}`}`, async () => {
   const { authority, present, sessions } = await startDatabase();
   await present(`IP:${address}`);
   const spellings: Record<string, string>[] = [
@@ -145,7 +145,7 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)(`a certificate that expires makes requests answer 503${missing && `: ${missing}`}`, async () => {
+test.skipIf(missing)(`requests return 503 after the certificate expires${missing && `: ${missing}`}`, async () => {
   const { authority, present } = await startDatabase();
   await present(`IP:${address}`);
   const env = { DATABASE_URL: urlWith(`?sslmode=verify-full&sslrootcert=${authority.certificate}`) };

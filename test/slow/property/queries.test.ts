@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldErrors } from '../../support/request-bodies.ts';
-import { listEndpoints, includeNames, hasParameter, type Endpoint } from '../../support/isolation.ts';
+import { getEndpoints, includeNames, hasParameter, type Endpoint } from '../../support/isolation.ts';
 import { runs } from '../../support/property-runs.ts';
 import {
   includeParameter,
@@ -20,7 +20,7 @@ const { me } = school;
 const numRuns = runs(0.2);
 const known = parametersFor(school);
 
-const reads = listEndpoints(testApp).filter(({ method }) => method === 'GET');
+const reads = getEndpoints(testApp).filter(({ method }) => method === 'GET');
 const lists = reads.filter((endpoint) => hasParameter(endpoint, 'limit'));
 /** Parameters that a list requires. */
 const always: Record<string, string> = { '/v2/search-users': 'username', '/v2/batch/coursedates': 'course_ids' };

@@ -8,7 +8,7 @@ import { connectionTo } from '../../support/test-app.ts';
 const key = { 'idempotency-key': 'one' };
 
 /** Sends 50 equal bookings with one key to two servers at once and counts the rows created. */
-async function repeat(unlocked = false) {
+async function sendCopies(unlocked = false) {
   const servers = await startServers({ unlocked });
   const school = async () => {
     const me = await servers.createProvider();
@@ -38,7 +38,7 @@ async function repeat(unlocked = false) {
   // Only of this server, whose database the control uses.
   await existing?.untilTenWait();
   const theirRacing = Promise.all(race(theirs));
-  await existing?.letGo();
+  await existing?.release();
   const [responses, others] = await Promise.all([racing, theirRacing]);
   return { mine, theirs, responses, others };
 }
@@ -62,7 +62,7 @@ async function holdBookings(name: string) {
         },
         { timeout: 60_000, interval: 50 },
       ),
-    async letGo() {
+    async release() {
       await client.query('rollback');
       await client.end();
     },
@@ -73,7 +73,7 @@ const different = (responses: { body: unknown }[]) => new Set(responses.map(({ b
 const one = { bookings: 2, orders: 2, participants: 2, keys: 1 };
 
 test('50 equal requests with one key on two servers create one booking per school with equal responses', async () => {
-  const { mine, theirs, responses, others } = await repeat();
+  const { mine, theirs, responses, others } = await sendCopies();
   for (const all of [responses, others]) {
     expect(all.map(({ status }) => status)).toEqual(Array(50).fill(201));
     expect(different(all)).toBe(1);
@@ -90,7 +90,7 @@ test('50 equal requests with one key on two servers create one booking per schoo
 });
 
 test('negative control: without lock, queue and trigger several bookings are created', async () => {
-  const { mine, responses } = await repeat(true);
+  const { mine, responses } = await sendCopies(true);
   expect(different(responses)).toBeGreaterThan(1);
   expect((await mine.there())['bookings']).toBeGreaterThan(2);
 });

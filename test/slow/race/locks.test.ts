@@ -10,7 +10,7 @@ import { connectionTo, openTestDatabase, sharedTestApp } from '../../support/tes
 
 const { database, createProvider } = await sharedTestApp();
 
-test('the test database refuses a write without the lock of that provider', async () => {
+test('the test database rejects a write without the lock of that provider', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const ctx = await me.ctx();
   await expect(

@@ -41,7 +41,7 @@ async function placeOfLast(keys: string[], request: (key: string) => ReturnType<
   return finished.indexOf(keys.length - 1);
 }
 
-test("the lists of a school's sub-schools share its turns", async () => {
+test("the lists of a school's sub-schools share its slots", async () => {
   const { app, keys, holders } = await openSchools();
   const { gate, open } = newGate();
   const limiter = app.listCache.limiter!;
@@ -63,7 +63,7 @@ test("the lists of a school's sub-schools share its turns", async () => {
   expect(place).toBeLessThan(4);
 });
 
-test("the writes of a school's sub-schools share its turns", async () => {
+test("the writes of a school's sub-schools share its slots", async () => {
   const { app, database, keys, holders } = await openSchools();
   const { gate, open } = newGate();
   const held = holders.map(({ id }) => database.write([id], () => gate));

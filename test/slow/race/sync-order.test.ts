@@ -6,13 +6,13 @@ const writers = 16;
 /** `RACE_ROWS=20000` uses more rows; the assertions are the same. */
 const rows = Number(process.env['RACE_ROWS'] ?? 960);
 
-type How = { rows: number; unlocked?: boolean; resume?: 'header' | 'largest' };
+type Options = { rows: number; unlocked?: boolean; resume?: 'header' | 'largest' };
 
 /**
  * Sixteen writers create and change courses on two servers while one client reads by `since_id` and another syncs by
  * `updated_at_min`; returns the rows that each missed.
  */
-async function followWhileWriting({ rows, unlocked = false, resume = 'header' }: How) {
+async function readWhileWriting({ rows, unlocked = false, resume = 'header' }: Options) {
   const servers = await startServers({ unlocked });
   const me = await servers.createProvider();
   const call = servers.createCaller(me.apiKey);
@@ -84,17 +84,17 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
   };
 }
 
-test(`while 16 writers make ${rows} courses, a walk and a sync miss none`, { timeout: 600_000 }, async () => {
-  expect(await followWhileWriting({ rows })).toEqual({ errors: [], there: rows, missed: 0, stale: 0 });
+test(`while 16 writers make ${rows} courses, paging and a sync miss none`, { timeout: 600_000 }, async () => {
+  expect(await readWhileWriting({ rows })).toEqual({ errors: [], there: rows, missed: 0, stale: 0 });
 });
 
 test('negative control: without the lock paging misses courses', { timeout: 300_000 }, async () => {
-  const { missed } = await followWhileWriting({ rows: 800, unlocked: true });
+  const { missed } = await readWhileWriting({ rows: 800, unlocked: true });
   expect(missed).toBeGreaterThan(0);
 });
 
 test('negative control: resuming from the largest updated_at misses changes', { timeout: 300_000 }, async () => {
-  const { missed, stale } = await followWhileWriting({ rows: 2_000, resume: 'largest' });
+  const { missed, stale } = await readWhileWriting({ rows: 2_000, resume: 'largest' });
   expect(missed).toBe(0);
   expect(stale).toBeGreaterThan(0);
 });
