@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 
-// The least a server with keys can do: one prepared query a request, and a body that is there already.
+// Minimal authenticated server: one prepared query per request and a constant body.
 const [connectionString, port, statement, body] = process.argv.slice(2) as [string, string, string, string];
 const pool = new pg.Pool({ connectionString, max: 4 });
 const app = Fastify();

@@ -2,14 +2,14 @@ import { buildApp } from '../../src/app.ts';
 import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 import { recordStatements } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
-import { costOf, middleOf } from './cost.ts';
-import { settle } from './load.ts';
+import { measureCost, medians } from './cost.ts';
+import { warmUp } from './load.ts';
 import type { OtherFigures } from './others.ts';
-import { pgbench, scriptOf } from './pgbench.ts';
+import { pgbench, createScript } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 
 const connections = 8;
-/** One new course user on one course date of unlimited seats; `{n}` differs in each, `{id}` is the date. */
+/** One new course user on a course date without a seat limit; `{n}` and `{id}` are filled in per request. */
 const bodyTemplate = JSON.stringify({
   coursedate_id: '{id}',
   payment_method: 'invoice',
@@ -20,35 +20,39 @@ const bodyTemplate = JSON.stringify({
   participants: [{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari-{n}@company.example', phone: '99887766' }],
 });
 
-/** Bookings a second over HTTP, on one date and spread over a thousand, beside pgbench with the transaction's statements. */
+/** Booking rate over HTTP, on one course date and over a thousand, compared with pgbench running the same SQL. */
 export async function measureBooking(subject: Subject, { rounds, seconds }: { rounds: number; seconds: number }) {
   const { apiKey, dateIds } = await seed(subject);
-  const placeOf = async (where: string, ids: number[]) => ({ where, ids, ...(await scriptFor(subject, apiKey, ids)) });
-  const places = [
-    await placeOf('one course date', dateIds.slice(0, 1)),
-    await placeOf('a thousand course dates', dateIds),
+  const createTarget = async (target: string, ids: number[]) => ({
+    where: target,
+    ids,
+    ...(await scriptFor(subject, apiKey, ids)),
+  });
+  const targets = [
+    await createTarget('one course date', dateIds.slice(0, 1)),
+    await createTarget('a thousand course dates', dateIds),
   ];
   return withServer(subject, {}, async ({ base, pid }) => {
     const runs: Record<string, Omit<OtherFigures, 'name' | 'statements'>[]> = {};
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
-    const ask = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
-    await settle({ ...ask, ids: dateIds }, { rounds });
+    const load = { url: `${base}/v2/booking`, method: 'POST' as const, headers, body: bodyTemplate, connections };
+    await warmUp({ ...load, ids: dateIds }, { rounds });
     for (let round = 0; round < rounds; round += 1) {
-      for (const { where, ids, script } of places) {
-        const cost = await costOf(subject, [pid], '201', { ...ask, ids, seconds });
+      for (const { where: target, ids, script } of targets) {
+        const cost = await measureCost(subject, [pid], '201', { ...load, ids, seconds });
         const { perSecond: limit } = await pgbench(subject, script, connections, seconds);
-        (runs[where] ??= []).push({ ...cost, limit, share: cost.perSecond / limit });
+        (runs[target] ??= []).push({ ...cost, limit, share: cost.perSecond / limit });
       }
     }
-    return Object.entries(runs).map(([where, all]): OtherFigures => ({
-      name: `booking on ${where}`,
-      statements: places[0]!.sent,
-      ...middleOf(all),
+    return Object.entries(runs).map(([target, all]): OtherFigures => ({
+      name: `booking on ${target}`,
+      statements: targets[0]!.sent,
+      ...medians(all),
     }));
   });
 }
 
-/** A provider with a course of a thousand course dates, and twenty thousand course users. */
+/** A provider with one course, a thousand course dates and twenty thousand course users. */
 async function seed({ database }: Subject) {
   const { providerId, apiKey } = await createTitledProvider(database, 'The measured school', null);
   const app = await buildApp({ database, ...appOptions });
@@ -57,7 +61,7 @@ async function seed({ database }: Subject) {
   const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
   const { course_id: courseId } = course.json<{ course_id: number }>();
   await database.write([providerId], async (tx, at) => {
-    // Ids that no other value of a statement equals, so that a script can put others in their place.
+    // Distinctive ids, so that `scriptOf` can replace them by variables without hitting other values.
     await tx.$client.query("select setval(pg_get_serial_sequence('course_dates', 'id'), 1000000)");
     await tx.$client.query(
       `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
@@ -83,7 +87,7 @@ async function seed({ database }: Subject) {
 
 let samples = 0;
 
-/** The statements of one booking's transaction as the service sends them, with another person and date each time. */
+/** Records the statements of one booking transaction and turns person and date into pgbench variables. */
 async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
   const app = await buildApp({ database, ...appOptions });
   const person = `sample-${(samples += 1)}`;
@@ -95,17 +99,17 @@ async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
 
   const from = all.findIndex(({ text }) => text.startsWith('begin'));
   const to = all.findIndex(({ text }) => text === 'commit');
-  const rowOf = (name: string) => all.find((one) => one.name === name)?.row;
-  const [locked, made] = [rowOf('lock_provider'), rowOf('make_users')];
-  if (from < 0 || to < 0 || !locked || !made) throw new Error('the sample was not booked');
+  const findRow = (name: string) => all.find((one) => one.name === name)?.row;
+  const [locked, users] = [findRow('lock_provider'), findRow('make_users')];
+  if (from < 0 || to < 0 || !locked || !users) throw new Error('the recorded booking failed');
   const variables = [
     { sample: String(locked['at']), sql: ':at' },
     { sample: person, sql: ':person::text' },
     { sample: String(dateId), sql: ':date' },
-    { sample: `"person":${String(made['id'])},`, sql: `'"person":' || :id::text || ','` },
+    { sample: `"person":${String(users['id'])},`, sql: `'"person":' || :id::text || ','` },
     { sample: `"date":${dateId},`, sql: `'"date":' || :date::text || ','` },
   ];
   const before = ['\\set person random(1, 1000000000000000)', `\\set date random(${dateId}, ${lastDateId})`];
-  const script = scriptOf(all.slice(from, to + 1), variables, ['lock_provider', 'make_users'], before);
+  const script = createScript(all.slice(from, to + 1), variables, ['lock_provider', 'make_users'], before);
   return { script, sent: all.length };
 }

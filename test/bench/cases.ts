@@ -1,28 +1,28 @@
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 
-/** One question, as a client asks it. */
 export type Case = { name: string; path: string };
 
 const everyInclude = [
   ...['course', 'course.products', 'course.customer', 'location', 'gatherings'],
   ...['place', 'teaching_language', 'status', 'instructors', 'subinstances', 'bundle', 'provider'],
 ];
-const including = (names: string[]) => names.map((name) => `include[]=${name}`).join('&');
+const toQuery = (names: string[]) => names.map((name) => `include[]=${name}`).join('&');
 
-/** The lists as clients read them; ids and moments are the data's own. Pages lie in the first `within` of the course dates. */
+/** Benchmark requests. `within` limits page numbers to the first share of the course dates. */
 export async function listCases({ database }: Subject, { providerId }: Dataset, { within = 1 } = {}): Promise<Case[]> {
-  const one = async (text: string) => (await database.pool.query<{ value: string }>(text, [providerId])).rows[0]!.value;
-  const deep = await one(
+  const queryValue = async (text: string) =>
+    (await database.pool.query<{ value: string }>(text, [providerId])).rows[0]!.value;
+  const deepId = await queryValue(
     'select id::text as value from course_dates where provider_id = $1 order by id offset (select count(*) * 9 / 10 from course_dates where provider_id = $1) limit 1',
   );
-  const recent = await one(
+  const recent = await queryValue(
     "select to_char(max(updated_at) - interval '1 day', 'YYYY-MM-DD HH24:MI:SS') as value from participants where provider_id = $1",
   );
-  const tags = await one(
+  const tags = await queryValue(
     "select string_agg(id::text, ',') as value from (select id from tags where provider_id = $1 order by id limit 2) t",
   );
-  const dates = Number(await one('select count(*)::text as value from course_dates where provider_id = $1'));
+  const dates = Number(await queryValue('select count(*)::text as value from course_dates where provider_id = $1'));
   const pages = Math.floor((dates * within) / 75);
   const [middle, deepest] = [Math.min(100, Math.ceil(pages / 2)), Math.min(2_500, pages)];
   return [
@@ -31,9 +31,9 @@ export async function listCases({ database }: Subject, { providerId }: Dataset, 
     { name: 'coursedates', path: '/v2/coursedates' },
     {
       name: 'coursedates, three includes',
-      path: `/v2/coursedates?${including(['course', 'location', 'instructors'])}`,
+      path: `/v2/coursedates?${toQuery(['course', 'location', 'instructors'])}`,
     },
-    { name: 'coursedates, every include', path: `/v2/coursedates?${including(everyInclude)}` },
+    { name: 'coursedates, every include', path: `/v2/coursedates?${toQuery(everyInclude)}` },
     { name: 'participants', path: '/v2/participants' },
     { name: 'orders', path: '/v2/orders?user_data=true' },
     {
@@ -44,7 +44,7 @@ export async function listCases({ database }: Subject, { providerId }: Dataset, 
     { name: 'courses, tag_ids all', path: `/v2/courses?tag_ids=${tags}&tag_match=all` },
     { name: 'coursedates, has_participants', path: '/v2/coursedates?has_participants=true' },
     { name: 'participants, updated near now', path: `/v2/participants?updated_at_min=${encodeURIComponent(recent)}` },
-    { name: 'coursedates, since_id deep', path: `/v2/coursedates?since_id=${deep}` },
+    { name: 'coursedates, since_id deep', path: `/v2/coursedates?since_id=${deepId}` },
     { name: `coursedates, page ${deepest}`, path: `/v2/coursedates?page=${deepest}` },
     { name: `coursedates, page ${middle}`, path: `/v2/coursedates?page=${middle}` },
   ];

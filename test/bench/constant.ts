@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-// The least that a server can do for an answer: bytes that are there already, to anybody.
+// Minimal server: a constant body without authentication.
 process.on('message', ({ port, body }: { port: number; body: string }) => {
   const bytes = Buffer.from(body);
   const app = Fastify();

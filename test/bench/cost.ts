@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import type { Subject } from './database.ts';
 import { median } from './figures.ts';
-import { drive, onlyStatus, type Load } from './load.ts';
-import { peakMegabytes, secondsOf, secondsOfFamily } from './usage.ts';
+import { runLoad, assertStatus, type Load } from './load.ts';
+import { peakMegabytes, processSeconds, processTreeSeconds } from './usage.ts';
 
-/** What answers took: their rate, milliseconds waited for one, processor time of one in Node and PostgreSQL, and peak memory in MB. */
+/** Rate, latency in ms, processor time per response in ms, and peak memory in MB. */
 export type Cost = {
   perSecond: number;
   p50: number;
@@ -14,15 +14,15 @@ export type Cost = {
   megabytes: number;
 };
 
-/** Runs loads at once against servers of these processes; every answer must have that status. */
-export async function costOf(subject: Subject, pids: number[], status: string, ...loads: Load[]): Promise<Cost> {
-  // So that the peak is this run's own.
+/** Runs the loads concurrently against these server processes; every response must have the status. */
+export async function measureCost(subject: Subject, pids: number[], status: string, ...loads: Load[]): Promise<Cost> {
+  // Resets the peak memory counter (VmHWM).
   for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
-  const node = () => pids.reduce((sum, pid) => sum + secondsOf(pid), 0);
-  const [nodeBefore, postgresBefore] = [node(), secondsOfFamily(subject.pid)];
-  const all = await Promise.all(loads.map((load) => drive(load)));
-  const [nodeSeconds, postgresSeconds] = [node() - nodeBefore, secondsOfFamily(subject.pid) - postgresBefore];
-  onlyStatus(status, ...all);
+  const node = () => pids.reduce((sum, pid) => sum + processSeconds(pid), 0);
+  const [nodeBefore, postgresBefore] = [node(), processTreeSeconds(subject.pid)];
+  const all = await Promise.all(loads.map((load) => runLoad(load)));
+  const [nodeSeconds, postgresSeconds] = [node() - nodeBefore, processTreeSeconds(subject.pid) - postgresBefore];
+  assertStatus(status, ...all);
   const count = all.reduce((sum, { statuses }) => sum + statuses[status]!, 0);
   return {
     perSecond: all.reduce((sum, { perSecond }) => sum + perSecond, 0),
@@ -34,17 +34,14 @@ export async function costOf(subject: Subject, pids: number[], status: string, .
   };
 }
 
-/** Milliseconds of processor time of one answer, Node's and PostgreSQL's. */
-export const spentBy = ({ nodeMs, postgresMs }: Pick<Cost, 'nodeMs' | 'postgresMs'>) => nodeMs + postgresMs;
+export const totalMs = ({ nodeMs, postgresMs }: Pick<Cost, 'nodeMs' | 'postgresMs'>) => nodeMs + postgresMs;
 
-/** The median of each figure. */
-export function middleOf<Run extends Record<string, number>>(runs: Run[]): Run {
+export function medians<Run extends Record<string, number>>(runs: Run[]): Run {
   const names = Object.keys(runs[0]!);
   return Object.fromEntries(names.map((name) => [name, median(runs.map((run) => run[name]!))])) as Run;
 }
 
-/** As the tables show it. */
-export const columnsOf = (cost: Cost) => ({
+export const toColumns = (cost: Cost) => ({
   ...{ 'per s': Math.round(cost.perSecond), 'p50 ms': round(cost.p50), 'p99 ms': round(cost.p99) },
   ...{ 'Node ms': round(cost.nodeMs), 'PostgreSQL ms': round(cost.postgresMs), 'peak MB': cost.megabytes },
 });

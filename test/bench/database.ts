@@ -9,7 +9,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { buildDataset, type Dataset } from './dataset.ts';
 import { parentOf } from './usage.ts';
 
-/** A PostgreSQL to measure, with our tables in it: as the service uses it and as psql and pgbench reach it. `pid` is its first process. */
+/** A migrated PostgreSQL under test. `pid` is its postmaster. */
 export type Subject = {
   database: Database;
   url: string;
@@ -17,23 +17,23 @@ export type Subject = {
   pid: number;
 };
 
-/** Kept from run to run, so that the data is built once. */
+/** Reused by later runs, since building the data takes minutes. */
 const folder = join(tmpdir(), `course-booking-bench-${userInfo().username}`);
 
 /**
- * Works on a copy of a data set of that size, in a database that writes to disk before it says so. A data set is built
- * when there is none of these tables and rows yet; then it stays for the next run.
+ * Runs the work on a copy of a data set of that size, in a database with durable commits. The data set is built once
+ * for each schema and generator version and then reused.
  */
 export async function withDatabase<T>(size: number, work: (subject: Subject, data: Dataset) => Promise<T>): Promise<T> {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   const embedded = await openEmbeddedDatabase({ dataDir: folder });
-  const at = (database: string) => ({ ...embedded.connection, database });
+  const connectTo = (database: string) => ({ ...embedded.connection, database });
   try {
-    const built = `data_${String(size).replace('.', '_')}_${fingerprint()}`;
-    const dataset = (await describedBy(at, built)) ?? (await build(at, built, size));
+    const templateName = `data_${String(size).replace('.', '_')}_${fingerprint()}`;
+    const dataset = (await findDataset(connectTo, templateName)) ?? (await build(connectTo, templateName, size));
     const name = `run_${process.pid}_${(runs += 1)}`;
-    await asAdmin(at, `create database ${name} template ${built} strategy file_copy`);
-    const database = open(at(name));
+    await asAdmin(connectTo, `create database ${name} template ${templateName} strategy file_copy`);
+    const database = open(connectTo(name));
     const { host, user } = embedded.connection;
     const url = `postgres://${encodeURIComponent(user)}@localhost/${name}?host=${encodeURIComponent(host)}`;
     try {
@@ -42,7 +42,7 @@ export async function withDatabase<T>(size: number, work: (subject: Subject, dat
       return await work({ database, url, socket: { host, user, name }, pid }, dataset);
     } finally {
       await database.close();
-      await asAdmin(at, `drop database if exists ${name} with (force)`);
+      await asAdmin(connectTo, `drop database if exists ${name} with (force)`);
     }
   } finally {
     await embedded.stop();
@@ -50,15 +50,15 @@ export async function withDatabase<T>(size: number, work: (subject: Subject, dat
 }
 let runs = 0;
 
-type At = (database: string) => ClientConfig;
+type ConnectTo = (database: string) => ClientConfig;
 
 function open(connection: ClientConfig) {
   const limits = { poolSize: 1, acquireMs: 10_000, statementMs: 3_600_000, writeMs: 10_000 };
   return openDatabase({ connection, timezone: 'Europe/Oslo', ...limits });
 }
 
-async function asAdmin<Row extends object>(at: At, text: string, values: unknown[] = []) {
-  const database = open(at('postgres'));
+async function asAdmin<Row extends object>(connectTo: ConnectTo, text: string, values: unknown[] = []) {
+  const database = open(connectTo('postgres'));
   try {
     return (await database.pool.query<Row>(text, values)).rows;
   } finally {
@@ -66,38 +66,37 @@ async function asAdmin<Row extends object>(at: At, text: string, values: unknown
   }
 }
 
-/** What the data set of this name is, unless there is none. */
-async function describedBy(at: At, name: string): Promise<Dataset | undefined> {
+async function findDataset(connectTo: ConnectTo, name: string): Promise<Dataset | undefined> {
   const text = `select shobj_description(oid, 'pg_database') as dataset from pg_database where datname = $1`;
-  const [found] = await asAdmin<{ dataset: string | null }>(at, text, [name]);
+  const [found] = await asAdmin<{ dataset: string | null }>(connectTo, text, [name]);
   return found?.dataset ? (JSON.parse(found.dataset) as Dataset) : undefined;
 }
 
-async function build(at: At, name: string, size: number) {
+async function build(connectTo: ConnectTo, name: string, size: number) {
   const old = await asAdmin<{ datname: string }>(
-    at,
+    connectTo,
     `select datname from pg_database where datname ~ '^(data|run)_' and datname not like $1`,
     [`%\\_${fingerprint()}`],
   );
   for (const { datname } of old) {
-    if (!isInUse(datname)) await asAdmin(at, `drop database ${datname} with (force)`);
+    if (!isInUse(datname)) await asAdmin(connectTo, `drop database ${datname} with (force)`);
   }
-  await asAdmin(at, `drop database if exists ${name} with (force)`);
-  await asAdmin(at, `create database ${name}`);
-  await migrateDatabase(at(name));
-  const database = open(at(name));
+  await asAdmin(connectTo, `drop database if exists ${name} with (force)`);
+  await asAdmin(connectTo, `create database ${name}`);
+  await migrateDatabase(connectTo(name));
+  const database = open(connectTo(name));
   const dataset = await buildDataset(database, size).finally(() => database.close());
-  await asAdmin(at, `comment on database ${name} is '${JSON.stringify(dataset)}'`);
+  await asAdmin(connectTo, `comment on database ${name} is '${JSON.stringify(dataset)}'`);
   return dataset;
 }
 
-/** A run's copy belongs to its process. */
+/** A run's database belongs to its process. */
 function isInUse(name: string) {
   const pid = /^run_(\d+)_/.exec(name)?.[1];
   return pid !== undefined && existsSync(`/proc/${pid}`);
 }
 
-/** Another one for other tables or other rows. */
+/** Changes with the migrations and the generator, so that an outdated data set is rebuilt. */
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(import.meta.dirname, 'dataset.ts')));
   const migrations = join(import.meta.dirname, '../../migrations');

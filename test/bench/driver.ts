@@ -1,12 +1,12 @@
 import autocannon from 'autocannon';
 import type { Figures, Load } from './load.ts';
 
-process.on('message', (load: Load) => void answer(load));
+process.on('message', (load: Load) => void runLoad(load));
 
-/** No two requests of a run, nor of two runs, get the same number. */
+/** Unique across requests and runs. */
 const run = process.pid * 1_000_000;
 
-async function answer({ url, method, headers, body, ids = [0], others, othersShare = 0, connections, seconds }: Load) {
+async function runLoad({ url, method, headers, body, ids = [0], others, othersShare = 0, connections, seconds }: Load) {
   const statuses: Record<string, number> = {};
   let sent = 0;
   const { pathname, search } = new URL(url);
@@ -25,8 +25,8 @@ async function answer({ url, method, headers, body, ids = [0], others, othersSha
     instance.on('response', (_client, status) => (statuses[status] = (statuses[status] ?? 0) + 1));
   });
   if (result.errors > 0) statuses['errors'] = result.errors;
-  const took = (performance.now() - started) / 1_000;
+  const duration = (performance.now() - started) / 1_000;
   const { latency, requests } = result;
-  const figures: Figures = { perSecond: requests.total / took, p50: latency.p50, p99: latency.p99, statuses };
+  const figures: Figures = { perSecond: requests.total / duration, p50: latency.p50, p99: latency.p99, statuses };
   process.send!(figures, () => process.exit());
 }

@@ -4,9 +4,9 @@ export function median(figures: number[]) {
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
 }
 
-/** Both, each of them first every other time, so that neither always has what the other left. */
-export async function inTurns<T>(turn: number, one: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
-  if (turn % 2 === 0) return [await one(), await other()];
+/** Runs both, alternating the order to cancel out order effects. */
+export async function alternate<T>(round: number, first: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
+  if (round % 2 === 0) return [await first(), await other()];
   const second = await other();
-  return [await one(), second];
+  return [await first(), second];
 }

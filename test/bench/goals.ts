@@ -1,9 +1,9 @@
-/** What is promised: at least `must` (or at most, where less is better), and hopefully `aim`. */
+/** `must` is the limit (a maximum where less is better), `aim` the target. */
 export type Goal = { name: string; must: number; aim?: number; atMost?: true; measured: number };
 
 export const isMet = ({ must, atMost, measured }: Goal) => (atMost ? measured <= must : measured >= must);
 
-/** One line per goal, and how many were missed. */
+/** Formats one line per goal and counts the goals missed. */
 export function report(goals: Goal[]) {
   const sign = ({ atMost }: Goal) => (atMost ? '≤' : '≥');
   console.table(
@@ -18,7 +18,7 @@ export function report(goals: Goal[]) {
   return goals.filter((goal) => !isMet(goal)).length;
 }
 
-/** Shares of pgbench's rate that a cold list must reach, by the name of its case. */
+/** Required share of pgbench's rate for uncached lists, by case name. */
 export const coldShares: Record<string, { must: number; aim: number }> = {
   coursedates: { must: 0.2, aim: 0.25 },
   'coursedates, three includes': { must: 0.3, aim: 0.33 },
@@ -27,5 +27,5 @@ export const coldShares: Record<string, { must: number; aim: number }> = {
   orders: { must: 0.43, aim: 0.45 },
 };
 
-/** How many times as often as pgbench alone reads its rows a list must be answered while nothing changes. */
+/** Required rate of cached lists, as a multiple of pgbench's. */
 export const warmTimes: Record<string, number> = { coursedates: 2, courses: 5, participants: 5, orders: 5 };

@@ -1,89 +1,96 @@
 import { listCases } from './cases.ts';
-import { round, spentBy } from './cost.ts';
+import { round, totalMs } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { measureEveryQuestion, type QuestionCost } from './every-question.ts';
-import { inTurns, median } from './figures.ts';
+import { measureEveryQuery, type QueryCost } from './every-query.ts';
+import { alternate, median } from './figures.ts';
 import type { Goal } from './goals.ts';
 import { withLists } from './lists.ts';
 import { measureTotal } from './others.ts';
-import { measureWalks } from './walk.ts';
+import { measurePagination } from './pagination.ts';
 
 type Length = { rounds: number; seconds: number };
 
-const most = 1.3;
+const maxGrowth = 1.3;
 
 /**
- * The same lists over a tenth of the rows, in turns: what a request costs Node and PostgreSQL, large against small. Only where
- * as many items are answered at both sizes; counting all of them, which is done once while the data is as it is, is measured
- * apart.
+ * Compares the cost of the same lists at both sizes. Only lists with equally many items at both sizes count; the total
+ * count, which is cached until the next write, is measured separately.
  */
 export async function measureGrowth(subject: Subject, dataset: Dataset, size: number, length: Length) {
   return withDatabase(size / 10, async (...small) =>
-    growthOf(
+    compareSizes(
       { large: [subject, dataset], small },
-      // Even, so that each is first as often.
+      // Even, so that each size goes first equally often.
       { rounds: length.rounds === 1 ? 1 : 4, seconds: Math.min(2, length.seconds) },
     ),
   );
 }
 
-async function growthOf({ large, small }: { large: Side; small: Side }, length: Length) {
-  const lists = await measureListsOfBoth(large, small, length);
-  const totalOf = (side: Side) => measureTotal(...side, '/v2/coursedates', length.seconds);
-  const totals = { large: await totalOf(large), small: await totalOf(small) };
-  const walks = await measureWalks(large, small, '/v2/coursedates');
-  const every = (await measureEveryQuestion({ large, small })).map(questionGrown);
-  console.log(`counting all course dates: ${round(totals.large)} ms of PostgreSQL, against ${round(totals.small)}`);
-  const wordsFor = ({ pages, ms }: typeof walks.large) => `${round(ms)} ms for each of ${pages} pages`;
-  console.log(`walking course dates page by page: ${wordsFor(walks.large)}, against ${wordsFor(walks.small)}`);
-  show(lists);
+async function compareSizes({ large, small }: { large: Side; small: Side }, length: Length) {
+  const lists = await measureListsAtBothSizes(large, small, length);
+  const countTotal = (side: Side) => measureTotal(...side, '/v2/coursedates', length.seconds);
+  const totals = { large: await countTotal(large), small: await countTotal(small) };
+  const pagination = await measurePagination(large, small, '/v2/coursedates');
+  const queries = (await measureEveryQuery({ large, small })).map(toQueryGrowth);
+  console.log(
+    `counting all course dates: ${round(totals.large)} ms of PostgreSQL, with a tenth of the rows ${round(totals.small)}`,
+  );
+  const describeCost = ({ pages, ms }: typeof pagination.large) => `${round(ms)} ms for each of ${pages} pages`;
+  console.log(
+    `course dates page by page: ${describeCost(pagination.large)}, with a tenth of the rows ${describeCost(pagination.small)}`,
+  );
+  printRows(lists);
 
-  // Who is answered a page of more may have selected more of the larger set, as a range that holds all of it does.
-  const compared = every.filter(isComparable);
-  const paged = compared.filter(({ more }) => more);
-  // Who looks behind the end skips all there are.
-  const behind = compared.filter(({ more, skipsMore }) => !more && skipsMore);
-  const whole = compared.filter(({ more, skipsMore }) => !more && !skipsMore);
-  const grown = (all: Grown[]) => all.filter(({ growth }) => growth > most).length;
-  console.log(`of ${every.length} questions ${whole.length} select as many at both sizes; ${grown(whole)} grow more:`);
-  show(mostGrown(whole, grown(whole)));
-  console.log(`${behind.length} look behind the end of more; ${grown(behind)} grow more:`);
-  show(mostGrown(behind, grown(behind)));
-  console.log(`${paged.length} are answered as many of more; ${grown(paged)} grow more:`);
-  show(mostGrown(paged, grown(paged)));
+  // With a next page the larger data set may match more rows, e.g. a range over all rows.
+  const compared = queries.filter(isComparable);
+  const withMorePages = compared.filter(({ more }) => more);
+  // A page past the end skips all rows.
+  const pastEnd = compared.filter(({ more, skipsMore }) => !more && skipsMore);
+  const sameSelection = compared.filter(({ more, skipsMore }) => !more && !skipsMore);
+  const countGrown = (all: GrowthRow[]) => all.filter(({ growth }) => growth > maxGrowth).length;
+  console.log(
+    `${sameSelection.length} of ${queries.length} queries select equally many rows at both sizes; ${countGrown(sameSelection)} exceed the limit:`,
+  );
+  printRows(fastestGrowing(sameSelection, countGrown(sameSelection)));
+  console.log(`${pastEnd.length} are past the end of a longer list; ${countGrown(pastEnd)} exceed the limit:`);
+  printRows(fastestGrowing(pastEnd, countGrown(pastEnd)));
+  console.log(
+    `${withMorePages.length} return equally many of more matches; ${countGrown(withMorePages)} exceed the limit:`,
+  );
+  printRows(fastestGrowing(withMorePages, countGrown(withMorePages)));
 
   const goals: Goal[] = lists
     .filter(isComparable)
-    .map(({ name, growth }) => ({ name: `${name}, growth`, must: most, atMost: true, measured: growth }));
-  goals.push({ name: 'coursedates, page by page, growth', must: most, atMost: true, measured: walks.growth });
+    .map(({ name, growth }) => ({ name: `${name}, growth`, must: maxGrowth, atMost: true, measured: growth }));
+  goals.push({ name: 'coursedates, page by page, growth', must: maxGrowth, atMost: true, measured: pagination.growth });
   goals.push({
-    name: `of ${whole.length} questions, those that grow more`,
+    name: `queries above the limit, of ${sameSelection.length}`,
     must: 0,
     atMost: true,
-    measured: grown(whole),
+    measured: countGrown(sameSelection),
   });
-  return { growth: { totals, walks, lists, every }, goals };
+  return { growth: { totals, walks: pagination, lists, every: queries }, goals };
 }
 
-/** Each list of both in turns; how much it grows is the median of what it does in each round. */
-async function measureListsOfBoth(large: Side, small: Side, length: Length) {
-  const few = { ...length, limit: false };
-  // The same pages of both.
+/** Alternates both sizes per list; the growth is the median over the rounds. */
+async function measureListsAtBothSizes(large: Side, small: Side, length: Length) {
+  const options = { ...length, limit: false };
+  // Page numbers that exist at both sizes.
   const [largeCases, smallCases] = [await listCases(...large, { within: 0.1 }), await listCases(...small)];
-  return withLists(...large, largeCases, few, (ofLarge) =>
-    withLists(...small, smallCases, few, async (ofSmall) => {
-      const growth = ofLarge.map((): number[] => []);
+  return withLists(...large, largeCases, options, (largeLists) =>
+    withLists(...small, smallCases, options, async (smallLists) => {
+      const growth = largeLists.map((): number[] => []);
       for (let round = 0; round < length.rounds; round += 1) {
-        for (const [n, one] of ofLarge.entries()) {
-          const [ms, before] = await inTurns(round, one.measure, ofSmall[n]!.measure);
-          growth[n]!.push(spentBy(ms) / spentBy(before));
+        for (const [n, one] of largeLists.entries()) {
+          const [ms, before] = await alternate(round, one.measure, smallLists[n]!.measure);
+          growth[n]!.push(totalMs(ms) / totalMs(before));
         }
       }
-      return ofLarge.map((one, n) => {
-        const [large, small] = [one.figures(), ofSmall[n]!.figures()];
+      return largeLists.map((one, n) => {
+        const [large, small] = [one.figures(), smallLists[n]!.figures()];
         return {
-          ...grownFrom(one.name, large, small, spentBy(large), spentBy(small)),
+          ...toGrowthRow(one.name, large, small, totalMs(large), totalMs(small)),
           growth: median(growth[n]!),
         };
       });
@@ -93,7 +100,7 @@ async function measureListsOfBoth(large: Side, small: Side, length: Length) {
 
 type Side = [Subject, Dataset];
 
-type Grown = {
+type GrowthRow = {
   name: string;
   items: number;
   'with a tenth': number;
@@ -102,31 +109,31 @@ type Grown = {
   growth: number;
 };
 
-function grownFrom(
+function toGrowthRow(
   name: string,
   large: { items: number },
   small: { items: number },
   ms: number,
   before: number,
-): Grown {
+): GrowthRow {
   return { name, items: large.items, 'with a tenth': small.items, ms, 'ms with a tenth': before, growth: ms / before };
 }
 
-const mostGrown = (all: Grown[], count: number) =>
+const fastestGrowing = (all: GrowthRow[], count: number) =>
   all.sort((a, b) => b.growth - a.growth).slice(0, Math.max(5, Math.min(15, count)));
 
-/** What Node takes does not depend on what is not answered; so the lesser of the two stands for both. */
-function questionGrown({ large, small }: { large: QuestionCost; small: QuestionCost }) {
+/** Node's cost depends only on the response, so the lower value is used for both sizes. */
+function toQueryGrowth({ large, small }: { large: QueryCost; small: QueryCost }) {
   const node = Math.min(large.nodeMs, small.nodeMs);
   const [ms, before] = [node + large.postgresMs, node + small.postgresMs];
   const [more, skipsMore] = [large.more || small.more, large.before > small.before];
-  return { ...grownFrom(large.name, large, small, ms, before), more, skipsMore };
+  return { ...toGrowthRow(large.name, large, small, ms, before), more, skipsMore };
 }
 
-/** Another number of items is another question. */
-const isComparable = (one: Grown) => one.items === one['with a tenth'];
+/** A different number of items makes the costs incomparable. */
+const isComparable = (one: GrowthRow) => one.items === one['with a tenth'];
 
-const show = (all: Grown[]) =>
+const printRows = (all: GrowthRow[]) =>
   console.table(
     all.map((one) => ({
       ...one,

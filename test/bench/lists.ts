@@ -6,31 +6,33 @@ import type { Case } from './cases.ts';
 import { recordStatements, type RecordedStatement } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { costOf, middleOf, type Cost } from './cost.ts';
-import { settle } from './load.ts';
-import { pgbench, scriptOf } from './pgbench.ts';
+import { measureCost, medians, type Cost } from './cost.ts';
+import { warmUp } from './load.ts';
+import { pgbench, createScript } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
-import { secondsOfFamily } from './usage.ts';
+import { processTreeSeconds } from './usage.ts';
 
 export type ListFigures = Cost & {
   name: string;
   statements: number;
-  /** pgbench's rate with the same statements, and our share of that. */
+  /** pgbench's rate with the same statements, and the service's share of it. */
   limit: number;
   share: number;
-  /** PostgreSQL's processor time, as times of pgbench's; and Node's, as times of what only reading and writing the rows takes. */
+  /**
+   * PostgreSQL's processor time relative to pgbench's, and Node's relative to only reading and serialising the rows.
+   */
   timesPgbench: number;
   timesFloor: number;
-  /** How many are answered. */
+  /** Number of items. */
   items: number;
 };
 
 type Length = { rounds: number; seconds: number; limit?: boolean; floors?: string[] };
 
 /**
- * Each list as often as it can be answered from the database, in turns with pgbench and the same statements, and with the floor
- * where `floors` names the case; what is compared is of the same round. What `floors` names is judged, and measured in twice as many
- * rounds; the others are in every sixth of those.
+ * Measures each uncached list, alternating with pgbench on the same statements and, if `floors` names the case, with
+ * the Node floor; ratios compare the same round. Cases in `floors` have goals and run in twice as many rounds, the
+ * others in every sixth of those.
  */
 export async function measureLists(subject: Subject, dataset: Dataset, cases: Case[], length: Length) {
   const rounds = length.rounds === 1 ? 1 : 2 * length.rounds;
@@ -45,10 +47,9 @@ export async function measureLists(subject: Subject, dataset: Dataset, cases: Ca
 }
 
 type Run = Omit<ListFigures, 'name' | 'statements' | 'items'>;
-/** One run of a list, and the medians of all so far. */
 export type MeasuredList = { name: string; measure: () => Promise<Run>; figures: () => ListFigures };
 
-/** A server that is asked for these lists, each for some seconds whenever it is measured. */
+/** Starts a server for these lists and returns one measuring function per list. */
 export async function withLists<T>(
   subject: Subject,
   dataset: Dataset,
@@ -57,33 +58,35 @@ export async function withLists<T>(
   work: (lists: MeasuredList[]) => Promise<T>,
 ): Promise<T> {
   const headers = { 'x-api-key': dataset.apiKey };
-  const asked = new Map<Case, RecordedStatement[]>();
-  for (const one of cases) asked.set(one, await statementsFor(subject, one.path, headers));
+  const statementsByCase = new Map<Case, RecordedStatement[]>();
+  for (const benchCase of cases) statementsByCase.set(benchCase, await recordRequest(subject, benchCase.path, headers));
 
   return withServer(subject, { RESPONSE_CACHE_MB: '0' }, async ({ base, pid }) => {
     const items = new Map<Case, number>();
-    for (const one of cases) {
-      const answer = (await (await fetch(base + one.path, { headers })).json()) as unknown[] | { items: unknown[] };
-      items.set(one, Array.isArray(answer) ? answer.length : answer.items.length);
+    for (const benchCase of cases) {
+      const body = (await (await fetch(base + benchCase.path, { headers })).json()) as unknown[] | { items: unknown[] };
+      items.set(benchCase, Array.isArray(body) ? body.length : body.items.length);
     }
-    const loadOf = (path: string) => ({ url: base + path, method: 'GET' as const, headers, connections: 8 });
-    for (const { path } of cases) await settle(loadOf(path), { rounds });
-    let written = 0;
+    const createLoad = (path: string) => ({ url: base + path, method: 'GET' as const, headers, connections: 8 });
+    for (const { path } of cases) await warmUp(createLoad(path), { rounds });
+    let tagCount = 0;
     const write = async () => {
-      const body = new URLSearchParams({ title: `Measured ${pid} ${(written += 1)}` });
+      const body = new URLSearchParams({ title: `Measured ${pid} ${(tagCount += 1)}` });
       const { status } = await fetch(`${base}/v2/course-tags`, { method: 'POST', headers, body });
-      if (status !== 201) throw new Error(`a write was told ${status}`);
+      if (status !== 201) throw new Error(`a write returned ${status}`);
     };
-    const measure = async (one: Case): Promise<Run> => {
-      // As after any write, no total is known and no end of a page to go on from.
+    const measure = async (benchCase: Case): Promise<Run> => {
+      // Starts like a server after a write: without cached totals or page cursors.
       await write();
-      const cost = await costOf(subject, [pid], '200', { ...loadOf(one.path), seconds, status: '200' });
-      const limitBefore = secondsOfFamily(subject.pid);
+      const cost = await measureCost(subject, [pid], '200', { ...createLoad(benchCase.path), seconds, status: '200' });
+      const limitBefore = processTreeSeconds(subject.pid);
       const limit = isLimited
-        ? await pgbench(subject, scriptOf(asked.get(one)!, [], [], []), 2, seconds)
+        ? await pgbench(subject, createScript(statementsByCase.get(benchCase)!, [], [], []), 2, seconds)
         : { perSecond: NaN, count: NaN };
-      const limitPostgresMs = ((secondsOfFamily(subject.pid) - limitBefore) * 1_000) / limit.count;
-      const floor = floors.includes(one.name) ? await floorOf(subject, asked.get(one)!, Math.min(2, seconds)) : NaN;
+      const limitPostgresMs = ((processTreeSeconds(subject.pid) - limitBefore) * 1_000) / limit.count;
+      const floor = floors.includes(benchCase.name)
+        ? await measureFloor(subject, statementsByCase.get(benchCase)!, Math.min(2, seconds))
+        : NaN;
       return {
         ...cost,
         limit: limit.perSecond,
@@ -92,53 +95,54 @@ export async function withLists<T>(
         timesFloor: cost.nodeMs / floor,
       };
     };
-    const lists = cases.map((one): MeasuredList => {
+    const lists = cases.map((benchCase): MeasuredList => {
       const runs: Run[] = [];
-      const told = { name: one.name, statements: asked.get(one)!.length, items: items.get(one)! };
+      const description = {
+        name: benchCase.name,
+        statements: statementsByCase.get(benchCase)!.length,
+        items: items.get(benchCase)!,
+      };
       return {
-        name: one.name,
+        name: benchCase.name,
         measure: async () => {
-          const run = await measure(one);
+          const run = await measure(benchCase);
           runs.push(run);
           return run;
         },
-        figures: () => ({ ...told, ...middleOf(runs) }),
+        figures: () => ({ ...description, ...medians(runs) }),
       };
     });
     return work(lists);
   });
 }
 
-/**
- * What the service asks the database to answer this, the key's look-up too; after it was asked once unless `first`, so that
- * nothing is first-time.
- */
-export async function statementsFor(
+/** Records the statements of one request, with key look-up; on a warm server unless `first`. */
+export async function recordRequest(
   { database }: Subject,
   path: string,
   headers: Record<string, string>,
   { first = false } = {},
 ) {
   const app = await buildApp({ database, ...appOptions });
-  const ask = () => app.inject({ method: 'GET', url: path, headers });
-  if (!first) await ask();
-  const sent = await recordStatements(ask);
+  const send = () => app.inject({ method: 'GET', url: path, headers });
+  if (!first) await send();
+  const sent = await recordStatements(send);
   await app.close();
   return sent;
 }
 
-/** Milliseconds of Node's processor time for only reading the rows of an answer and writing them as JSON, with V8 as it is by itself. */
-async function floorOf({ url }: Subject, statements: RecordedStatement[], seconds: number) {
+/** Processor time in ms for only reading the rows of a response and serialising them, with default V8 options. */
+async function measureFloor({ url }: Subject, statements: RecordedStatement[], seconds: number) {
   const child = fork(new URL('floor.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
-  child.send({ url, statements: statements.map(asRows), seconds });
+  child.send({ url, statements: statements.map(expandRecords), seconds });
   const [milliseconds] = (await once(child, 'message')) as [number];
   return milliseconds;
 }
 
-/** What the service has come as records, as rows of its columns. */
-export function asRows(one: RecordedStatement): RecordedStatement {
-  if (!one.name?.startsWith(statementPrefix.page)) return one;
-  const text = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s.exec(one.text)?.[1];
-  if (!text) throw new Error(`these are no records: ${one.text}`);
-  return { ...one, text };
+/** Expands the service's composite columns into the columns of their rows. */
+export function expandRecords(benchCase: RecordedStatement): RecordedStatement {
+  if (!benchCase.name?.startsWith(statementPrefix.page)) return benchCase;
+  const text = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s.exec(benchCase.text)?.[1];
+  if (!text) throw new Error(`not a record query: ${benchCase.text}`);
+  return { ...benchCase, text };
 }

@@ -1,8 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 import type { Subject } from './database.ts';
 
-/** What the figures were measured on. */
-export async function machineOf({ database }: Subject) {
+export async function describeMachine({ database }: Subject) {
   const { rows } = await database.pool.query<{ version: string }>(
     "select current_setting('server_version') as version",
   );

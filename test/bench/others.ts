@@ -2,21 +2,21 @@ import { recordStatements } from '../support/record-statements.ts';
 import { buildApp } from '../../src/app.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
-import { costOf, middleOf, type Cost } from './cost.ts';
-import { statementsFor } from './lists.ts';
-import { drive, onlyStatus, settle } from './load.ts';
-import { pgbench, scriptOf } from './pgbench.ts';
+import { measureCost, medians, type Cost } from './cost.ts';
+import { recordRequest } from './lists.ts';
+import { runLoad, assertStatus, warmUp } from './load.ts';
+import { pgbench, createScript } from './pgbench.ts';
 import { freePort } from '../support/ports.ts';
 import { appOptions, isReady, withServer } from './server.ts';
 import { forkInSession } from './session.ts';
-import { secondsOfFamily } from './usage.ts';
+import { processTreeSeconds } from './usage.ts';
 
 type Length = { rounds: number; seconds: number };
 
-/** What a request costs that is no list, as a share of what it is measured beside. */
+/** Cost of requests other than lists, compared with a reference. */
 export type OtherFigures = Cost & { name: string; statements: number; limit: number; share: number };
 
-/** The look-up of the key alone, as a share of what a bare Fastify with one prepared query a request reaches. */
+/** Key look-up only, compared with a minimal Fastify server with one prepared query. */
 export async function measureAuth(
   subject: Subject,
   { apiKey }: Dataset,
@@ -24,7 +24,7 @@ export async function measureAuth(
 ): Promise<OtherFigures> {
   const headers = { 'x-api-key': apiKey };
   const path = '/v2/durations';
-  const all = await statementsFor(subject, path, headers);
+  const all = await recordRequest(subject, path, headers);
   const statement = all.find(({ name }) => name === 'authenticate')!;
   return withServer(subject, {}, async ({ base, pid }) => {
     const body = await (await fetch(base + path, { headers })).text();
@@ -34,23 +34,23 @@ export async function measureAuth(
     try {
       const bareBase = `http://127.0.0.1:${port}`;
       await isReady(bareBase);
-      const ask = { method: 'GET' as const, headers, connections: 8, seconds, status: '200' as const };
-      for (const url of [base + path, bareBase]) await settle({ ...ask, url }, { rounds });
+      const load = { method: 'GET' as const, headers, connections: 8, seconds, status: '200' as const };
+      for (const url of [base + path, bareBase]) await warmUp({ ...load, url }, { rounds });
       const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        const ours = await costOf(subject, [pid], '200', { ...ask, url: base + path });
-        const theirs = await drive({ ...ask, url: bareBase });
-        onlyStatus('200', theirs);
-        runs.push({ ...ours, limit: theirs.perSecond, share: ours.perSecond / theirs.perSecond });
+        const own = await measureCost(subject, [pid], '200', { ...load, url: base + path });
+        const reference = await runLoad({ ...load, url: bareBase });
+        assertStatus('200', reference);
+        runs.push({ ...own, limit: reference.perSecond, share: own.perSecond / reference.perSecond });
       }
-      return { name: 'durations', statements: all.length, ...middleOf(runs) };
+      return { name: 'durations', statements: all.length, ...medians(runs) };
     } finally {
       bare.kill();
     }
   });
 }
 
-/** New courses a second as a share of pgbench's with the same transaction. */
+/** Rate of creating courses, compared with pgbench running the same transaction. */
 export async function measureCourses(
   subject: Subject,
   { apiKey }: Dataset,
@@ -59,34 +59,38 @@ export async function measureCourses(
 ): Promise<OtherFigures> {
   const { rounds, seconds } = length;
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
-  const bodyOf = (title: string) => JSON.stringify({ title, price_value: 4900, text_lead: 'Learn to lead' });
+  const createBody = (title: string) => JSON.stringify({ title, price_value: 4900, text_lead: 'Learn to lead' });
   return withServer(subject, {}, async ({ base, pid }) => {
     const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
-    const { script, sent: statements } = await courseScript(subject, headers, bodyOf);
+    const { script, sent: statements } = await courseScript(subject, headers, createBody);
     const url = `${base}/v2/courses`;
-    const ask = { url, method: 'POST' as const, headers, body: bodyOf('Measured {n}'), connections };
-    // Over many, and twice as long as for lists, of which more are answered meanwhile.
-    for (let time = 0; time < 2; time += 1) await settle({ ...ask, connections: 8 }, length);
+    const load = { url, method: 'POST' as const, headers, body: createBody('Measured {n}'), connections };
+    // Twice as long as for lists, which have a higher rate.
+    for (let run = 0; run < 2; run += 1) await warmUp({ ...load, connections: 8 }, length);
     for (let round = 0; round < rounds; round += 1) {
-      const ours = await costOf(subject, [pid], '201', { ...ask, seconds });
+      const own = await measureCost(subject, [pid], '201', { ...load, seconds });
       const { perSecond: limit } = await pgbench(subject, script, connections, seconds);
-      runs.push({ ...ours, limit, share: ours.perSecond / limit });
+      runs.push({ ...own, limit, share: own.perSecond / limit });
     }
     const name = `POST courses, ${connections} connection${connections > 1 ? 's' : ''}`;
-    return { name, statements, ...middleOf(runs) };
+    return { name, statements, ...medians(runs) };
   });
 }
 
 let samples = 0;
 
-async function courseScript({ database }: Subject, headers: Record<string, string>, bodyOf: (title: string) => string) {
+async function courseScript(
+  { database }: Subject,
+  headers: Record<string, string>,
+  createBody: (title: string) => string,
+) {
   const app = await buildApp({ database, ...appOptions });
   const title = `sample-${process.pid}-${(samples += 1)}`;
-  const made = (one: string) =>
-    app.inject({ method: 'POST', url: '/v2/courses', headers, payload: bodyOf(one) }).then(() => undefined);
-  // Prepares the statements of the one that is recorded.
-  await made(`${title}-first`);
-  const sent = await recordStatements(() => made(title));
+  const create = (one: string) =>
+    app.inject({ method: 'POST', url: '/v2/courses', headers, payload: createBody(one) }).then(() => undefined);
+  // Warms the prepared statements before recording.
+  await create(`${title}-first`);
+  const sent = await recordStatements(() => create(title));
   await app.close();
   const transaction = sent.slice(sent.findIndex(({ text }) => text.startsWith('begin')));
   const lock = transaction.find(({ name }) => name === 'lock_provider')!;
@@ -97,19 +101,19 @@ async function courseScript({ database }: Subject, headers: Record<string, strin
     { sample: String(insert.row!['id'] ?? insert.row!['0']), sql: ':id' },
   ];
   const before = ['\\set title random(1, 1000000000000000)'];
-  return { script: scriptOf(transaction, variables, [lock.name!, insert.name!], before), sent: sent.length };
+  return { script: createScript(transaction, variables, [lock.name!, insert.name!], before), sent: sent.length };
 }
 
-/** Milliseconds of PostgreSQL's processor time for counting once how many items there are on all pages. */
+/** PostgreSQL's processor time in ms for one total count. */
 export async function measureTotal(subject: Subject, { apiKey }: Dataset, path: string, seconds: number) {
-  const sent = await statementsFor(subject, path, { 'x-api-key': apiKey }, { first: true });
+  const sent = await recordRequest(subject, path, { 'x-api-key': apiKey }, { first: true });
   const counting = sent.filter(({ text }) => text.startsWith('select count(*)'));
-  const before = secondsOfFamily(subject.pid);
-  const { count } = await pgbench(subject, scriptOf(counting, [], [], []), 1, seconds);
-  return ((secondsOfFamily(subject.pid) - before) * 1_000) / count;
+  const before = processTreeSeconds(subject.pid);
+  const { count } = await pgbench(subject, createScript(counting, [], [], []), 1, seconds);
+  return ((processTreeSeconds(subject.pid) - before) * 1_000) / count;
 }
 
-/** Two processes against one on the same question, four connections each against eight. */
+/** Two processes with four connections each, compared with one process with eight. */
 export async function measureTwo(
   subject: Subject,
   { apiKey }: Dataset,
@@ -118,23 +122,23 @@ export async function measureTwo(
 ): Promise<OtherFigures> {
   const headers = { 'x-api-key': apiKey };
   const cold = { RESPONSE_CACHE_MB: '0' };
-  const statements = (await statementsFor(subject, path, headers)).length;
+  const statements = (await recordRequest(subject, path, headers)).length;
   return withServer(subject, cold, (first) =>
     withServer(subject, cold, async (second) => {
-      const ask = { method: 'GET' as const, headers, seconds, status: '200' as const };
+      const load = { method: 'GET' as const, headers, seconds, status: '200' as const };
       for (const { base } of [first, second]) {
         const { status } = await fetch(base + path, { headers });
-        if (status !== 200) throw new Error(`${path} answers ${status}`);
+        if (status !== 200) throw new Error(`${path} returned ${status}`);
       }
-      const loads = [first, second].map(({ base }) => ({ ...ask, url: base + path, connections: 4 }));
-      await Promise.all(loads.map((load) => settle(load, { rounds })));
+      const loads = [first, second].map(({ base }) => ({ ...load, url: base + path, connections: 4 }));
+      await Promise.all(loads.map((load) => warmUp(load, { rounds })));
       const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        const one = await costOf(subject, [first.pid], '200', { ...ask, url: first.base + path, connections: 8 });
-        const both = await costOf(subject, [first.pid, second.pid], '200', ...loads);
+        const one = await measureCost(subject, [first.pid], '200', { ...load, url: first.base + path, connections: 8 });
+        const both = await measureCost(subject, [first.pid, second.pid], '200', ...loads);
         runs.push({ ...both, limit: one.perSecond, share: both.perSecond / one.perSecond });
       }
-      return { name: 'two processes', statements, ...middleOf(runs) };
+      return { name: 'two processes', statements, ...medians(runs) };
     }),
   );
 }

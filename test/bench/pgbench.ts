@@ -5,28 +5,28 @@ import { join } from 'node:path';
 import type { RecordedStatement, Value } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 
-/** What differs from run to run of a script: a text found in a value, and the SQL that stands there instead. */
+/** A value of the recorded statement and the SQL that replaces it. */
 export type Variable = { sample: string; sql: string };
 
 export type Script = { script: string; constants: string[] };
 
 /**
- * A script that sends these statements again, and the constants it needs. `before` sets its variables; the columns that
- * the statements of these names answer become variables too.
+ * A pgbench script of these statements and the constants that it needs. `before` sets its variables; result columns of
+ * the `named` statements become variables.
  */
-export function scriptOf(
+export function createScript(
   statements: RecordedStatement[],
   variables: Variable[],
-  remembered: string[],
+  named: string[],
   before: string[],
 ): Script {
   const constants: string[] = [];
   const valueOf = (value: Value): string => {
     if (value === null || value === undefined) return 'null';
     const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value);
-    const whole = variables.find(({ sample }) => sample === text);
-    if (whole) return whole.sql;
-    // pgbench has no empty variables.
+    const exact = variables.find(({ sample }) => sample === text);
+    if (exact) return exact.sql;
+    // pgbench does not support empty variables.
     if (text === '') return "''";
     constants.push(text);
     const found = variables.filter(({ sample }) => text.includes(sample));
@@ -34,10 +34,10 @@ export function scriptOf(
     return found.length > 0 && text.startsWith('[') ? `(${sql})::json` : sql;
   };
   const lines = statements.flatMap(({ name, text, values }) => {
-    const ending = remembered.includes(name ?? '') ? ' \\gset' : ';';
+    const ending = named.includes(name ?? '') ? ' \\gset' : ';';
     const bound = values.map(valueOf);
     const sql = text.replace(/\$(\d+)/g, (_all, n: string) => bound[Number(n) - 1]!);
-    // The service sends several of its own words at once; pgbench can only in a pipeline.
+    // The service sends these in one round trip, for which pgbench needs a pipeline.
     const parts = sql.split('; ');
     const ended = parts.map((part) => `${part.replaceAll('\n', ' ')}${ending}`);
     return parts.length > 1 ? ['\\startpipeline', ...ended, '\\endpipeline'] : ended;
@@ -46,7 +46,7 @@ export function scriptOf(
 }
 export type PgbenchFigures = { perSecond: number; count: number };
 
-/** Runs the script with prepared statements for that long. */
+/** Runs the script with prepared statements. */
 export async function pgbench({ socket }: Subject, { script, constants }: Script, clients: number, seconds: number) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-pgbench-'));
   const file = join(folder, 'script.sql');
@@ -68,15 +68,15 @@ export async function pgbench({ socket }: Subject, { script, constants }: Script
   }
 }
 
-/** As the service's own sessions. */
-const asWeAsk = '-c random_page_cost=1.1 -c TimeZone=Europe/Oslo';
+/** Same session settings as the service's. */
+const sessionOptions = '-c random_page_cost=1.1 -c TimeZone=Europe/Oslo';
 
 function run(command: string, args: string[]) {
   return new Promise<string>((done, failed) => {
     execFile(
       command,
       args,
-      { maxBuffer: 1e8, env: { ...process.env, PGOPTIONS: asWeAsk } },
+      { maxBuffer: 1e8, env: { ...process.env, PGOPTIONS: sessionOptions } },
       (error, stdout, stderr) => {
         if (!error) done(stdout);
         else if (error.code === 'ENOENT')

@@ -6,7 +6,7 @@ import { freePort } from '../support/ports.ts';
 import type { Subject } from './database.ts';
 import { startInSession } from './session.ts';
 
-/** The application inside this process, to see what it asks of the database. */
+/** The application in this process, to record its statements. */
 export const appOptions = {
   settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
   limits: { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, wrongKeysPerMinute: 300 },
@@ -15,10 +15,10 @@ export const appOptions = {
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
 
-/** The real server over that database, as an operator starts it; stopped after the work. */
+/** Starts a production server on that database and stops it after the work. */
 export async function withServer<T>(
   { url }: Subject,
-  more: Record<string, string>,
+  environment: Record<string, string>,
   work: (server: { base: string; pid: number }) => Promise<T>,
 ): Promise<T> {
   const port = await freePort();
@@ -28,15 +28,15 @@ export async function withServer<T>(
     PORT: String(port),
     DATABASE_URL: url,
   };
-  // It replaces the shell, so that the shell's id is the server's.
+  // `exec` replaces the shell, so that the child's pid is the server's.
   const child = startInSession('sh', ['-c', scripts.start], {
-    env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...more },
+    env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const ended = once(child, 'exit');
   try {
     const base = `http://127.0.0.1:${port}`;
-    await Promise.race([isReady(base), ended.then(() => Promise.reject(new Error('the server ended')))]);
+    await Promise.race([isReady(base), ended.then(() => Promise.reject(new Error('the server exited')))]);
     return await work({ base, pid: child.pid! });
   } finally {
     child.kill('SIGTERM');
@@ -46,8 +46,8 @@ export async function withServer<T>(
 
 export async function isReady(base: string) {
   for (;;) {
-    const answer = await fetch(`${base}/ready`).catch(() => undefined);
-    if (answer?.ok) return;
+    const response = await fetch(`${base}/ready`).catch(() => undefined);
+    if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -6,16 +6,16 @@ import { withServer } from './server.ts';
 export type StaleFigures = { stale: number; reads: number; unchanged: number; writes: number };
 
 /**
- * Writers rename four courses as fast as they are told that it is done, beside readers who ask for them and for their dates
- * in several ways, by ETag too. An answer is stale when it shows less than a writer had been told before the question was sent.
+ * Writers rename four courses as fast as possible while readers fetch them and their dates in several ways, also by
+ * ETag. A response is stale if it is older than a write acknowledged before its request was sent.
  */
 export async function measureStale(subject: Subject, { apiKey }: Dataset, seconds: number): Promise<StaleFigures> {
   return withServer(subject, {}, async ({ base }) => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const send = async (method: string, path: string, body?: object, more = {}) => {
       const init = { method, headers: { ...headers, ...more } };
-      const answer = await fetch(base + path, body ? { ...init, body: JSON.stringify(body) } : init);
-      return { status: answer.status, tag: answer.headers.get('etag') ?? '', text: await answer.text() };
+      const response = await fetch(base + path, body ? { ...init, body: JSON.stringify(body) } : init);
+      return { status: response.status, etag: response.headers.get('etag') ?? '', text: await response.text() };
     };
     const ids: number[] = [];
     for (let n = 0; n < 4; n += 1) {
@@ -28,47 +28,43 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
       const { text } = await send('POST', `/v2/courses/${id}/coursedates`, { start_at: day, end_at: day });
       dates.push((JSON.parse(text) as { coursedate_id: number }).coursedate_id);
     }
-    const questions = [
+    const urls = [
       ...['', '&include[]=products', '&limit=10', '&paginate=1'].map(
         (more) => `/v2/courses?since_id=${ids[0]! - 1}${more}`,
       ),
-      // A date is called as its course.
+      // A date inherits the title of its course.
       ...['', '&include[]=course'].map((more) => `/v2/coursedates?since_id=${dates[0]! - 1}${more}`),
       `/v2/batch/coursedates?course_ids=${ids.join(',')}`,
     ];
-    const told = ids.map(() => 0);
+    const acknowledged = ids.map(() => 0);
     const figures: StaleFigures = { stale: 0, reads: 0, unchanged: 0, writes: 0 };
     const until = performance.now() + seconds * 1_000;
 
     const write = async (n: number) => {
       while (performance.now() < until) {
         const { status } = await send('PUT', `/v2/courses/${ids[n]}`, {
-          title: `Renamed ${process.pid} ${n}: ${told[n]! + 1}`,
+          title: `Renamed ${process.pid} ${n}: ${acknowledged[n]! + 1}`,
         });
-        if (status !== 200) throw new Error(`a writer was told ${status}`);
-        told[n]! += 1;
+        if (status !== 200) throw new Error(`a write returned ${status}`);
+        acknowledged[n]! += 1;
         figures.writes += 1;
         await pause(Math.random() * 40);
       }
     };
     const read = async () => {
-      const known = new Map<string, { tag: string; shown: number[] }>();
+      const cached = new Map<string, { etag: string; versions: number[] }>();
       while (performance.now() < until) {
-        for (const question of questions) {
-          const before = [...told];
-          const last = known.get(question);
-          const { status, tag, text } = await send(
-            'GET',
-            question,
-            undefined,
-            last ? { 'if-none-match': last.tag } : {},
-          );
-          if (status !== 200 && status !== 304) throw new Error(`a reader was told ${status}`);
-          const shown = status === 304 ? last!.shown : shownIn(text);
-          known.set(question, { tag, shown });
+        for (const url of urls) {
+          const before = [...acknowledged];
+          const last = cached.get(url);
+          const { status, etag, text } = await send('GET', url, undefined, last ? { 'if-none-match': last.etag } : {});
+          if (status !== 200 && status !== 304) throw new Error(`a read returned ${status}`);
+          const versions = status === 304 ? last!.versions : parseVersions(text);
+          cached.set(url, { etag, versions });
           figures.reads += 1;
           if (status === 304) figures.unchanged += 1;
-          if (shown.length !== before.length || shown.some((number, n) => number < before[n]!)) figures.stale += 1;
+          if (versions.length !== before.length || versions.some((number, n) => number < before[n]!))
+            figures.stale += 1;
         }
       }
     };
@@ -77,8 +73,8 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
   });
 }
 
-/** The numbers at the ends of the titles, in the order of the courses or their dates. */
-function shownIn(text: string) {
-  const answer = JSON.parse(text) as { title: string }[] | { items: { title: string }[] };
-  return (Array.isArray(answer) ? answer : answer.items).map(({ title }) => Number(title.split(': ')[1]));
+/** Version numbers at the end of the titles, in course order. */
+function parseVersions(text: string) {
+  const response = JSON.parse(text) as { title: string }[] | { items: { title: string }[] };
+  return (Array.isArray(response) ? response : response.items).map(({ title }) => Number(title.split(': ')[1]));
 }

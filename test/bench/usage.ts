@@ -2,40 +2,42 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
-/** Of a line of /proc/<pid>/stat: the fields after the name, which may hold blanks. */
-function statOf(pid: number) {
+/** Fields of /proc/<pid>/stat after the process name, which may contain spaces. */
+function readStat(pid: number) {
   const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   const number = (n: number) => Number(fields[n]);
-  return { parent: number(1), own: number(11) + number(12), ended: number(13) + number(14) };
+  return { parent: number(1), own: number(11) + number(12), endedChildren: number(13) + number(14) };
 }
 
 function tryStat(pid: number) {
   try {
-    return statOf(pid);
+    return readStat(pid);
   } catch {
     return undefined;
   }
 }
 
-export const parentOf = (pid: number) => statOf(pid).parent;
+export const parentOf = (pid: number) => readStat(pid).parent;
 
-/** Seconds of processor time of a process so far. */
-export const secondsOf = (pid: number) => statOf(pid).own / ticksPerSecond;
+/** Processor time of a process in seconds. */
+export const processSeconds = (pid: number) => readStat(pid).own / ticksPerSecond;
 
-/** The same of a process and all its children, those that have ended too. */
-export function secondsOfFamily(pid: number): number {
-  const { own, ended } = statOf(pid);
+/** Processor time of a process and all its children, including terminated ones. */
+export function processTreeSeconds(pid: number): number {
+  const { own, endedChildren } = readStat(pid);
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => tryStat(Number(name)));
-  // One that ended meanwhile would be counted as both, or as neither.
-  if (statOf(pid).ended !== ended) return secondsOfFamily(pid);
-  const ticks = children.filter((stat) => stat?.parent === pid).reduce((sum, stat) => sum + stat!.own + stat!.ended, 0);
-  return (ticks + own + ended) / ticksPerSecond;
+  // Retries when a child terminates in between: it would be counted twice or not at all.
+  if (readStat(pid).endedChildren !== endedChildren) return processTreeSeconds(pid);
+  const ticks = children
+    .filter((stat) => stat?.parent === pid)
+    .reduce((sum, stat) => sum + stat!.own + stat!.endedChildren, 0);
+  return (ticks + own + endedChildren) / ticksPerSecond;
 }
 
-/** The most memory that a process has held so far, in MB. */
+/** Peak memory of a process in MB. */
 export const peakMegabytes = (pid: number) => megabytes(pid, 'VmHWM');
 export const megabytesNow = (pid: number) => megabytes(pid, 'VmRSS');
 

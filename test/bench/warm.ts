@@ -2,26 +2,26 @@ import type { Case } from './cases.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { once } from 'node:events';
-import { costOf, middleOf, type Cost } from './cost.ts';
+import { measureCost, medians, type Cost } from './cost.ts';
 import { freePort } from '../support/ports.ts';
-import { asRows, statementsFor } from './lists.ts';
-import { drive, onlyStatus, settle } from './load.ts';
-import { pgbench, scriptOf } from './pgbench.ts';
+import { expandRecords, recordRequest } from './lists.ts';
+import { runLoad, assertStatus, warmUp } from './load.ts';
+import { pgbench, createScript } from './pgbench.ts';
 import { withServer } from './server.ts';
 import { forkInSession } from './session.ts';
 
-/** Answers a second: the same question (that of the cost), by its ETag, beside writes with every tenth question new and its page empty or full. */
+/** Rates: cached, with ETag, and mixed with writes and every tenth query new, whose page is empty or full. */
 export type WarmFigures = Cost & {
   name: string;
   notModified: number;
   mixed: number;
   mixedFull: number;
-  /** What pgbench alone reads the rows at, and what a bare Fastify serves the same bytes at. */
+  /** pgbench's rate for the rows, and that of a minimal Fastify server for the same bytes. */
   rowsAlone: number;
   bytesAlone: number;
 };
 
-/** The same question again and again, by its ETag too, and beside ten writes a second; beside pgbench that only reads the rows. */
+/** Measures cached lists, also with ETag and beside ten writes a second, compared with pgbench reading the rows. */
 export async function measureWarm(
   subject: Subject,
   { apiKey }: Dataset,
@@ -32,10 +32,10 @@ export async function measureWarm(
   return withServer(subject, {}, async ({ base, pid }) => {
     const figures: WarmFigures[] = [];
     for (const { name, path } of cases) {
-      const all = await statementsFor(subject, path, headers);
+      const all = await recordRequest(subject, path, headers);
       const reading = all.filter((one) => one.name !== 'authenticate');
-      const rows = scriptOf(reading.map(asRows), [], [], []);
-      const ask = {
+      const rows = createScript(reading.map(expandRecords), [], [], []);
+      const load = {
         url: base + path,
         method: 'GET' as const,
         headers,
@@ -43,44 +43,47 @@ export async function measureWarm(
         seconds,
         status: '200' as const,
       };
-      const beside = (question: string) => {
-        const others = [`${path}${path.includes('?') ? '&' : '?'}${question}`];
-        // A single round tells only that all works.
-        const least = rounds > 1 ? enough : 0.1;
-        return writing(base, apiKey, () => drive({ ...ask, others, othersShare: 0.1 }), least);
+      const runMixed = (queryString: string) => {
+        const others = [`${path}${path.includes('?') ? '&' : '?'}${queryString}`];
+        // A single round is only a smoke test.
+        const minimum = rounds > 1 ? requiredWrites : 0.1;
+        return withWrites(base, apiKey, () => runLoad({ ...load, others, othersShare: 0.1 }), minimum);
       };
-      await settle(ask, { rounds });
-      if (rounds > 1) await beside('since_id={n}');
-      const body = await (await fetch(ask.url, { headers })).text();
-      await withConstant(body, async (bare) => {
-        await settle({ ...ask, url: bare }, { rounds });
+      await warmUp(load, { rounds });
+      if (rounds > 1) await runMixed('since_id={n}');
+      const body = await (await fetch(load.url, { headers })).text();
+      await withConstantServer(body, async (bareUrl) => {
+        await warmUp({ ...load, url: bareUrl }, { rounds });
         const runs: Omit<WarmFigures, 'name'>[] = [];
         for (let round = 0; round < rounds; round += 1) {
-          const warm = await costOf(subject, [pid], '200', ask);
-          const known = { ...headers, 'if-none-match': (await fetch(ask.url, { headers })).headers.get('etag')! };
-          const notModified = await drive({ ...ask, headers: known, status: '304' });
-          const { status } = await fetch(ask.url, { headers: known });
-          if (status !== 304) throw new Error(`${path} answers ${status} to its own ETag`);
+          const warm = await measureCost(subject, [pid], '200', load);
+          const conditionalHeaders = {
+            ...headers,
+            'if-none-match': (await fetch(load.url, { headers })).headers.get('etag')!,
+          };
+          const notModified = await runLoad({ ...load, headers: conditionalHeaders, status: '304' });
+          const { status } = await fetch(load.url, { headers: conditionalHeaders });
+          if (status !== 304) throw new Error(`${path} returned ${status} for its own ETag`);
           const { perSecond: rowsAlone } = await pgbench(subject, rows, 2, seconds);
-          const bytes = await drive({ ...ask, url: bare });
-          const mixed = await beside('since_id={n}');
-          const mixedFull = await beside('n={n}');
-          onlyStatus('200', bytes, mixed, mixedFull);
-          onlyStatus('304', notModified);
+          const bytes = await runLoad({ ...load, url: bareUrl });
+          const mixed = await runMixed('since_id={n}');
+          const mixedFull = await runMixed('n={n}');
+          assertStatus('200', bytes, mixed, mixedFull);
+          assertStatus('304', notModified);
           runs.push({
             ...{ ...warm, rowsAlone, notModified: notModified.perSecond, bytesAlone: bytes.perSecond },
             ...{ mixed: mixed.perSecond, mixedFull: mixedFull.perSecond },
           });
         }
-        figures.push({ name, ...middleOf(runs) });
+        figures.push({ name, ...medians(runs) });
       });
     }
     return figures;
   });
 }
 
-/** A bare Fastify that answers with these bytes. */
-async function withConstant<T>(body: string, work: (url: string) => Promise<T>): Promise<T> {
+/** Starts a minimal Fastify server with this body. */
+async function withConstantServer<T>(body: string, work: (url: string) => Promise<T>): Promise<T> {
   const port = await freePort();
   const child = forkInSession('constant.ts');
   try {
@@ -92,20 +95,25 @@ async function withConstant<T>(body: string, work: (url: string) => Promise<T>):
   }
 }
 
-let [written, done] = [0, 0];
-/** Writes a second, of ten, with which figures count. */
-const enough = 7;
+let [sentWrites, completedWrites] = [0, 0];
+/** Required writes a second, of ten sent. */
+const requiredWrites = 7;
 
-/** Ten writes a second by the same provider while the work runs; most of them have to be done by its end. */
-export async function writing<T>(base: string, apiKey: string, work: () => Promise<T>, least = enough): Promise<T> {
-  const [started, before] = [performance.now(), done];
+/** Sends ten writes a second for the same provider during the work; most must complete. */
+export async function withWrites<T>(
+  base: string,
+  apiKey: string,
+  work: () => Promise<T>,
+  minimum = requiredWrites,
+): Promise<T> {
+  const [started, before] = [performance.now(), completedWrites];
   const write = () => {
-    written += 1;
-    const body = new URLSearchParams({ title: `Tag ${process.pid} ${written}` });
+    sentWrites += 1;
+    const body = new URLSearchParams({ title: `Tag ${process.pid} ${sentWrites}` });
     fetch(`${base}/v2/course-tags`, { method: 'POST', headers: { 'x-api-key': apiKey }, body }).then(
-      (answer) => {
-        if (answer.status === 201) done += 1;
-        return answer.arrayBuffer();
+      (response) => {
+        if (response.status === 201) completedWrites += 1;
+        return response.arrayBuffer();
       },
       () => undefined,
     );
@@ -113,8 +121,8 @@ export async function writing<T>(base: string, apiKey: string, work: () => Promi
   const timer = setInterval(write, 100);
   try {
     const result = await work();
-    const perSecond = ((done - before) * 1_000) / (performance.now() - started);
-    if (perSecond < least) throw new Error(`only ${perSecond.toFixed(1)} writes a second`);
+    const perSecond = ((completedWrites - before) * 1_000) / (performance.now() - started);
+    if (perSecond < minimum) throw new Error(`only ${perSecond.toFixed(1)} writes a second`);
     return result;
   } finally {
     clearInterval(timer);

@@ -8,12 +8,12 @@ export const hasWrk = spawnSync('sh', ['-c', 'command -v wrk']).status === 0;
 
 let runs = 0;
 
-/** Sends it with wrk, which takes less of the machine than a driver in Node would. */
+/** Generates load with wrk, which uses less processor time than a Node client. */
 export async function driveWithWrk({ url, connections, seconds, ...load }: Load): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'booking-wrk-'));
   const script = join(folder, 'load.lua');
   const { pathname, search } = new URL(url);
-  writeFileSync(script, scriptOf({ ...load, path: pathname + search }));
+  writeFileSync(script, createLuaScript({ ...load, path: pathname + search }));
   const args = [
     '-t1',
     `-c${connections}`,
@@ -27,43 +27,43 @@ export async function driveWithWrk({ url, connections, seconds, ...load }: Load)
   try {
     const output = await run(args);
     const line = /^figures (.*)$/m.exec(output)?.[1];
-    if (line === undefined) throw new Error(`wrk said: ${output}`);
-    const { count, took, p50, p99, errors, statuses } = JSON.parse(line) as Told;
+    if (line === undefined) throw new Error(`unexpected output of wrk: ${output}`);
+    const { count, seconds: duration, p50, p99, errors, statuses } = JSON.parse(line) as WrkFigures;
     if (errors > 0) statuses['errors'] = (statuses['errors'] ?? 0) + errors;
-    return { perSecond: count / took, p50, p99, statuses };
+    return { perSecond: count / duration, p50, p99, statuses };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-type Told = {
+type WrkFigures = {
   count: number;
-  took: number;
+  seconds: number;
   p50: number;
   p99: number;
   errors: number;
   statuses: Record<string, number>;
 };
 
-type Plan = Omit<Load, 'url' | 'connections' | 'seconds'> & { path: string };
+type ScriptOptions = Omit<Load, 'url' | 'connections' | 'seconds'> & { path: string };
 
-/** No two requests of a run, nor of two runs, get the same number. */
-function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, status, path }: Plan) {
+/** Unique across requests and runs. */
+function createLuaScript({ method, headers, body, ids = [0], others, othersShare = 0, status, path }: ScriptOptions) {
   const first = process.pid * 1_000_000_000 + (runs += 1) * 10_000_000;
-  // Beside the host, which wrk adds itself.
-  const added = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}]=${lua(value)}`);
-  const other = `if math.random() < ${othersShare} then return wrk.format(${lua(method)}, filled(others[math.random(#others)])) end`;
-  const asked =
+  // wrk adds `Host` itself.
+  const added = Object.entries(headers).map(([name, value]) => `wrk.headers[${quote(name)}]=${quote(value)}`);
+  const other = `if math.random() < ${othersShare} then return wrk.format(${quote(method)}, filled(others[math.random(#others)])) end`;
+  const mainRequest =
     body === undefined
-      ? `same = same or wrk.format(${lua(method)}, ${lua(path)}) return same`
-      : `return wrk.format(${lua(method)}, ${lua(path)}, nil, filled(${lua(body)}))`;
-  // Without these wrk sends what it made once, and does not keep what it receives.
+      ? `same = same or wrk.format(${quote(method)}, ${quote(path)}) return same`
+      : `return wrk.format(${quote(method)}, ${quote(path)}, nil, filled(${quote(body)}))`;
+  // Without a script wrk builds the request once and discards responses.
   const request =
     others === undefined && body === undefined
       ? ''
-      : `request = function() n = n + 1 ${others === undefined ? '' : other} ${asked} end`;
+      : `request = function() n = n + 1 ${others === undefined ? '' : other} ${mainRequest} end`;
   const response =
     status === undefined ? 'response = function(status) statuses[status] = (statuses[status] or 0) + 1 end' : '';
-  const taken =
+  const countAssumed =
     status === undefined
       ? ''
       : `local errors = summary.errors.status
@@ -72,7 +72,7 @@ function scriptOf({ method, headers, body, ids = [0], others, othersShare = 0, s
   return `
 ${added.join('\n')}
 local ids = {${ids.join(',')}}
-local others = {${(others ?? []).map(lua).join(',')}}
+local others = {${(others ?? []).map(quote).join(',')}}
 local n = 0
 local same = nil
 local threads = {}
@@ -89,15 +89,15 @@ done = function(summary, latency)
   for _, thread in ipairs(threads) do
     for status, count in pairs(thread:get("statuses")) do table.insert(all, string.format('"%d":%d', status, count)) end
   end
-  ${taken}
+  ${countAssumed}
   local failed = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
-  print(string.format('figures {"count":%d,"took":%f,"p50":%f,"p99":%f,"errors":%d,"statuses":{%s}}', summary.requests,
+  print(string.format('figures {"count":%d,"seconds":%f,"p50":%f,"p99":%f,"errors":%d,"statuses":{%s}}', summary.requests,
     summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, failed, table.concat(all, ",")))
 end
 `;
 }
 
-const lua = (text: string) => JSON.stringify(text);
+const quote = (text: string) => JSON.stringify(text);
 
 function run(args: string[]) {
   return new Promise<string>((done, failed) => {

@@ -2,17 +2,17 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { succeeds } from '../support/programs.ts';
-import type { Outcome, Row, Run } from './row.ts';
-import { errorsLogged, lookAtLogs, searchLogs } from './support/secrets.ts';
+import type { Outcome, Scenario, Run } from './scenario.ts';
+import { loggedErrors, summarizeLogs, searchLogs } from './support/secrets.ts';
 
 const { values } = parseArgs({
   options: {
-    /** The half of it that fits into four minutes. */
+    /** Runs shortened scenarios, in about nine minutes. */
     quick: { type: 'boolean', default: false },
-    /** Numbers of rows, with commas. */
+    /** Comma-separated scenario numbers. */
     only: { type: 'string' },
     seed: { type: 'string' },
-    /** How long a soak takes. */
+    /** Duration of the soak test. */
     minutes: { type: 'string', default: '30' },
   },
 });
@@ -21,27 +21,27 @@ const only = values.only?.split(',');
 
 type Result = { number: string; name: string; state: 'passed' | 'failed' | 'skipped'; text: string; seconds: number };
 
-const folder = join(import.meta.dirname, 'rows');
+const folder = join(import.meta.dirname, 'scenarios');
 const results: Result[] = [];
 for (const file of readdirSync(folder).sort()) {
   const number = /^0*(\d+[a-z]?)-/.exec(file)?.[1] ?? file;
   if (only && !only.includes(number)) continue;
-  const { default: row } = (await import(join(folder, file))) as { default: Row };
-  if (!only && ((values.quick && !row.quick) || row.onlyAlone)) continue;
-  const result = await tried(row);
-  say({ number, name: row.name, ...result });
-  if (result.state === 'failed') for (const line of errorsLogged()) console.log(line);
+  const { default: scenario } = (await import(join(folder, file))) as { default: Scenario };
+  if (!only && ((values.quick && !scenario.quick) || scenario.explicitOnly)) continue;
+  const result = await runScenario(scenario);
+  report({ number, name: scenario.name, ...result });
+  if (result.state === 'failed') for (const line of loggedErrors()) console.log(line);
   searchLogs();
 }
-const logs = lookAtLogs();
-if (logs) say({ number: '-', name: 'secrets', ...judged(logs), seconds: 0 });
+const logs = summarizeLogs();
+if (logs) report({ number: '-', name: 'secrets', ...toResult(logs), seconds: 0 });
 
-const unknown = (only ?? []).filter((number) => !results.some((result) => result.number === number));
-if (unknown.length > 0) {
-  console.error(`There is no row ${unknown.join(', ')}`);
+const unknownNumbers = (only ?? []).filter((number) => !results.some((result) => result.number === number));
+if (unknownNumbers.length > 0) {
+  console.error(`Unknown scenario ${unknownNumbers.join(', ')}`);
   process.exit(2);
 }
-console.log(`${Math.round(results.reduce((sum, { seconds }) => sum + seconds, 0))} s in all`);
+console.log(`${Math.round(results.reduce((sum, { seconds }) => sum + seconds, 0))} s in total`);
 
 const count = (state: string) => results.filter((result) => result.state === state).length;
 const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
@@ -51,46 +51,50 @@ const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
-function say(result: Result) {
+function report(result: Result) {
   results.push(result);
   const { state, number, name, seconds, text } = result;
   const mark = { passed: '✓', failed: '✗', skipped: '-' }[state];
   console.log(`${mark} ${number} ${name} (${seconds} s, seed ${seed}): ${text}`);
 }
 
-async function tried(row: Row): Promise<Omit<Result, 'number' | 'name'>> {
-  const missing = Object.entries(row.needs ?? {}).filter(([, command]) => !succeeds(command));
+async function runScenario(scenario: Scenario): Promise<Omit<Result, 'number' | 'name'>> {
+  const missing = Object.entries(scenario.requires ?? {}).filter(([, command]) => !succeeds(command));
   if (missing.length > 0) {
     const packages = missing.map(([name]) => name).join(' ');
-    return { state: 'skipped', text: `needs ${packages}: apt-get install ${packages}`, seconds: 0 };
+    return { state: 'skipped', text: `requires ${packages}: apt-get install ${packages}`, seconds: 0 };
   }
-  const begun = performance.now();
-  const endings: (() => unknown)[] = [];
+  const startedAt = performance.now();
+  const cleanups: (() => unknown)[] = [];
   const run: Run = {
     quick: values.quick,
     minutes: Number(values.minutes),
     seed,
-    random: randomFrom(seed),
-    afterwards: (work) => void endings.unshift(work),
+    random: seededRandom(seed),
+    onCleanup: (work) => void cleanups.unshift(work),
   };
-  const outcome = await row.run(run).catch((error: unknown): Outcome => {
-    return { figures: 'broke off', faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)] };
+  const outcome = await scenario.run(run).catch((error: unknown): Outcome => {
+    return {
+      figures: 'aborted',
+      failures: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+    };
   });
-  for (const end of endings) await Promise.resolve(end()).catch((error: unknown) => outcome.faults.push(String(error)));
-  const seconds = Math.round(performance.now() - begun) / 1_000;
-  return { ...judged(outcome), seconds };
+  for (const cleanup of cleanups)
+    await Promise.resolve(cleanup()).catch((error: unknown) => outcome.failures.push(String(error)));
+  const seconds = Math.round(performance.now() - startedAt) / 1_000;
+  return { ...toResult(outcome), seconds };
 }
 
-function judged({ figures, faults, skipped }: Outcome): Pick<Result, 'state' | 'text'> {
-  if (faults.length > 0) {
-    return { state: 'failed', text: [figures, ...faults.map((fault) => `does not hold: ${fault}`)].join('; ') };
+function toResult({ figures, failures, skipped }: Outcome): Pick<Result, 'state' | 'text'> {
+  if (failures.length > 0) {
+    return { state: 'failed', text: [figures, ...failures.map((failure) => `failed: ${failure}`)].join('; ') };
   }
   if (skipped !== undefined) return { state: 'skipped', text: `${figures}; ${skipped}` };
   return { state: 'passed', text: figures };
 }
 
-/** The same numbers for the same seed (mulberry32). */
-function randomFrom(start: number) {
+/** Seeded pseudorandom numbers (mulberry32). */
+function seededRandom(start: number) {
   let state = start;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -8,7 +8,7 @@ import { openTestDatabase, settings, type Provider } from './test-app.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Imports objects as the lines of a file. */
+/** Imports objects as NDJSON. */
 export async function importObjects(
   me: { id: number },
   objects: Iterable<Fields> | AsyncIterable<Fields>,
@@ -29,7 +29,6 @@ export async function importObjects(
   return { ...summary, reasons: bad.map(({ line, reason }) => `${line}: ${reason}`) };
 }
 
-/** All lines of an export. */
 export async function exportToLines({ database }: { database: Database }, me: { id: number }) {
   const lines: Fields[] = [];
   for await (const line of exportLines(database, me.id)) lines.push(line);
@@ -37,7 +36,7 @@ export async function exportToLines({ database }: { database: Database }, me: { 
 }
 
 const dates = 'course,course.customer,course.products,location,gatherings,place,teaching_language,status,instructors';
-/** A question to every list. */
+/** One URL of every list. */
 export const listUrls = [
   '/v2/courses?limit=250&include_deleted=1&include=products',
   '/v2/courses?limit=250&description_language=no',
@@ -62,7 +61,7 @@ export const listUrls = [
   '/v2/schools',
 ];
 
-/** Lists with the paths of their items, and what names an item. */
+/** Lists with the paths of their items and the id field. */
 const items: [string, string, string][] = [
   ['/v2/courses', '/v2/courses/{id}', 'id'],
   ['/v2/coursedates', '/v2/courses/{course_id}/coursedates/{id}', 'coursedate_id'],
@@ -75,7 +74,7 @@ const items: [string, string, string][] = [
   ['/v2/instructors', '/v2/instructors/{id}', 'id'],
 ];
 
-/** What every endpoint answers to the provider. */
+/** Responses of every endpoint for the provider. */
 export async function fetchAllResponses(me: Pick<Provider, 'get'>) {
   const responses: Record<string, unknown> = {};
   for (const url of listUrls) {
@@ -83,7 +82,7 @@ export async function fetchAllResponses(me: Pick<Provider, 'get'>) {
     expect(response.status, `${url} ${response.text.slice(0, 200)}`).toBe(200);
     responses[url] = response.json();
   }
-  // By their ids, each in the order of its list.
+  // Items by id, in list order.
   for (const [list, path, id] of items) {
     const rows = (await me.get(`${list}?limit=250`)).json<Fields[] | { items: Fields[] }>();
     for (const [n, row] of (Array.isArray(rows) ? rows : rows.items).entries())

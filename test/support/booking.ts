@@ -10,7 +10,7 @@ import { connectionTo, type TestResponse, type Provider } from './test-app.ts';
 type Fields = Record<string, unknown>;
 
 let created = 0;
-/** Somebody nobody else is. */
+/** A unique person. */
 export const person = (fields: Fields = {}) => {
   created += 1;
   return { firstname: 'Kari', lastname: `Nordmann ${created}`, email: `kari-${created}@people.example`, ...fields };
@@ -24,7 +24,7 @@ export const bookingBody = (coursedate_id: number, fields: Fields = {}) => ({
   ...fields,
 });
 
-/** A course date that can be booked, of a course of its own. */
+/** A bookable date of a new course. */
 export async function createBookableDate(
   me: Provider,
   { course = {}, ...date }: { course?: Fields } & Parameters<typeof addDate>[2] = {},
@@ -47,7 +47,7 @@ export type Summary = {
   number_of_participants: number;
   participants: { id: number; status_id: number }[];
 };
-/** What a booking that must succeed answers. */
+/** Parses the response of a booking that must succeed. */
 export function getSummary(response: TestResponse): Summary {
   if (response.status !== 201) throw new Error(`not booked: ${response.status} ${response.text}`);
   return response.json<{ summary: Summary }>().summary;
@@ -55,7 +55,7 @@ export function getSummary(response: TestResponse): Summary {
 export const bookOrFail = async (...args: Parameters<typeof book>) => getSummary(await book(...args));
 export const participantStatuses = (summary: Summary) => summary.participants.map(({ status_id }) => status_id);
 
-/** The codes of a refusal, in their order; undefined when it was no refusal. */
+/** Error codes in order; undefined for a success. */
 export const errorCodes = (response: TestResponse) =>
   response.json<{ errors?: { code: string }[] }>().errors?.map(({ code }) => code);
 
@@ -72,7 +72,7 @@ export const statusesOnDate = (me: Provider, dateId: number) =>
     return rows.map(({ statusId }) => statusId);
   });
 
-/** The four counters of a date: confirmed, overbooked, unconfirmed, waiting. */
+/** Counters of a date: confirmed, overbooked, unconfirmed, waiting. */
 export const seatCounters = (me: Provider, dateId: number) =>
   write(me, async (tx) => {
     const [row] = await tx
@@ -91,7 +91,7 @@ export const createVoucher = (me: Provider, values: Partial<typeof vouchers.$inf
     return voucher!;
   });
 
-/** A statement outside any lock or guard, in a database of a test's own. */
+/** Runs a statement without lock or guards, in a test's own database. */
 export async function execute(database: string, statement: string) {
   const client = new Client(connectionTo(database));
   await client.connect();

@@ -11,7 +11,7 @@ if (chromiumPath === undefined) {
   );
 }
 
-/** A fresh browser for one test: no cookies, closed when it is done. */
+/** A new browser without cookies, closed after the test. */
 export async function openBrowser() {
   const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--disable-dev-shm-usage'] });
   onTestFinished(() => browser.close());
@@ -21,7 +21,7 @@ export async function openBrowser() {
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => {
-        // What a browser writes for each answer of 400 and more is no complaint.
+        // Browsers log every response of 400 and above.
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
           complaints.push(message.text());
       });
@@ -39,12 +39,12 @@ export async function saveScreenshot(page: Page, name: string) {
   await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }
 
-/** What axe finds wrong with a page, its best practices too. */
+/** Violations that axe finds on a page, best practices included. */
 export async function accessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
   return violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** By how many pixels a page is wider than its window. */
+/** Pixels by which a page is wider than its window. */
 export const horizontalOverflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth');

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { build, buildSync, type BuildOptions, type Plugin } from 'esbuild';
 
-/** Bundles a program of the tests with the parts of src that it imports, and returns the path of the bundle. */
+/** Bundles a test program with its imports from src; returns the path of the bundle. */
 export async function bundle(entry: string, plugins: Plugin[] = []): Promise<string> {
   const outfile = pathOf([entry, ...plugins.map(({ name }) => name)]);
   await build({ ...optionsOf(entry, outfile), plugins });

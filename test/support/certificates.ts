@@ -15,7 +15,7 @@ export function createAuthority(folder: string, name: string): Authority {
   return { certificate, key };
 }
 
-/** A certificate for names such as `IP:127.0.0.1`, signed by the authority; with `days` below 0 it has expired. */
+/** A certificate for names such as `IP:127.0.0.1`, signed by the authority; expired if `days` is negative. */
 export function createCertificate(
   folder: string,
   name: string,

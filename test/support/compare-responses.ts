@@ -1,12 +1,12 @@
-/** Members that hold ids, alone or in a list: they may differ, but always in the same way. */
+/** Fields with ids, single or in a list: they may differ, but consistently. */
 const isId = (name: string) =>
   /^(id|ref|id[A-Z].*|.*_ids?|idBooking|id_relation)$/.test(name) ||
   ['courses', 'customers', 'tags', 'labels', 'categories', 'instructors', 'order_lines'].includes(name);
 const stamps = new Set(['created_at', 'updated_at', 'related_items_updated_at']);
 
 /**
- * How two answers differ, apart from ids (and titles built from them) and from when items were written: an id of the
- * one must stand for the same id of the other wherever it appears in the same place.
+ * Differences of two responses, apart from timestamps and ids (and titles built from them). Each id of the one must map
+ * to the same id of the other wherever it occurs in that position.
  */
 export function differences(expected: unknown, found: unknown): string[] {
   const there = new Map<string, unknown>();

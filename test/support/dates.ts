@@ -16,7 +16,7 @@ import type { Provider } from './test-app.ts';
 
 type ColumnValues<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 
-/** Rows that no endpoint makes yet; each helper answers the new row's id. */
+/** Rows that no endpoint creates; each helper returns the new id. */
 const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
 
 const idOf = (rows: { id: number }[]) => rows[0]!.id;
@@ -93,7 +93,7 @@ export const addGathering = (
     return gatheringId;
   });
 
-/** Participants of these statuses, by one booking; the database counts their seats. */
+/** Participants of these statuses in one booking; triggers count their seats. */
 export const addParticipants = (me: Provider, courseId: number, courseDateId: number, statuses: number[]) =>
   write(me, async (tx, at) => {
     const common = { providerId: me.id, createdAt: at, updatedAt: at };
@@ -121,7 +121,6 @@ export const addParticipants = (me: Provider, courseId: number, courseDateId: nu
     await tx.insert(participants).values(rows);
   });
 
-/** An admin user who belongs to the provider. */
 export const addAdminUser = (me: Provider) =>
   write(me, async (tx, at) => {
     const person = {
@@ -135,7 +134,7 @@ export const addAdminUser = (me: Provider) =>
     return adminUserId;
   });
 
-/** The id of a municipality that every database is shipped with, and of its county. */
+/** Ids of a municipality from the reference data and of its county. */
 export async function findMunicipality(me: Provider, title: string) {
   const { places } = await import('../../src/database/tables/places.ts');
   const ctx = await me.ctx();

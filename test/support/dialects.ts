@@ -11,7 +11,7 @@ export const contentTypes: Record<Dialect, string> = {
   json: 'application/json',
 };
 
-/** Names and texts as PHP writes them: `tags[0][title]`, `true` as 1, null as an empty text. */
+/** Field names and values as PHP encodes them: `tags[0][title]`, `true` as 1, null as an empty string. */
 export function toPairs(value: unknown, name = ''): [string, string][] {
   if (value === undefined) return [];
   if (typeof value === 'object' && value !== null) {
@@ -31,7 +31,7 @@ export const encodeMultipart = (pairs: [string, string][]) =>
     .map(([name, text]) => `--edge\r\ncontent-disposition: form-data; name="${quoted(name)}"\r\n\r\n${text}\r\n`)
     .join('')}--edge--\r\n`;
 
-/** Infinity as the `1e400` that a client may write, which `JSON.stringify` cannot. */
+/** Infinity as `1e400`, which `JSON.stringify` cannot produce. */
 const jsonOf = (fields: Fields) =>
   JSON.stringify(fields, (_name, value: unknown) => (value === Infinity ? '\u0001e400' : value)).replaceAll(
     '"\\u0001e400"',
@@ -45,7 +45,7 @@ export function encodeBody(dialect: Dialect, fields: Fields) {
 
 export const contentTypeHeader = (dialect: Dialect) => ({ 'content-type': contentTypes[dialect] });
 
-/** Values that have broken services before. */
+/** Values that commonly break services. */
 export const hostileValues: unknown[] = [
   ...['\0', 'a\0b', '\uD800', '\uFFFD', '2147483648', '9007199254740993', '9223372036854775808', '1e400', '-1', '0'],
   ...['2026-02-30', '0000-01-01', '9999-12-31', '10000-01-01', 'infinity', '-infinity', 'now', 'NaN', '%ff', '%', '+'],

@@ -1,6 +1,6 @@
 /**
- * The resource tables of the interface document, field by field, as `name: type`. Transcribed by hand from the
- * document, never from the code: a field forgotten there fails the contract test.
+ * Resource tables of the interface document, as `name: type` per field. Transcribed from the document, not from the
+ * code, so that the contract test finds missing fields.
  */
 const address = { address: 'string', zip: 'string', city: 'string' };
 const titled = { id: 'integer', title: 'string' };

@@ -1,4 +1,4 @@
-// One user of the embedded database, in a process of its own: says "ready", then does what its input says.
+// A process that uses the embedded database: prints "ready", then runs commands from its standard input.
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { openEmbeddedDatabase } from '../../src/embedded-postgres/index.ts';

@@ -21,10 +21,9 @@ type Message = {
 };
 
 let bundled: string | undefined;
-/** The path of the bundled embedded-user.ts below the project. */
+/** Path of the bundled embedded-user.ts within the project. */
 const program = () => (bundled ??= bundleSync('test/support/embedded-user.ts'));
 
-/** A process that uses the database in `dataDir`. */
 export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpdir() } = {}) {
   const script = path.join(project, program());
   const env = { ...process.env, TMPDIR: tmp };
@@ -52,7 +51,6 @@ export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpd
   };
 }
 
-/** Where the files of `dataDir` are. */
 export function findPostgresFolder(dataDir: string) {
   const note = path.join(dataDir, 'database-location');
   return fs.existsSync(note) ? fs.readFileSync(note, 'utf8').trim() : path.join(fs.realpathSync(dataDir), 'postgres');
@@ -60,7 +58,7 @@ export function findPostgresFolder(dataDir: string) {
 
 type Process = { pid: number; parent: number; command: string };
 
-/** The processes of the database in `dataDir`: the watchdog's two and the server's. */
+/** The processes of the database in `dataDir`: two of the watchdog and the server's. */
 export function findProcesses(dataDir: string) {
   const list = execFileSync('ps', ['-axww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' });
   const all = list.split('\n').flatMap((line): Process[] => {
@@ -82,12 +80,12 @@ export function killAll(pids: number[]) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended with one that was killed before it.
+      // It terminated together with a process killed before.
     }
   }
 }
 
-/** The parts of this project that a user of the database needs, in a folder that only its owner can enter. */
+/** Copies the parts of this project that embedded-user.ts needs into a folder readable only by its owner. */
 export function copyProject(folder: string) {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const part of [program(), 'package.json'])
@@ -103,7 +101,7 @@ export function copyProject(folder: string) {
 
 const created: string[] = [];
 
-/** A new DATA_DIR that any user can enter. */
+/** A new DATA_DIR that every operating system user may enter. */
 export function createDataDir(...names: string[]) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'embedded-'));
   fs.chmodSync(root, 0o755);
@@ -111,7 +109,7 @@ export function createDataDir(...names: string[]) {
   return path.join(root, 'data', ...names);
 }
 
-/** Ends what a failed test has left, and removes all files. */
+/** Kills processes left by a failed test, and removes all files. */
 export function removeDataDirs() {
   for (const root of created.splice(0)) {
     for (const name of fs.readdirSync(root, { recursive: true, encoding: 'utf8' })) {

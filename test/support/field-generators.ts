@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { toSingleLine } from '../../src/lib/text.ts';
 
-/** What a field may hold and what it may not, as the interface document has it. */
+/** Valid and invalid values of a field, according to the interface document. */
 export type FieldKind = {
   valid: fc.Arbitrary<unknown>;
-  /** Refused however it is sent. */
+  /** Rejected in every dialect. */
   invalid: unknown[];
-  /** What only JSON can say, and is refused. */
+  /** Only expressible in JSON, and rejected. */
   inJson: unknown[];
-  /** How a valid value is read back, when not as it was sent. */
+  /** Expected value in the response, if it differs from the input. */
   shown?: (value: never) => unknown;
 };
 
@@ -39,14 +39,14 @@ export const text = (maxLength: number): FieldKind => ({
   inJson: [...inJson, true, false],
 });
 
-/** A text of one line; a test of its own shows that control characters are folded. */
+/** A single-line text; control characters have a separate test. */
 export const line = (maxLength: number): FieldKind => ({
   ...text(maxLength),
   valid: text(maxLength).valid.filter(isLine),
 });
 const isLine = (value: unknown) => toSingleLine(value as string) === value;
 
-/** Trimmed, and in the form NFC. */
+/** Trimmed, and normalised to NFC. */
 export const title: FieldKind = {
   ...text(255),
   valid: anyText(255).filter(
@@ -76,21 +76,20 @@ export const count: FieldKind = {
   ...number(['2147483648', '4294967296']),
 };
 
-/** One of a few numbers. */
 export const choice = (numbers: number[]): FieldKind => ({
   valid: fc.constantFrom(...numbers),
   ...number(['0', String(Math.max(...numbers) + 1), '2147483648']),
 });
 
-/** The id of something of the provider's own. */
+/** The id of one of the provider's rows. */
 export const oneOfIds = (ids: number[]): FieldKind => ({ valid: fc.constantFrom(...ids), ...number(['0']) });
 
-/** Ids of the provider's own, in any of the ways a list may be sent. */
+/** Ids of the provider's rows, in every accepted list format. */
 export const listOfIds = (ids: number[]): FieldKind => ({
   valid: fc
     .tuple(fc.array(fc.constantFrom(...ids), { minLength: 1, maxLength: 4 }), fc.constantFrom(',', ' , ', ',,', ''))
     .map(([list, comma]) => (comma === '' ? list : list.join(comma))),
-  // A list of JSON in a text is none: the document allows commas here.
+  // A JSON array in a string is invalid: the document specifies commas.
   invalid: [
     ...['x', '1,x', '1;2', '0', '-1', '1.5', '1e400', '9223372036854775808', `[${ids[0]}]`, '{}', '__proto__', 'a\0'],
     ...[['x'], [0], [ids[0], 'x'], [[['1']]], [{ id: ids[0] }], { a: ids[0] }, { __proto__x: '1' }],
@@ -110,7 +109,7 @@ export const flag: FieldKind = {
   shown: (value: boolean | keyof typeof flags) => (typeof value === 'boolean' ? value : flags[value]),
 };
 
-/** A code in any case. */
+/** A code in upper or lower case. */
 export const code = (codes: string[], others: string[]): FieldKind => ({
   valid: fc.constantFrom(...codes).chain((upper) => fc.constantFrom(upper, upper.toLowerCase())),
   invalid: [...others, ...unstorable, ...lists, '1', '__proto__', 'constructor', 'x'.repeat(300)],

@@ -21,7 +21,7 @@ function partsOf(name: string, { parts = {} }: Item): [string, string][] {
   });
 }
 
-/** Every kind of line and member of one, with what it may hold, as the documentation lists them. */
+/** Record types and their fields with descriptions, as in the documentation. */
 export const importFields: [string, string][] = recordTypes.flatMap((kind): [string, string][] =>
   isBulk(kind)
     ? [[kind.kind, fieldsOf(kind).join(', ')], ...partsOf(kind.kind, kind)]

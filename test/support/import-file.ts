@@ -1,4 +1,4 @@
-/** A school's file with every kind of line and every field that one can hold. */
+/** Import lines with every record type and every field. */
 export const schoolFile = (partnerId: number): Record<string, unknown>[] => [
   {
     kind: 'school',

@@ -77,7 +77,7 @@ export const includesWithoutText: Record<string, string> = {
   'GET /v2/courses/{course_id}/coursedates/{id} course.customer': 'a public course has none',
 };
 
-/** Includes or routes that show nothing of the owner's to strangers even with the scope off, and the reason. */
+/** Includes or routes that show another provider nothing of the owner's even without tenancy, and the reason. */
 export const hiddenWithoutScope: Record<string, string> = {
   ...includesWithoutText,
   'GET /v2/durations': 'the same for all',
@@ -111,7 +111,7 @@ const dateBodies = ({ location, instructor, date }: Ids) => [
 
 export type Write = {
   route: string;
-  /** The status that a stranger gets for each body. */
+  /** Expected status for another provider, per body. */
   stranger: number[];
   /** The statuses that a sub-school of the owner gets, if they differ. */
   subSchool?: number[];
@@ -249,7 +249,7 @@ const dateBodyParameters = (name: string, required: object): Record<string, IdPa
   [`${name} body parent_id`]: ['date', (id) => ({ ...required, parent_id: id })],
   [`${name} body gatherings`]: ['location', (id) => ({ ...required, gatherings: [{ ...meeting, idLocation: id }] })],
 });
-/** Every parameter with an id: for a stranger, the owner's id and an unknown id give the same response. */
+/** Every parameter with an id: another provider gets the same response for the owner's id and an unknown id. */
 export const idTable: Record<string, IdParameter> = {
   'GET /v2/courses query since_id': ['course'],
   'GET /v2/courses query customer_id': ['customer'],

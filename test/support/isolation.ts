@@ -27,23 +27,23 @@ import { approvePartner, requestPartner, revokePartner } from '../../src/resourc
 import { dereference } from './openapi.ts';
 import type { Provider, TestApp } from './test-app.ts';
 
-/** In every text of the owner's; a slug has it in lower case. */
+/** Marker in every text of the owner; slugs contain it in lower case. */
 export const marker = 'OWNED-7f3a';
-/** In every text of what even a partner must not see: another kind of course, a date that is hidden. */
+/** Marker in texts that no partner may see: another type of course, a hidden date. */
 export const unlistedMarker = `${marker}-unlisted`;
-/** In every number that is the school's own business. */
+/** Marker in the school's internal numbers. */
 export const secretNumber = 7_319_046;
-/** Where a password's hash stands, which nobody ever sees. */
+/** Marker in password hashes, which no response contains. */
 export const passwordHash = 'HASHED-7f3a';
 
 export const containsText = (text: string, what = marker) => text.toLowerCase().includes(what.toLowerCase());
 
-/** Not free text: codes, checked by the interface or the database. */
+/** Codes instead of free text, validated by the interface or the database. */
 const codes = /zone|country|currency|language|passwordHash/i;
 
 type Fields<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 
-/** A row with the marker in every text that its table has, and in its custom properties. */
+/** A row with the marker in every text column and in its custom properties. */
 function marked<T extends PgTable & { $inferInsert: object }>(table: T, text = marker): Fields<T> {
   const values = Object.entries(getTableColumns(table)).map(([name, column]) => {
     if (column.columnType === 'PgJsonb') return [name, { note: text }];
@@ -54,7 +54,7 @@ function marked<T extends PgTable & { $inferInsert: object }>(table: T, text = m
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Fields<T>;
 }
 
-/** A provider with at least one row of everything; `ids` names one of each. */
+/** A provider with at least one row in every table; `ids` has one of each. */
 export async function createOwner(testApp: TestApp) {
   const me = await testApp.createProvider(marker);
   const providerId = me.id;
@@ -141,7 +141,7 @@ export async function createOwner(testApp: TestApp) {
 }
 export type Owner = Awaited<ReturnType<typeof createOwner>>;
 
-/** Who asks with a key that works; `backwards` is a school that the owner may list, not the other way round. */
+/** Actors with a valid key; `backwards` is a school that the owner may list, but not vice versa. */
 export async function createActors({ database, createProvider }: TestApp, me: Provider) {
   const actors = {
     stranger: await createProvider(),
@@ -164,7 +164,7 @@ export async function createActors({ database, createProvider }: TestApp, me: Pr
   return actors;
 }
 
-/** The headers of those whom no door opens to. */
+/** Headers without a valid key. */
 export async function createInvalidKeys(
   { database }: TestApp,
   me: Provider,
@@ -179,7 +179,7 @@ export async function createInvalidKeys(
   ];
 }
 
-/** All that the database holds of a provider, and of the persons who belong to it. */
+/** All rows of a provider, and its admin users and course users. */
 export async function dumpRows({ database: { pool } }: TestApp, providerId: number) {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -204,8 +204,8 @@ type Operation = {
 };
 export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; operation: Operation };
 
-/** The endpoints that ask for a key, from the OpenAPI document. */
-export function listEndpoints({ app }: TestApp): Endpoint[] {
+/** Endpoints of the OpenAPI document that require a key. */
+export function getEndpoints({ app }: TestApp): Endpoint[] {
   const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(app.swagger());
   return Object.entries(paths)
     .filter(([path]) => path !== '/live' && path !== '/ready')
@@ -222,7 +222,7 @@ export const hasParameter = ({ operation }: Endpoint, name: string) =>
 export const includeNames = ({ operation }: Endpoint) =>
   operation.parameters?.find(({ name }) => name === 'include[]')?.schema.items?.enum ?? [];
 
-/** What the `{id}` of a path names. */
+/** Row that the `{id}` of a path refers to. */
 const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/courses/{id}': 'course',
   '/v2/courses/{course_id}/coursedates/{id}': 'date',
@@ -236,7 +236,7 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/participants/{id}': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
 };
-/** Which row each parameter of a path names by its id. */
+/** Row that each path parameter refers to. */
 export function idsInPath(path: string): Record<string, keyof Owner['ids']> {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'code');
   return Object.fromEntries(
@@ -247,14 +247,14 @@ export function idsInPath(path: string): Record<string, keyof Owner['ids']> {
     }),
   );
 }
-/** A path to something of the owner's; its codes are all the same. */
+/** A path with the owner's ids; its codes are constant. */
 export const fillPath = (path: string, ids: Owner['ids']) =>
   Object.entries(idsInPath(path)).reduce(
     (url, [name, kind]) => url.replace(`{${name}}`, String(ids[kind])),
     path.replace('{code}', marker),
   );
 
-/** What answers nothing unless it is asked for somebody or something, and what asks for the owner's. */
+/** Required query parameters, with the owner's values. */
 function requiredQueries(endpoint: Endpoint, ids: Owner['ids']) {
   if (hasParameter(endpoint, 'username'))
     return ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
@@ -267,7 +267,10 @@ function requiredQueries(endpoint: Endpoint, ids: Owner['ids']) {
     : [code];
 }
 
-/** The requests that an endpoint can be read by: each include and all, with what widens a list; `include` is the one. */
+/**
+ * Read requests of an endpoint: each include and all of them, with parameters that widen a list; `include` has the
+ * names.
+ */
 export function readRequests(endpoint: Endpoint, ids: Owner['ids']) {
   const includes = includeNames(endpoint);
   const every = includes.map((name) => `include[]=${name}`).join('&');
@@ -290,7 +293,7 @@ export function readRequests(endpoint: Endpoint, ids: Owner['ids']) {
   );
 }
 
-/** What may name a row: by its name, or as a list that numbers may stand in. */
+/** Matches parameters that refer to a row, by name or as a list of numbers. */
 export function idParameters({ operation }: Endpoint): string[] {
   const body = operation.requestBody?.content['application/json']?.schema.properties ?? {};
   const sent = Object.entries(body).filter(
@@ -302,7 +305,7 @@ export function idParameters({ operation }: Endpoint): string[] {
 }
 const isIdName = (name: string) => /(^|_)ids?(\[\])?$|^id[A-Z]|[a-z]Ids?(\[\])?$/.test(name);
 
-/** Where in an answer the marker stands, without the places in lists. */
+/** Paths of the marker in a response, without list indexes. */
 export function markedPaths(text: string): string[] {
   const found = new Set<string>();
   const walk = (value: unknown, path: string) => {

@@ -1,10 +1,10 @@
 import type { App } from '../../src/app.ts';
 import type { Database } from '../../src/database/client.ts';
 
-// Every list with each parameter that is documented, over the rows that the bench builds.
+// Every list with each documented parameter, for the benchmark's data set.
 
-/** One question of one list. */
-export type ListUrl = { path: string; question: string; url: string };
+/** A query of a list. */
+export type ListUrl = { path: string; query: string; url: string };
 
 type Values = Record<string, (string | number)[]>;
 type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
@@ -12,7 +12,7 @@ type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> 
 type Parameter = { name: string; schema: { items?: { enum?: string[] } } };
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
 
-/** Ids and moments of the large provider, and what the parameters of the lists are asked with, by their names. */
+/** Ids and timestamps of the large provider, and parameter values by name. */
 export async function collectFilterValues({ pool }: Database, providerId: number) {
   const one = async (text: string) =>
     (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
@@ -21,7 +21,7 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     date: Number(await one('select min(id) + 7 as value from course_dates where provider_id = $1')),
     customer: Number(await one('select min(id) + 7 as value from customers where provider_id = $1')),
     tag: Number(await one('select min(id) as value from tags where provider_id = $1')),
-    // Every fourth course has both.
+    // Every fourth course has both tags.
     otherTag: Number(await one('select min(id) + 1 as value from tags where provider_id = $1')),
     deep: Number(await one('select max(id) - 200 as value from course_dates where provider_id = $1')),
   };
@@ -36,11 +36,11 @@ export async function collectFilterValues({ pool }: Database, providerId: number
   const firstHours = await Promise.all(
     Object.entries(tables).map(async ([path, table]) => [path, await first(table)] as const),
   );
-  // The last day is what a planner thinks to be spread among all ids.
+  // The planner assumes that the last day's rows are spread evenly over all ids.
   return { ids, values: valuesFor(ids, await last('hour'), await last('day')), firstHours: new Map(firstHours) };
 }
 
-/** Of the lists with ranges of when their rows came about; each table's first hour is another one. */
+/** Time ranges per list; the first hour differs between tables. */
 const tables = {
   '/v2/courses': 'courses',
   '/v2/coursedates': 'course_dates',
@@ -56,7 +56,7 @@ const tables = {
 
 const stamps = ['created_at', 'updated_at', 'exported_at'];
 
-/** Those of which the data has nothing ask for nothing. */
+/** Excludes resources without data. */
 function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: string, day: string): Values {
   return {
     ...{ limit: [75], page: [2, 20], since_id: [deep] },
@@ -68,7 +68,7 @@ function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: s
     ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'], order_by: ['startdate'] },
     ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
     ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
-    // Part of the address.
+    // A path parameter.
     id: [],
     // The school has no partners.
     ...{ include_partners: [], partner_id: [] },
@@ -76,13 +76,13 @@ function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: s
   };
 }
 
-/** What a list will not answer without. */
+/** Parameters that a list requires. */
 const required: Record<string, (ids: Ids) => string[]> = {
   '/v2/batch/coursedates': ({ course }) => [`course_ids=${course}`],
   '/v2/search-users': () => ['lastname=Nordmann 1'],
 };
 
-/** All questions, from the document: each parameter alone, beside an order, and beside a range. */
+/** All queries from the OpenAPI document: each parameter alone, with an order, and with a range. */
 export function buildListUrls(app: App, { ids, values, firstHours }: FilterValues): ListUrl[] {
   const document = (app as unknown as { swagger(): Document }).swagger();
   return Object.entries(document.paths).flatMap(([path, { get }]) => {
@@ -101,25 +101,25 @@ export function buildListUrls(app: App, { ids, values, firstHours }: FilterValue
     );
     const always = required[path]?.(ids) ?? [];
     const all = ['', ...each, ...both(each), ...besideRange(each, values)];
-    // Where a page ended is known afterwards, and who asks for a later one goes on from there: so the last ones first.
+    // A page leaves a cursor from which later pages start, so the last pages come first.
     return all
-      .sort((a, b) => pageOf(b) - pageOf(a))
-      .map((question) => {
-        const besides = always.filter((one) => !question.startsWith(one.split('=')[0]!));
-        return { path, question, url: `${address}?${[...besides, question].filter(Boolean).join('&')}` };
+      .sort((a, b) => pageNumber(b) - pageNumber(a))
+      .map((query) => {
+        const besides = always.filter((one) => !query.startsWith(one.split('=')[0]!));
+        return { path, query, url: `${address}?${[...besides, query].filter(Boolean).join('&')}` };
       });
   });
 }
 
-const pageOf = (question: string) => Number(/^page=(\d+)/.exec(question)?.[1] ?? 0);
+const pageNumber = (query: string) => Number(/^page=(\d+)/.exec(query)?.[1] ?? 0);
 
-/** An order beside a filter is where plans go wrong. */
+/** Combinations of order and filter often get bad plans. */
 const both = (each: string[]) =>
   each.includes('order_by=startdate')
     ? each.filter((one) => !one.startsWith('order_')).map((one) => `${one}&order_by=startdate&order_direction=desc`)
     : [];
 
-/** So is a range of nearly all, or of the last day, beside another filter or a place to go on from. */
+/** So do ranges of nearly all rows or of the last day, combined with another filter or since_id. */
 const besideRange = (each: string[], values: Values) => {
   const ranges = values['updated_at_min']!.slice(1).map((value) => `updated_at_min=${value}`);
   const others = each.filter((one) => !/^(updated_at|limit|include|order_)/.test(one));

@@ -9,7 +9,7 @@ import { startMail } from '../../src/mail/worker.ts';
 import { createBookableDate, bookOrFail, person } from './booking.ts';
 import { openTestDatabase, openTestApp, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
 
-/** A world whose outbox is nobody else's: a worker takes the mails of all providers. */
+/** A test app on its own database, since a worker sends the mails of all providers. */
 export async function openMailTestApp() {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
@@ -19,10 +19,10 @@ export async function openMailTestApp() {
 
 export type ReceivedMail = Email & { raw: string };
 
-/** A refusal as an SMTP server words it. */
+/** An SMTP error response. */
 export const smtpError = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
 
-/** A real SMTP server on loopback; it takes everything unless told otherwise, and ends with the test. */
+/** An SMTP server on loopback, closed after the test; accepts everything by default. */
 export async function startMailServer(behaviour: SMTPServerOptions = {}) {
   const received: ReceivedMail[] = [];
   const server = new SMTPServer({
@@ -37,7 +37,7 @@ export async function startMailServer(behaviour: SMTPServerOptions = {}) {
     },
     ...behaviour,
   });
-  // A client that goes away is no failure of the test.
+  // A client may disconnect.
   server.on('error', () => undefined);
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   onTestFinished(() => new Promise<void>((closed) => server.close(closed)));
@@ -47,7 +47,7 @@ export async function startMailServer(behaviour: SMTPServerOptions = {}) {
 
 type WorkerOptions = { to: string | Transport; language?: Settings['defaultLanguage'] };
 
-/** A worker over the world's outbox, stopped with the test at the latest; `log` is what it says, each with its level. */
+/** A mail worker for the app's outbox, stopped after the test; `log` has its records with levels. */
 export function startWorker({ database }: Pick<TestApp, 'database'>, { to, language = 'en' }: WorkerOptions) {
   const log: string[] = [];
   const logAt = (level: string) => (line: unknown) => void log.push(`${level}: ${String(line)}`);
@@ -62,7 +62,7 @@ export function startWorker({ database }: Pick<TestApp, 'database'>, { to, langu
   return { ...worker, log };
 }
 
-/** The outbox as it stands, `dueIn` in seconds from now. */
+/** Outbox rows; `dueIn` in seconds. */
 export async function readOutbox({ database }: Pick<TestApp, 'database'>) {
   const { rows } = await database.pool.query<{
     id: number;
@@ -79,7 +79,7 @@ export async function readOutbox({ database }: Pick<TestApp, 'database'>) {
   return rows;
 }
 
-/** As if the time of the next try had come. */
+/** Makes all retries due. */
 export const makeDue = ({ database }: Pick<TestApp, 'database'>) =>
   database.pool.query('update outbox set due_at = now() where sent_at is null');
 
@@ -88,7 +88,7 @@ export const eventually = (check: () => void | Promise<void>) => vi.waitFor(chec
 export const allSent = (testApp: Pick<TestApp, 'database'>) =>
   eventually(async () => expect((await readOutbox(testApp)).every(({ sent }) => sent)).toBe(true));
 
-/** Books one person on a date of its own, who gets a receipt. */
+/** Books a new person on a new date, which queues a receipt. */
 export async function bookWithReceipt(me: Provider, fields: Record<string, unknown> = {}) {
   const { dateId } = await createBookableDate(me);
   return bookOrFail(me, dateId, {
@@ -100,5 +100,5 @@ export async function bookWithReceipt(me: Provider, fields: Record<string, unkno
 export const invite = (me: Provider, email: string, fields: Record<string, unknown> = {}) =>
   me.post('/v2/admin-users', { email, firstname: 'Åse', lastname: 'Ødegård', role_ids: [1], ...fields });
 
-/** The token of a letter's link. */
+/** Token of the link in a mail. */
 export const extractToken = (content = '') => /\/my\/password\/([\w-]{43})(?![\w-])/.exec(content)?.[1] ?? '';

@@ -14,7 +14,7 @@ import type { Provider, TestApp } from './test-app.ts';
 
 let created = 0;
 
-/** Rows written as a service would: under the provider's lock, stamped by its clock. */
+/** Writes rows under the provider's lock with its timestamp, as services do. */
 export const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
 type Stamps = { createdAt: string; updatedAt: string };
 const stamped = <T>(me: Provider, work: (tx: Tx, own: { providerId: number } & Stamps) => Promise<T>) =>
@@ -97,7 +97,7 @@ export const createCampaign = (
     return campaignId;
   });
 
-/** The product a course has from its creation, or another one of it. */
+/** The product created with a course, or another one. */
 export const mainProduct = (me: Provider, courseId: number) =>
   write(me, async (tx) => {
     const [found] = await tx.select().from(products).where(eq(products.courseId, courseId));
@@ -111,7 +111,7 @@ export const createProduct = (me: Provider, courseId: number, fields: Fields<typ
 
 type Line = { productId: number } & Fields<typeof orderLines>;
 
-/** An order as a booking makes it: one line of the course's product unless lines are given, each for all participants. */
+/** An order as a booking creates it; by default one line of the course's product for all participants. */
 export async function createOrder(
   me: Provider,
   spec: {

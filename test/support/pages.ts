@@ -6,19 +6,19 @@ import { send, type TestResponse, type Provider, type TestApp } from './test-app
 type App = TestApp['app'];
 type Headers = Record<string, string>;
 
-/** A token of a course user, as a sign-on or a mail makes it. */
+/** A sign-in token of a course user. */
 export const createUserToken = async (me: Provider, purpose: Purpose, userId: number) =>
   createToken((await me.ctx()).authStore, purpose, { providerId: me.id, userId, adminUserId: null });
 
 export const createAdminToken = async (me: Provider, adminUserId: number) =>
   createToken((await me.ctx()).authStore, 'password', { providerId: me.id, userId: null, adminUserId });
 
-/** A browser's answers without a browser: what a person who is signed in is sent, and sends. */
+/** A client with the session cookie of a signed-in user. */
 export async function signedInVisitor(app: App, me: Provider, userId: number, headers: Headers = {}) {
   return visitor(app, { cookie: await createSessionCookie(me, userId), ...headers });
 }
 
-/** The cookie of somebody who is signed in. */
+/** Session cookie of a signed-in user. */
 export const createSessionCookie = async (me: Provider, userId: number) =>
   `session=${await openSession((await me.ctx()).authStore, { providerId: me.id, userId })}`;
 
@@ -34,17 +34,17 @@ export const visitor = (app: App, headers: Headers = {}) => ({
     }),
 });
 
-/** What a browser would send back: the session, which comes first. */
+/** The session cookie, which is the first one set. */
 export const sessionCookie = (response: TestResponse) => responseCookies(response).split('; ')[0]!;
 
-/** All that it would send back. */
+/** All cookies of a response, as a request header. */
 export const responseCookies = ({ headers }: TestResponse) =>
   [headers['set-cookie']]
     .flat()
     .map((cookie) => String(cookie).split(';')[0])
     .join('; ');
 
-/** Moves what is stored, not the clock. */
+/** Shifts the stored times instead of the clock. */
 export const backdate = (testApp: TestApp, table: 'tokens' | 'sessions', userId: number, interval: string) =>
   testApp.database.pool.query(
     `update ${table} set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval

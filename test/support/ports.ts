@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port that nobody listens at. */
+/** A free port. */
 export function freePort() {
   return new Promise<number>((done) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {

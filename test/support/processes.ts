@@ -7,8 +7,8 @@ import { freePort } from './ports.ts';
 
 type Environment = Record<string, string>;
 
-/** What a fresh machine has: none of the service's own variables. */
-/** Tests ask for /ready until it answers. */
+/** Environment without variables of the service. */
+/** Tests poll /ready instead. */
 const PUBLIC_REQUESTS_PER_MINUTE = '1000000';
 const cleanEnvironment = (env: Environment) => ({
   PATH: process.env['PATH'] ?? '',
@@ -17,7 +17,7 @@ const cleanEnvironment = (env: Environment) => ({
   ...env,
 });
 
-/** A real server process; ended with the test, in case it has not ended by itself. */
+/** Starts a server process, killed after the test. */
 export async function startServer(env: Environment, command = [process.execPath, 'dist/main.js']) {
   const port = await freePort();
   const child = spawn(command[0]!, command.slice(1), {
@@ -49,7 +49,7 @@ async function watchProcess(child: ChildProcess, readyText: string) {
   return { child, ended, output: () => output, errors: () => errors, pid: child.pid! };
 }
 
-/** Runs the command line to its end, with that text as its standard input. */
+/** Runs the command line with that standard input. */
 export function runCli(args: string[], env: Environment, input: string | Buffer = '') {
   return new Promise<{ code: number; stdout: string; stderr: string; json: <T = any>() => T }>((done) => {
     const child = execFile(
@@ -69,10 +69,10 @@ export function runCli(args: string[], env: Environment, input: string | Buffer 
   });
 }
 
-/** A folder of the test's own, removed when it is done. */
+/** A temporary folder, removed after the test. */
 export function temporaryFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'booking-data-'));
-  // As root the database runs as another user, which shall find its files here.
+  // PostgreSQL does not run as root, so its files belong to another user.
   chmodSync(folder, 0o755);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -84,12 +84,12 @@ export function databaseUrl(database: string) {
     .filter(Boolean)
     .map((part) => encodeURIComponent(String(part)))
     .join(':');
-  // A unix socket's folder goes into the query; the host part must then be something, and is not used.
+  // A socket folder is a query parameter; the URL still needs a host, which is ignored.
   if (host?.startsWith('/')) return `postgres://${credentials}@localhost/${database}?host=${encodeURIComponent(host)}`;
   return `postgres://${credentials}@${host}:${port}/${database}`;
 }
 
-/** Processes whose command line names the text. */
+/** Processes whose command line contains the text. */
 export const findProcessesByArgument = (text: string) =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { timestampsFor, type VariedData } from './varied-data.ts';
 
-/** A parameter as it stands in an address, and what it means. */
+/** A query parameter's encoded value and its meaning. */
 export type QueryParameter = { name: string; text: string; value: unknown };
 
-/** What a query parameter may hold and what it may not, as the interface document has it. */
+/** Valid and invalid values of a query parameter, according to the interface document. */
 export type Parameter = {
-  /** A filter keeps some of the items; a setting changes what the others mean. */
+  /** A filter selects items; a setting changes the meaning of the others. */
   role: 'filter' | 'setting' | 'paging' | 'include';
   good: fc.Arbitrary<QueryParameter>;
-  /** As it stands in an address. */
+  /** Encoded value. */
   bad: string[];
 };
 type Kind = (name: string) => Omit<Parameter, 'role'>;
@@ -23,7 +23,7 @@ const query = (name: string, value: unknown): QueryParameter => ({
   text: `${name}=${encodeURIComponent(String(value))}`,
   value,
 });
-/** One value: two of them, or a list, are refused. */
+/** A single value: repetitions and lists are rejected. */
 const single =
   (good: readonly unknown[], bad: string[]): Kind =>
   (name) => ({
@@ -67,7 +67,7 @@ const zones = { Z: 0, '+01:00': 60, '+05:30': 330, '-01:30': -90 };
 const noMoments = ['2026-13-01', '0000-01-01', '10000-01-01', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00%2B15:00']
   .concat(['infinity', 'yesterday', '20260101', '2026-1-1', '1767225600'])
   .concat(noWords);
-/** An instant when one of the school's rows was made, exactly or a second beside. */
+/** The creation time of one of the school's rows, exactly or a second off. */
 const moment: Kind = (name) => ({
   good: fc
     .tuple(
@@ -93,7 +93,7 @@ const ranges = (kind: Kind, ...names: string[]) =>
   Object.fromEntries(names.flatMap((name) => [`${name}_min`, `${name}_max`]).map((name) => [name, kind]));
 const unknown = 999_999_999;
 
-/** The parameters of the lists by the names that the OpenAPI document gives them, for a school's own ids. */
+/** Parameters of the lists by their names in the OpenAPI document, with a school's ids. */
 export function parametersFor({ ids: own }: VariedData): Record<string, Parameter> {
   const filters: Record<string, Kind> = {
     since_id: number([0, ...own.courses, ...own.dates, ...own.users, 2 ** 53 - 1]),
@@ -131,7 +131,7 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
   return Object.fromEntries([...named('filter', filters), ...named('setting', settings), ...named('paging', paging)]);
 }
 
-/** `include[]` of a list that embeds these. */
+/** `include[]` with these names. */
 export const includeParameter = (paths: string[]): Parameter => ({
   role: 'include',
   ...list(paths, ['x', `${paths[0]!}.x`, paths[0]!.toUpperCase(), ...noWords])('include'),

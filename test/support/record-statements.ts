@@ -2,7 +2,7 @@ import { Client } from 'pg';
 
 export type Value = string | number | boolean | null | undefined | Value[];
 
-/** A statement as the service sent it, by name where it has one, with the first row of its answer. */
+/** A statement sent to PostgreSQL, its name if prepared, and the first row of its result. */
 export type RecordedStatement = {
   name: string | undefined;
   text: string;
@@ -13,24 +13,20 @@ export type RecordedStatement = {
 type QueryArgument = string | { name?: string; text: string; values?: Value[] };
 type QueryResult = { rows?: Record<string, unknown>[] } | undefined;
 
-/** All statements that this process sends while the work runs, in their order. */
+/** Records all statements that this process sends during the work, in order. */
 export async function recordStatements(work: () => Promise<unknown>): Promise<RecordedStatement[]> {
   const all: RecordedStatement[] = [];
-  const prototype = Client.prototype as unknown as { query: (asked: QueryArgument, ...rest: unknown[]) => unknown };
+  const prototype = Client.prototype as unknown as { query: (args: QueryArgument, ...rest: unknown[]) => unknown };
   const { query } = prototype;
-  prototype.query = function record(asked, ...rest) {
-    const {
-      name,
-      text,
-      values: own,
-    } = typeof asked === 'string' ? { name: undefined, text: asked, values: [] } : asked;
+  prototype.query = function record(args, ...rest) {
+    const { name, text, values: own } = typeof args === 'string' ? { name: undefined, text: args, values: [] } : args;
     const values = own ?? (Array.isArray(rest[0]) ? (rest[0] as Value[]) : []);
     const statement: RecordedStatement = { name, text, values };
     all.push(statement);
-    const result = query.call(this, asked, ...rest);
-    // Who hands over a callback gets no promise; a transaction's statements always do.
+    const result = query.call(this, args, ...rest);
+    // The callback form returns no promise; transactions use promises.
     Promise.resolve(result as QueryResult).then(
-      (answered) => (statement.row = answered?.rows?.[0]),
+      (recordResult) => (statement.row = recordResult?.rows?.[0]),
       () => undefined,
     );
     return result;

@@ -106,7 +106,7 @@ export const fullCustomer = {
   status: 2,
 };
 
-/** What of a location reads back as it was sent. */
+/** Location fields that are returned unchanged. */
 export const fullLocation = {
   title: 'The hall',
   custom_title: 'Room 1 & 2',
@@ -180,7 +180,7 @@ export const fullCourseDate = {
 };
 
 let people = 0;
-/** Nobody has this address yet: who has one already is the same person to every provider. */
+/** Unique, since an existing address refers to the same admin user for every provider. */
 export const newEmail = () => `person-${process.pid}-${(people += 1)}@people.example`;
 
 export const minimalPerson = () => ({ email: newEmail(), role_ids: [1], ...names });
@@ -197,22 +197,22 @@ export const fullPerson = () => ({
 export type WriteEndpoint = {
   name: string;
   method: 'POST' | 'PUT';
-  /** A path, or what makes the one that names something of the provider's own. */
+  /** A path, or a function that creates a row and returns its path. */
   url: string | ((provider: Provider) => Promise<string>);
   created: number;
-  /** These two may differ from one reading to the next, where a value must be new: `fresh` names the fields. */
+  /** Fields that must be unique are generated: `fresh` has their names. */
   minimal: Fields;
   full: Fields;
   fresh?: string[];
-  /** What is not in `full`, since it names something of the provider's own. */
+  /** Id fields, which are not in `full`. */
   ids?: string[];
-  /** What an empty form lacks, where that is not all that is minimal. */
+  /** Missing fields of an empty form; the minimal fields by default. */
   required?: string[];
-  /** The field that is trimmed and may not be blank; `title` unless named, null without one. */
+  /** A trimmed field that may not be blank; `title` by default, null if there is none. */
   title?: string | null;
-  /** A field that is a boolean; `active` unless named, null without one. */
+  /** A boolean field; `active` by default, null if there is none. */
   flag?: string | null;
-  /** What the interface then shows of the thing written. */
+  /** Reads the item back. */
   read(provider: Provider, response: TestResponse): Promise<Fields>;
 };
 
@@ -250,8 +250,8 @@ const readCourseDate: WriteEndpoint['read'] = async (provider, response) => {
   return { ...date, gatherings: gatherings.map((gathering) => omitVolatile(gathering, ['idInstance'])) };
 };
 
-/** Makes something once for each provider. */
-function once(make: (provider: Provider) => Promise<string>) {
+/** Memoises per provider. */
+function oncePerProvider(make: (provider: Provider) => Promise<string>) {
   const created = new WeakMap<Provider, Promise<string>>();
   return (provider: Provider) => {
     const url = created.get(provider) ?? make(provider);
@@ -259,20 +259,24 @@ function once(make: (provider: Provider) => Promise<string>) {
     return url;
   };
 }
-/** The path of something that was made by a write. */
-const pathOf = (url: string, fields: Fields, name = 'id') =>
-  once(async (provider) => `${url}/${(await provider.post(url, fields)).json<Record<string, number>>()[name]!}`);
-const datesUrl = once(async (provider) => `/v2/courses/${await provider.course({ title: 'Dated' })}/coursedates`);
-const dateUrl = once(async (provider) => {
+/** Path of the item that a write created. */
+const itemPath = (url: string, fields: Fields, name = 'id') =>
+  oncePerProvider(
+    async (provider) => `${url}/${(await provider.post(url, fields)).json<Record<string, number>>()[name]!}`,
+  );
+const datesUrl = oncePerProvider(
+  async (provider) => `/v2/courses/${await provider.course({ title: 'Dated' })}/coursedates`,
+);
+const dateUrl = oncePerProvider(async (provider) => {
   const url = await datesUrl(provider);
   return `${url}/${(await provider.post(url, days)).json<{ coursedate_id: number }>().coursedate_id}`;
 });
 
-const participantUrl = once(async (provider) => {
+const participantUrl = oncePerProvider(async (provider) => {
   const { participantIds } = await createOrder(provider, { courseId: await provider.course() });
   return `/v2/participants/${participantIds[0]!}`;
 });
-const deregisterUrl = once(async (provider) => {
+const deregisterUrl = oncePerProvider(async (provider) => {
   const { bookingId } = await createOrder(provider, { courseId: await provider.course() });
   return `/v2/booking/${bookingId}/deregister`;
 });
@@ -317,7 +321,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/courses/:id',
     method: 'PUT',
-    url: pathOf('/v2/courses', { title: 'To be changed' }, 'course_id'),
+    url: itemPath('/v2/courses', { title: 'To be changed' }, 'course_id'),
     created: 200,
     minimal: { title: 'My course, changed' },
     full: fullCourse,
@@ -373,7 +377,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/locations/:id',
     method: 'PUT',
-    url: pathOf('/v2/locations', { title: 'To be changed' }),
+    url: itemPath('/v2/locations', { title: 'To be changed' }),
     created: 200,
     minimal: { title: 'My location' },
     full: fullLocation,
@@ -420,7 +424,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/customers/:id',
     method: 'PUT',
-    url: pathOf('/v2/customers', { title: 'To be changed' }, 'customer_id'),
+    url: itemPath('/v2/customers', { title: 'To be changed' }, 'customer_id'),
     created: 200,
     minimal: { title: 'Fjord Energy AS' },
     full: fullCustomer,
@@ -444,7 +448,7 @@ export const writeEndpoints: WriteEndpoint[] = [
   {
     name: 'PUT /v2/instructors/:id',
     method: 'PUT',
-    url: pathOf('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' }),
+    url: itemPath('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann' }),
     created: 200,
     minimal: names,
     full: fullInstructor,
@@ -476,10 +480,8 @@ export const writeEndpoints: WriteEndpoint[] = [
 export const endpointUrl = async (provider: Provider, { url }: WriteEndpoint) =>
   typeof url === 'string' ? url : url(provider);
 
-/** All that a write may be sent. */
 export const fieldNames = ({ full, ids = [] }: WriteEndpoint) => [...Object.keys(full), ...ids];
 
-/** Sends a write in one dialect. */
 export const sendWrite = async (provider: Provider, endpoint: WriteEndpoint, dialect: Dialect, fields: Fields) =>
   provider.request(endpoint.method)(
     await endpointUrl(provider, endpoint),
@@ -487,22 +489,21 @@ export const sendWrite = async (provider: Provider, endpoint: WriteEndpoint, dia
     contentTypeHeader(dialect),
   );
 
-/** Sends a raw body to a write. */
 export const sendRawWrite = async (provider: Provider, endpoint: WriteEndpoint, type: string, body: string | Buffer) =>
   provider.request(endpoint.method)(await endpointUrl(provider, endpoint), body, { 'content-type': type });
 
 export type FieldErrors = { missing: string[]; notValid: string[] };
 
-/** The fields that an answer names, however its interface words them. */
+/** Field names in a validation error of either interface. */
 export function fieldErrors({ text }: { text: string }): FieldErrors {
-  type Told = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } | object[] };
-  const { error = '', errors } = JSON.parse(text) as Told;
+  type ErrorBody = { error?: string; errors?: { missing_fields: string[]; not_valid: string[] } | object[] };
+  const { error = '', errors } = JSON.parse(text) as ErrorBody;
   if (errors && !Array.isArray(errors)) return { missing: errors.missing_fields, notValid: errors.not_valid };
   const after = (words: string) => error.split(`${words}: `)[1]?.split('. ')[0]?.split(',') ?? [];
   return { missing: after('Missing field(s)'), notValid: after('Field(s) not valid') };
 }
 
-/** How many rows a provider's writes left behind. */
+/** Row counts of a provider. */
 export async function countRows(provider: Provider) {
   const { database } = await sharedTestApp();
   const { rows } = await database.pool.query<{ count: number }>(
@@ -520,7 +521,7 @@ export async function countRows(provider: Provider) {
 }
 
 let stateQuery: Promise<string> | undefined;
-/** One statement that reads all of a provider's rows, and the persons whom this run made. */
+/** A statement that reads all rows of a provider and the admin users created in this run. */
 async function buildStateQuery() {
   const { database } = await sharedTestApp();
   const { rows: tables } = await database.pool.query<{ name: string }>(
@@ -533,7 +534,7 @@ async function buildStateQuery() {
     ['providers', '$1 in (id, parent_id)'],
     ['admin_users', `email ilike '%person-${process.pid}-%'`],
   ];
-  // Servers of other tests send the mails of this database meanwhile.
+  // Excludes columns of the outbox that mail workers of other tests update.
   const rowOf = (name: string) => (name === 'outbox' ? 't.id::text' : 't::text');
   const hashes = wheres.map(
     ([name, where]) =>
@@ -542,7 +543,7 @@ async function buildStateQuery() {
   return `select concat_ws(' ', ${hashes.join(', ')}) as state`;
 }
 
-/** Changes with whatever a provider's writes change. */
+/** Hash of all rows of a provider. */
 export async function hashRows(provider: Provider) {
   const { database } = await sharedTestApp();
   const text = await (stateQuery ??= buildStateQuery());
@@ -550,7 +551,7 @@ export async function hashRows(provider: Provider) {
   return rows[0]!.state;
 }
 
-/** Without what differs from one creation to the next, and the fields that must be new each time. */
+/** Omits values that differ between two creations, and unique fields. */
 export function omitVolatile(item: Fields, fresh: string[] = []): Fields {
   const stamps = ['created_at', 'updated_at', 'related_items_updated_at'];
   const volatile = ['id', 'course_id', 'coursedate_id', ...stamps, ...fresh];

@@ -13,7 +13,7 @@ export type Caller = (
   headers?: Record<string, string>,
 ) => Promise<HttpResponse>;
 
-/** No time is asserted: a busy machine may take long, and then a wait that ends would look like a fault. */
+/** Long enough for a busy machine; no test asserts elapsed time. */
 const longTimeouts = {
   WRITE_LOCK_TIMEOUT_MS: '20000',
   POOL_ACQUIRE_TIMEOUT_MS: '20000',
@@ -22,8 +22,8 @@ const longTimeouts = {
 };
 
 /**
- * A database of the test's own with two real server processes on it. `unlocked` is the negative control: no lock, no
- * queue, no trigger that refuses a write without the lock, and nothing that keeps a voucher from being overspent.
+ * A new database with two server processes. `unlocked` is the negative control: without lock, queue, the trigger that
+ * rejects unlocked writes, and the check of voucher balances.
  */
 export async function startServers({
   unlocked = false,
@@ -58,7 +58,7 @@ export async function startServers({
     database,
     testApp,
     createProvider: (title?: string) => createProvider(testApp.app, database, title),
-    /** Speaks to the servers in turn, with a provider's key. */
+    /** Sends to the servers in turn, with a provider's key. */
     createCaller: (apiKey: string): Caller => {
       let turn = 0;
       return (method, path, body, headers = {}) =>

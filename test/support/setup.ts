@@ -7,17 +7,17 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the tests' server is: connect to its database `template` only to copy it. */
+    /** The test server's connection; database `template` is only for copying. */
     server: ClientConfig;
-    /** The database most tests share, each with providers of its own. */
+    /** The database that most tests share, each with its own providers. */
     shared: string;
     template: string;
   }
 }
 
-/** A real PostgreSQL for the run: TEST_DATABASE_URL's, or an embedded one that ends with it. */
+/** PostgreSQL for the test run: TEST_DATABASE_URL, or an embedded one stopped at the end. */
 export default async function setup(project: TestProject) {
-  const { server, stop } = await bringUp();
+  const { server, stop } = await startDatabase();
   const template = `booking_template_${process.pid}`;
   const shared = `booking_test_${process.pid}`;
 
@@ -39,7 +39,7 @@ export default async function setup(project: TestProject) {
   };
 }
 
-async function bringUp() {
+async function startDatabase() {
   const url = process.env['TEST_DATABASE_URL'];
   if (url !== undefined) {
     const { hostname, port, username, password } = new URL(url);
@@ -54,7 +54,7 @@ async function bringUp() {
   }
   const { openEmbeddedDatabase } = await import('../../src/embedded-postgres/index.ts');
   const dataDir = mkdtempSync(join(tmpdir(), 'booking-test-'));
-  // As root the database runs as another user, which shall find its files here.
+  // PostgreSQL does not run as root, so its files belong to another user.
   chmodSync(dataDir, 0o755);
   const embedded = await openEmbeddedDatabase({ dataDir, fsync: false, settings: { max_connections: '200' } });
   const stop = async () => {

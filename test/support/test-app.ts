@@ -27,7 +27,7 @@ export const limits: AppOptions['limits'] = {
 };
 
 export type BuildApp = typeof buildApp;
-/** The module that exports `buildApp`: another bundle of it for a run that proves that tests need a guard. */
+/** The module that exports `buildApp`; a negative control replaces it by a bundle without a protection. */
 const { buildApp: buildTestApp } = process.env['TEST_APP']
   ? ((await import(resolve(process.env['TEST_APP']))) as { buildApp: BuildApp })
   : { buildApp };
@@ -45,7 +45,7 @@ export const openTestDatabase = (name: string, options: Partial<DatabaseOptions>
     ...options,
   });
 
-/** The application over a database, and providers in it; both are closed when the test (or file) is done. */
+/** The application on a database, and a function that creates providers; closed after the test or file. */
 export async function openTestApp(database: Database, options: Partial<AppOptions> = {}, build = buildTestApp) {
   const app = await build({ database, settings, version: 'test', limits, ...options });
   await app.ready();
@@ -63,11 +63,11 @@ export type TestApp = Awaited<ReturnType<typeof openTestApp>>;
 type App = Awaited<ReturnType<typeof buildApp>>;
 
 let sharedApp: Promise<TestApp> | undefined;
-/** The world that the files of a worker share: nothing in it is torn down, each test makes providers of its own. */
+/** The app that the files of a worker share; never cleaned up, so each test creates its own providers. */
 export const sharedTestApp = () => (sharedApp ??= openTestApp(openTestDatabase(inject('shared'))));
 
 let sharedAppPort: Promise<number> | undefined;
-/** Where the shared world listens, for tests that need a socket; no server waits for it to close. */
+/** Port of the shared app, for tests that need a socket; its server does not keep the process alive. */
 export const sharedPort = () =>
   (sharedAppPort ??= sharedTestApp().then(async ({ app }) => {
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -75,7 +75,7 @@ export const sharedPort = () =>
     return (app.server.address() as AddressInfo).port;
   }));
 
-/** An empty, migrated database for one test that needs the whole of it, or a file with `afterAll`; dropped when that is done. */
+/** An empty, migrated database, dropped after the test, or after the file with `afterAll`. */
 export async function ownDatabase(whenDone: (work: () => Promise<void>) => void = onTestFinished) {
   const name = `booking_own_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
   await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
@@ -83,7 +83,7 @@ export async function ownDatabase(whenDone: (work: () => Promise<void>) => void 
   return name;
 }
 
-/** A world of the file's own, for ETags asked for twice: other files change what all schools share, and with it every ETag. */
+/** An app on a separate database, for tests of ETags: other files change shared data, and with it every ETag. */
 export async function openTestAppForFile() {
   const testApp = await openTestApp(openTestDatabase(await ownDatabase(afterAll)));
   afterAll(testApp.close);
@@ -100,7 +100,7 @@ export type TestResponse = {
   status: number;
   headers: Record<string, string | string[] | number | undefined>;
   text: string;
-  /** Parsed anew at each call, typed by the one who asks. */
+  /** Parses the body; the caller chooses the type. */
   json<T = any>(): T;
 };
 
@@ -116,7 +116,7 @@ export async function send(app: App, options: InjectOptions): Promise<TestRespon
 
 let created = 0;
 
-/** A provider nobody else in the run knows: its key, its requests, its context. */
+/** A new provider with key, request functions and context. */
 export async function createProvider(app: App, database: Database, title = `School ${process.pid}-${(created += 1)}`) {
   const { providerId, apiKey } = await createTitledProvider(database, title, null);
   const key = { 'x-api-key': apiKey };
@@ -140,7 +140,7 @@ export async function createProvider(app: App, database: Database, title = `Scho
     put: request('PUT'),
     request,
     ctx: (): Promise<Ctx> => createContext(database, settings, providerId),
-    /** A course through the interface; the id of it. */
+    /** Creates a course by the API; returns its id. */
     course: async (fields: Record<string, unknown> = {}) => {
       const response = await post('/v2/courses', { title: `Course ${(created += 1)}`, ...fields });
       if (response.status !== 201) throw new Error(`no course: ${response.text}`);

@@ -1,5 +1,5 @@
-// The server with the provider's lock, its queue and the guard of a voucher's balance off, for the negative controls of
-// race tests. No configuration of the service reaches this: it exists in the tests alone.
+// The server without the provider's lock, its queue and the check of voucher balances, for negative controls of race
+// tests.
 import { buildApp } from '../../src/app.ts';
 import { allGuards } from '../../src/core/context.ts';
 import { openDatabase } from '../../src/database/client.ts';

@@ -10,7 +10,7 @@ const stamped = ['courses', 'course_dates', 'locations', 'instructors', 'custome
 
 const hour = 3_600_000;
 const firstStamp = Date.UTC(2026, 0, 1);
-/** When the nth of a school's rows was made and changed: windows tell rows apart. */
+/** Distinct creation and change times of a school's nth row. */
 export const timestampsFor = (n: number) => {
   const created = firstStamp + n * 5 * hour;
   return { created_at: created, updated_at: created + ((n * 7) % 5) * 35 * hour };
@@ -32,7 +32,7 @@ const spreadTimestamps = (me: Provider) =>
     }
   });
 
-/** A school with several of everything, no two alike, and an approved partner of the same kind; `ids` names its own. */
+/** A school with several different rows of every resource, and an approved partner with the same; `ids` has its own. */
 export async function createVariedData(testApp: TestApp) {
   const [me, friend] = [await testApp.createProvider(), await testApp.createProvider()];
   const ids = await fill(me);

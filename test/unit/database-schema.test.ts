@@ -29,7 +29,7 @@ test('the migrated schema matches the reviewed snapshot', async () => {
   await expect(found.join('\n')).toMatchFileSnapshot('../snapshots/database-schema.txt');
 });
 
-/** Doors, found by what the caller brings before the provider is known; and ends of relations outside any tenant. */
+/** Tables looked up by a credential before the tenant is known, and relation targets without a tenant. */
 const outsideTenancy = [
   'admin_memberships_admin_user',
   'admin_memberships_admin_user_fk',

@@ -19,7 +19,7 @@ test.each(pages)('%s has no line over 120 characters', (page) => {
   const long = contents
     .get(page)!
     .split('\n')
-    // A line of an import cannot be broken.
+    // An import line cannot be wrapped.
     .filter((line) => line.length > 120 && !line.startsWith('{"kind":'));
   expect(long).toEqual([]);
 });
@@ -48,7 +48,7 @@ test('docs/README.md lists every page', () => {
   expect(missing).toEqual([]);
 });
 
-test('each page of docs begins with its kind', () => {
+test('each page of docs states its kind first', () => {
   const kinds = /^# .+\n\n(Tutorial|How-to guide|Reference|Explanation|Index)\b/;
   expect(pages.filter((page) => page !== 'README.md' && !kinds.test(contents.get(page)!))).toEqual([]);
 });

@@ -96,7 +96,7 @@ test('a long list equals its items, by length in bytes', async () => {
   for (const item of items) expect((await get(`/v2/courses/${item.id}`)).json()).toMatchObject(item);
   const bare = await get('/v2/courses');
   expect(bare.json()).toEqual(items);
-  // What is kept is the same.
+  // The cached value is the same.
   expect((await get('/v2/courses')).text).toBe(bare.text);
 });
 

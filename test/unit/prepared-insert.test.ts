@@ -35,7 +35,7 @@ test('a row is inserted with the input, explicit nulls and defaults', async () =
   expect(byDefault).toMatchObject({ isFullTime: null, priceValue: null, customProperties: null, deletedAt: null });
   expect(input).toMatchObject({ reference: null, isFullTime: false, priceValue: '12.50', priceCurrency: 'EUR' });
   expect(input!.customProperties).toEqual({ color: null });
-  // One statement, whatever is given.
+  // One statement for any set of columns.
   const inserts = sent.filter(({ text }) => text.startsWith('insert into "courses"'));
   expect(inserts).toHaveLength(2);
   expect(new Set(inserts.map(({ name, text }) => `${name} ${text}`)).size).toBe(1);

@@ -79,7 +79,7 @@ const anyOrder = fc.record({
   balance: fc.oneof(amount(2_000_00), amount(2_000_000_000_00)),
 });
 
-/** The same money by PostgreSQL's decimals, which round half away from zero. */
+/** Reference computation with PostgreSQL decimals, which round half away from zero. */
 const reckoned = `with line as (
     select o.number, o.balance, l.place, l.quantity, l.price, l.vat,
       case o.kind when 'Percent' then round(l.quantity * l.price * o.worth / 100, 2)

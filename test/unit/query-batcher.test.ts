@@ -18,7 +18,7 @@ test('queries of one tick share a connection and fail independently', async () =
   expect(responses.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   const pids = responses.flatMap((response) => (response.status === 'fulfilled' ? [response.value.pid] : []));
   expect(new Set(pids).size).toBe(1);
-  // A connection on which something failed is not used again.
+  // A connection is not reused after an error.
   expect((await request(`${pid}4 as n`)).pid).not.toBe(pids[0]);
 });
 
@@ -68,5 +68,5 @@ test("requests do not wait for the key's last-use update", async () => {
   await existing;
 });
 
-/** Until what was asked in this turn has left. */
+/** Resolves when the queries of this tick have been sent. */
 const turn = () => new Promise((done) => setTimeout(done, 100));

@@ -40,13 +40,13 @@ test.each(['architecture', 'consistency', 'performance-design'])(
   },
 );
 
-test('docs/libraries.md gives a reason for every library that runs', () => {
+test('docs/libraries.md gives a reason for every production dependency', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
   const listed = [...readFileSync('docs/libraries.md', 'utf8').matchAll(/\*\*(\S+)\*\*/g)].map(([, name]) => name);
   expect(Object.keys(dependencies).filter((name) => !listed.includes(name))).toEqual([]);
 });
 
-test('nothing that runs needs an install script but the embedded database, which starts without its own', () => {
+test('no production dependency needs an install script, embedded PostgreSQL included', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     packages: Record<string, { hasInstallScript?: boolean; dev?: boolean; optional?: boolean }>;
   };
@@ -73,7 +73,7 @@ test('docs/endpoints.md lists every path of the OpenAPI document once', async ()
   expect([...named].sort()).toEqual([...documented, ...others].sort());
 });
 
-test('docs/import.md lists every kind and field, as lines are checked', () => {
+test('docs/import.md lists every record type and field', () => {
   const page = unwrapped(readFileSync('docs/import.md', 'utf8'));
   const entries = importFields.map(([name, fields]) => `- **${name}**: ${fields}`);
   expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);

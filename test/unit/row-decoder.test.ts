@@ -119,7 +119,7 @@ test('expressions decode the same by cell, except types that JSON represents dif
 });
 
 test('any composite literals are parsed back to the same values', async () => {
-  // PostgreSQL keeps no such character in a text.
+  // PostgreSQL cannot store this character.
   const text = fc.string({ unit: 'grapheme', maxLength: 8 }).map((value) => value.replaceAll('\0', ''));
   const awkward = fc.stringMatching(/^[,()"\\ \n\ta]{0,6}$/);
   const record = fc.tuple(

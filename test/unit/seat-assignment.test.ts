@@ -39,7 +39,7 @@ test('each date has its own seats', () => {
   expect(decideSeats(dates, requested, checked)).toEqual([1, 1, undefined, undefined]);
 });
 
-/** A room with chairs, stools and a bench, filled one by one: another way to say the same. */
+/** Reference model: a room with chairs, stools and a bench, filled one by one. */
 function roomOn(on: Seats) {
   const seated = on.numConfirmed + on.numOverbooked + on.numUnconfirmed;
   const limit = on.capacityMax === 0 ? 1_000_000 : on.capacityMax;
@@ -159,10 +159,10 @@ test('promotion fills all free seats in order and never oversells', () => {
       const confirmed = before + up.length + in1.length;
       const left = on.numOverbooked - up.length + in2.length;
       const total = confirmed + left;
-      // Nobody moves into what is not there …
+      // Nobody is promoted without a free seat …
       if (up.length + in1.length > 0) expect(confirmed).toBeLessThanOrEqual(limit);
       if (in1.length + in2.length > 0) expect(total).toBeLessThanOrEqual(limit + on.capacityOverbook);
-      // … and nobody stays behind who could have moved.
+      // … and nobody waits beside a free seat.
       if (left - in2.length > 0) expect(confirmed).toBeGreaterThanOrEqual(limit);
       if (waiting.length > in1.length + in2.length) expect(total).toBeGreaterThanOrEqual(limit + on.capacityOverbook);
       if (in2.length > 0) expect(confirmed).toBeGreaterThanOrEqual(limit);

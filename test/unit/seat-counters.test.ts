@@ -4,7 +4,7 @@ import { openTestDatabase, ownDatabase, sharedTestApp, type Provider } from '../
 
 const { database, createProvider } = await sharedTestApp();
 
-/** A provider with a course, two dates of it, a user and a booking to hang participants on. */
+/** A provider with a course, two dates, a user and a booking for participants. */
 async function stage() {
   const me = await createProvider();
   const courseId = await me.course();
@@ -29,7 +29,7 @@ async function stage() {
 }
 type Stage = Awaited<ReturnType<typeof stage>>;
 
-/** One statement that books a participant for each status. */
+/** One statement that adds a participant of each status. */
 const book = async ({ me, courseId, user, booking }: Stage, dateId: number, statuses: number[]) => {
   const ctx = await me.ctx();
   await ctx.write((tx, at) =>

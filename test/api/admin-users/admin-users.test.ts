@@ -12,7 +12,7 @@ const asText = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 const save = (me: Provider, fields: Record<string, unknown>) => me.post('/v2/admin-users', fields);
 const members = async (me: Provider) => (await me.get('/v2/admin-users')).json();
 
-/** Makes a role of the provider's own, which no endpoint can. */
+/** No endpoint creates roles. */
 async function newRole(me: Provider, title = `Role ${(created += 1)}`, description = '') {
   const ctx = await me.ctx();
   return ctx.write(async (tx, at) => {

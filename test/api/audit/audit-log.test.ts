@@ -13,12 +13,12 @@ import { openTestDatabase, openTestApp, ownDatabase, sharedTestApp, type Provide
 const testApp = await sharedTestApp();
 const { app, database, createProvider } = testApp;
 
-/** The provider's entries, the newest first. */
+/** The provider's entries, newest first. */
 const entriesOf = ({ id }: { id: number }, of = database) =>
   listAuditEntries(of, { providerId: id, since: null, limit: 1_000 });
 
-/** What the work leaves behind. */
-async function left(me: Provider, work: () => Promise<unknown>) {
+/** Entries written during the work. */
+async function entriesDuring(me: Provider, work: () => Promise<unknown>) {
   const before = (await entriesOf(me)).length;
   await work();
   const all = await entriesOf(me);
@@ -33,7 +33,7 @@ const keyOf = async ({ id }: Provider) => {
 test.each(writeEndpoints)('$name writes one audit entry for the key, and none when rejected', async (endpoint) => {
   const me = await createProvider();
   const url = await endpointUrl(me, endpoint);
-  const entries = await left(me, async () => {
+  const entries = await entriesDuring(me, async () => {
     const response = await sendWrite(me, endpoint, 'json', endpoint.full);
     expect(response.status, response.text).toBe(endpoint.created);
   });
@@ -54,7 +54,7 @@ test.each(writeEndpoints)('$name writes one audit entry for the key, and none wh
   expect(entries[0]!.item_ids).toHaveLength(named.length + Number(created));
 
   const wrong = { ...endpoint.full, [Object.keys(endpoint.full)[0]!]: [['nonsense']] };
-  const none = await left(me, async () => {
+  const none = await entriesDuring(me, async () => {
     expect((await sendWrite(me, endpoint, 'json', wrong)).status).toBe(400);
     expect((await me.request(endpoint.method)(url, endpoint.full, { 'x-api-key': 'wrong' })).status).toBe(401);
     await me.get(url);
@@ -65,21 +65,21 @@ test.each(writeEndpoints)('$name writes one audit entry for the key, and none wh
 test('entries name the created, deleted, booked or exported item', async () => {
   const me = await createProvider();
   const { courseId, dateId } = await createBookableDate(me);
-  const [booking] = await left(me, () => book(me, dateId));
+  const [booking] = await entriesDuring(me, () => book(me, dateId));
   const { rows } = await database.pool.query<{ id: number }>('select id from bookings where provider_id = $1', [me.id]);
   expect(booking).toMatchObject({ action: 'POST /v2/booking', item_ids: [rows[0]!.id] });
 
   const instructorId = await addInstructor(me);
-  const [archived] = await left(me, () => me.request('DELETE')(`/v2/instructors/${instructorId}`));
+  const [archived] = await entriesDuring(me, () => me.request('DELETE')(`/v2/instructors/${instructorId}`));
   expect(archived).toMatchObject({ action: 'DELETE /v2/instructors/:id', item_ids: [instructorId] });
   const { orderId } = await createOrder(me, { courseId });
-  const [exported] = await left(me, () => me.post(`/v2/orders/${orderId}/export`));
+  const [exported] = await entriesDuring(me, () => me.post(`/v2/orders/${orderId}/export`));
   expect(exported).toMatchObject({ action: 'POST /v2/orders/:id/export', item_ids: [orderId] });
 
   let id = 0;
-  const [created] = await left(me, async () => (id = await me.course()));
+  const [created] = await entriesDuring(me, async () => (id = await me.course()));
   expect(created).toMatchObject({ action: 'POST /v2/courses', item_ids: [id] });
-  const [gone] = await left(me, () => me.request('DELETE')(`/v2/courses/${id}`));
+  const [gone] = await entriesDuring(me, () => me.request('DELETE')(`/v2/courses/${id}`));
   expect(gone).toMatchObject({ action: 'DELETE /v2/courses/:id', item_ids: [id] });
 });
 
@@ -102,9 +102,11 @@ test('a write without changes leaves no entry and the same data version', async 
     ['an admin user with the same roles', () => me.post('/v2/admin-users', person)],
   ];
   for (const [name, request] of ways) {
-    expect(await left(me, request), name).toHaveLength(1);
+    expect(await entriesDuring(me, request), name).toHaveLength(1);
     const { version } = await me.ctx();
-    expect(await left(me, async () => expect((await request()).status, name).toBeLessThan(300)), name).toEqual([]);
+    expect(await entriesDuring(me, async () => expect((await request()).status, name).toBeLessThan(300)), name).toEqual(
+      [],
+    );
     expect((await me.ctx()).version, name).toBe(version);
   }
 });
@@ -112,7 +114,7 @@ test('a write without changes leaves no entry and the same data version', async 
 test('a request that changes two providers writes one entry for each of them only', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   let schoolId = 0;
-  const entries = await left(me, async () => {
+  const entries = await entriesDuring(me, async () => {
     const response = await me.post('/schools', minimalSchool);
     schoolId = Number(response.json<{ school_id: string }>().school_id);
   });
@@ -127,7 +129,7 @@ test("actions on the user pages are logged with the user's id", async () => {
   const userId = await createUser(me, { username: `user-${Math.random()}` });
   const password = 'fjord and forest';
   const anyone = visitor(app);
-  const chosen = await left(me, async () => {
+  const chosen = await entriesDuring(me, async () => {
     const link = `/my/password/${await createUserToken(me, 'password', userId)}`;
     expect((await anyone.get(link)).status).toBe(200);
     expect((await anyone.post(link, { password: 'short' })).status).toBe(400);
@@ -138,7 +140,7 @@ test("actions on the user pages are logged with the user's id", async () => {
   expect(chosen).toMatchObject([{ ...byUser, action: 'POST /my/password/:token' }]);
 
   const browser = await signedInVisitor(app, me, userId);
-  const changed = await left(me, async () => {
+  const changed = await entriesDuring(me, async () => {
     await browser.get('/my');
     expect((await browser.post('/my/password', { old: 'wrong', password: 'mountain and moor' })).status).toBe(400);
     expect((await browser.post('/my/password', { old: password, password: 'mountain and moor' })).status).toBe(303);
@@ -146,14 +148,14 @@ test("actions on the user pages are logged with the user's id", async () => {
   expect(changed).toMatchObject([{ ...byUser, action: 'POST /my/password' }]);
 
   const adminUserId = await addAdminUser(me);
-  const asAdmin = await left(me, async () => {
+  const asAdmin = await entriesDuring(me, async () => {
     const link = `/my/password/${await createAdminToken(me, adminUserId)}`;
     expect((await anyone.post(link, { password })).status).toBe(200);
   });
   expect(asAdmin).toMatchObject([{ actor: 'admin_user', actor_id: adminUserId, item_ids: [adminUserId] }]);
 });
 
-/** A database of its own, changed by these statements, with a provider in it. */
+/** A separate database, changed by these statements, with a provider. */
 async function worldWith(statements: string) {
   const own = await openTestApp(openTestDatabase(await ownDatabase()));
   onTestFinished(() => own.close());
@@ -178,9 +180,9 @@ test('no change is committed without its entry', async () => {
 });
 
 test('no entry is committed without its change, and a retried change has one', async () => {
-  const never = await worldWith(failing('true', 'XX000'));
-  expect((await never.me.post('/v2/courses', { title: 'Not kept' })).status).toBe(500);
-  expect(await entriesOf(never.me, never.own.database)).toEqual([]);
+  const failsFor = await worldWith(failing('true', 'XX000'));
+  expect((await failsFor.me.post('/v2/courses', { title: 'Not kept' })).status).toBe(500);
+  expect(await entriesOf(failsFor.me, failsFor.own.database)).toEqual([]);
 
   const again = await worldWith(failing("nextval('attempts') < 3", '40001'));
   expect((await again.me.post('/v2/courses', { title: 'Kept' })).status).toBe(201);
@@ -191,8 +193,8 @@ test('nested units of work write one entry per committed change', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const doing = { actor: 'operator', actorId: null, action: 'several' } as const;
   const request = () => database.withAudit(doing).atomically((within) => requestPartner(within, me.id, other.id));
-  expect(await left(me, request)).toMatchObject([{ actor: 'operator', action: 'several' }]);
-  expect(await left(me, request)).toEqual([]);
+  expect(await entriesDuring(me, request)).toMatchObject([{ actor: 'operator', action: 'several' }]);
+  expect(await entriesDuring(me, request)).toEqual([]);
 });
 
 test('an entry costs one statement, and the commit does not wait for it', async () => {
@@ -245,7 +247,7 @@ test('entries are deleted after one year and not earlier', async () => {
 test('entries distinguish the keys of a provider', async () => {
   const me = await createProvider();
   const { apiKey, keyId } = await createKey(await me.ctx(), {});
-  const entries = await left(me, async () => {
+  const entries = await entriesDuring(me, async () => {
     await me.course();
     await me.post('/v2/courses', { title: 'By the other' }, { 'x-api-key': apiKey });
   });

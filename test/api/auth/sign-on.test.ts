@@ -21,7 +21,7 @@ const path = '/v2/check-user-credentials';
 type User = { id: number; username: string };
 let created = 0;
 
-/** A course user of a booking, with that password unless told otherwise. */
+/** A booked course user with a password. */
 async function newUser(me: Provider, theirs: string | null = password): Promise<User> {
   const username = `Åse-${(created += 1)}@people.example`;
   const participants = [{ firstname: 'Åse', lastname: 'Nordmann', email: username }];
@@ -36,7 +36,7 @@ const fail = async (me: Provider, username: string, times: number) => {
   const failures = await Promise.all(Array.from({ length: times }, () => request(me, username, 'wrong')));
   for (const failure of failures) expect(failure.json()).toEqual({ valid: false });
 };
-/** Moves what is stored, not the clock. */
+/** Shifts the stored times instead of the clock. */
 const moveWindow = (me: Provider, by: string) =>
   database.pool.query(
     `update sign_on_failures set window_started_at = window_started_at - $2::interval,
@@ -44,7 +44,7 @@ const moveWindow = (me: Provider, by: string) =>
     [me.id, by],
   );
 
-/** The provider's context, where something happens just after the user and their hash were read. */
+/** A provider context that runs a hook right after the user and the hash were read. */
 async function afterReading(me: Provider, happens: () => Promise<unknown>): Promise<Ctx> {
   const ctx = await me.ctx();
   const query = async (config: QueryConfig) => {
@@ -54,7 +54,7 @@ async function afterReading(me: Provider, happens: () => Promise<unknown>): Prom
   };
   return { ...ctx, authStore: { $client: { query } as unknown as Ctx['authStore']['$client'] } };
 }
-/** What another sign-on, a person or an import stores, without hashing anew. */
+/** Stores a given hash, as a concurrent sign-on, password change or import does. */
 const storeHash = async (me: Provider, id: number, hashed: string) => {
   const ctx = await me.ctx();
   await ctx.write((tx) => storePassword(ctx, tx, id, hashed));
@@ -216,7 +216,6 @@ test('concurrent right passwords over the limit get Retry-After of a second', as
   for (const { status, headers } of responses.filter((response) => !letIn.includes(response)))
     expect([status, headers['retry-after']]).toEqual([429, '1']);
   expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
-  // None of them has become a failure.
   await fail(me, username, 9);
   expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
 });
@@ -318,7 +317,6 @@ test.each([
   ['$argon2id$', false],
 ])('import of the hash %s: %s', async (brought, may) => {
   expect(Value.Check(PasswordHash, brought)).toBe(may);
-  // What it may bring can be checked.
   if (may) expect(await verify(brought, password)).toBe(false);
 });
 

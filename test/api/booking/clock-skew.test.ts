@@ -17,7 +17,7 @@ import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 const { database, createProvider } = await sharedTestApp();
 const { pool } = database;
 
-/** A time so many days from now, by the database's clock, and its day. */
+/** A time and day that many days from now, by the database's clock. */
 const timeIn = async (days: number) => {
   const { rows } = await pool.query<{ time: string; day: string }>(
     `select t::text as time, t::date::text as day from (select clock_timestamp() + $1 * interval '1 day' as t) t`,

@@ -107,11 +107,11 @@ test('freed seats go to overbooked, then to waiting participants, in order of ar
   expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(3), ...wait }))).toEqual([3, 3, 3]);
 
   await deregister(me, first.booking_id);
-  // Two seats are free: the overbooked one takes the first, the two who wait longest the other and the overbook place.
+  // Two seats are free: the overbooked one takes the first, the two longest waiting the other and the overbook seat.
   expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 1, 1, 2, 3]);
   await deregister(me, over.booking_id);
   expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 4, 1, 1, 2]);
-  // Moving up shows as a change of the participant.
+  // A promotion changes the participant's updated_at.
   const stamps = await write(me, (tx) =>
     tx.execute(`select updated_at = status_updated_at and updated_at > created_at as moved from participants
       where provider_id = ${me.id} and course_date_id = ${dateId} order by id`),
@@ -125,7 +125,7 @@ test('a waiting participant does not overtake earlier ones', async () => {
   const seated = await bookOrFail(me, dateId);
   const early = await bookOrFail(me, dateId, wait);
   const late = await bookOrFail(me, dateId, wait);
-  // The early one joins the queue anew, and stands behind the late one now.
+  // The early one rejoins the queue behind the late one.
   const [, { id } = { id: 0 }] = (await participantsOf(me)) as { id: number }[];
   await me.put(`/v2/participants/${id}`, { idStatus: 4 });
   await me.put(`/v2/participants/${id}`, { idStatus: 3 });
@@ -193,7 +193,7 @@ test('a raised or removed capacity limit and a reactivated date promote waiting 
   await settle(me, []);
 });
 
-/** The rules once more, as a queue of people: who stands where after each thing that happens. */
+/** Reference model of the promotion rules: the queue after each event. */
 type Someone = { id: number; booking: number; status: number; since: number };
 type Capacities = { max: number; overbook: number; wait: number };
 

@@ -39,7 +39,7 @@ const archive = (id: number) =>
       .where(and(eq(products.providerId, me.id), eq(products.id, id))),
   );
 
-/** What is wrong with a booking that names one wrong thing: the body, and the codes that say so. */
+/** Bookings with one fault each: the body and the expected codes. */
 type Case = [string, (me: Provider) => object | Promise<object>, string[]];
 const of = (fields: object) => () => ({ ...bookingBody(dateId), ...fields });
 const withOne = (fields: object) => of({ participants: [{ ...person(), ...fields }] });
@@ -304,7 +304,7 @@ test('whitespace around an e-mail is ignored', async () => {
 });
 
 test('a name of any length fits an ASCII e-mail; a too long combination is reported', async () => {
-  // No two alike, for what the database stores is compressed.
+  // All different, since PostgreSQL compresses stored values.
   const rare = (count: number, from: number) =>
     String.fromCodePoint(...Array.from({ length: count }, (_, n) => 0x20000 + ((from + n * n * 7) % 40_000)));
   const name = { firstname: rare(255, 1), lastname: rare(255, 2) };
@@ -431,7 +431,7 @@ test("the deadline ends with its day in the date's time zone, and not after the 
 });
 
 test('a date can be booked until it ends on its last day', async () => {
-  // Where it is about noon now, so that the day's first and last minutes are far.
+  // In a time zone where it is about noon, far from the day's boundaries.
   const hours = new Date().getUTCHours() - 12;
   const zone = `Etc/GMT${hours < 0 ? hours : `+${hours}`}`;
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(Date.now());

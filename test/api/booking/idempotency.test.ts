@@ -119,7 +119,7 @@ test.each<[string, (body: ReturnType<typeof bookingBody>) => object]>([
   const first = await me.post('/v2/booking', body, key('k'));
   const response = await me.post('/v2/booking', change(body), key('k'));
   expect([response.status, errorCodes(response)]).toEqual([400, ['idempotency_key_reused']]);
-  // Without a key, or with another one, the faults themselves are told.
+  // Without the key, or with another one, the validation errors are returned.
   const plain = errorCodes(await me.post('/v2/booking', change(body)));
   expect(plain).not.toContain('idempotency_key_reused');
   expect(errorCodes(await me.post('/v2/booking', change(body), key('unused')))).toEqual(plain);

@@ -37,7 +37,7 @@ const of = (...names: string[]) =>
     .filter(({ name }) => names.includes(name))
     .map((one) => [`${one.method} ${one.path}`, one.name, one] as const);
 
-/** A request that the sample answers. */
+/** A request that the sample is the response to. */
 function requestOf({ path, method, name }: Sample) {
   const isUnknown = name === 'not_found';
   const named = (id: number) => String(isUnknown ? 999_999_999 : id);

@@ -18,7 +18,7 @@ const testApp = await sharedTestApp();
 const { app, createProvider } = testApp;
 const owner = await support.createOwner(testApp);
 const { me, ids } = owner;
-const endpoints = support.listEndpoints(testApp);
+const endpoints = support.getEndpoints(testApp);
 const reads = endpoints.filter(({ method }) => method === 'GET');
 const writes = endpoints.filter(({ method }) => method !== 'GET');
 
@@ -209,7 +209,7 @@ test("negative control: without the scope every list shows the owner's data", as
         expect(shown.length > 0, url).toBe(!((include || endpoint.name) in table.hiddenWithoutScope));
       }
     }
-    // The tests' database refuses a write outside its provider's lock, which would come first here.
+    // The triggers would reject unlocked writes first.
     for (const name of ['instructors', 'orders', 'order_lines', 'participants'])
       await open.database.pool.query(`alter table ${name} disable trigger user`);
     const attempts = [

@@ -103,7 +103,7 @@ test('the document declares exactly the tags of its endpoints', () => {
   expect([...used].sort()).toEqual(tags.map(({ name }) => name).sort());
 });
 
-/** A schema in the words of the transcribed tables. */
+/** A JSON schema in the notation of the transcribed tables. */
 function toTypes(schema: Schema): unknown {
   const types = [schema.type].flat();
   if (types.includes('array')) return [toTypes(schema.items!)];
@@ -293,13 +293,13 @@ const school = {
   post_zip: '1',
   post_city: 'c',
 };
-/** What a list answers nothing without. */
+/** Parameters that a list requires. */
 const query: Record<string, string> = {
   '/v2/search-users': '?lastname=Nordmann',
   '/v2/batch/coursedates': '?course_ids=1',
 };
 
-/** What looks up a code of the provider's own. */
+/** Creates a code of the provider and returns the endpoint that validates it. */
 const lookUp: Record<string, (me: Provider) => Promise<string>> = {
   '/v2/campaigns/validate/{code}': async (me) => {
     await createCampaign(me, { campaignCode: 'code' });
@@ -314,7 +314,7 @@ const lookUp: Record<string, (me: Provider) => Promise<string>> = {
   '/v2/vouchers/validate': async (me) =>
     `/v2/vouchers/validate?code=${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
 };
-/** A body that names something of the provider's own. */
+/** A body that refers to the provider's rows. */
 const toBook: Record<string, (me: Provider) => Promise<object>> = {
   '/v2/booking': async (me) => bookingBody((await createBookableDate(me)).dateId),
 };
@@ -340,14 +340,14 @@ const complete: Record<string, object> = {
   '/v2/schools': school,
 };
 
-/** A path that names things of the provider's own. */
+/** A path that refers to the provider's rows. */
 async function pathFor(me: Provider, path: string) {
   if (!path.includes('{course_id}')) return path.replace('{id}', String(await idFor(me, path)));
   const courseId = await me.course();
   return path.replace('{course_id}', String(courseId)).replace('{id}', String(await addDate(me, courseId)));
 }
 
-/** The id of something of the provider's own for a path that names one. */
+/** Id of one of the provider's rows for a path. */
 async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
   if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;

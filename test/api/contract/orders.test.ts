@@ -25,7 +25,7 @@ const responseSchema = (path: string, method: keyof Path = 'get') =>
   document.paths[path]![method].responses['200']!.content['application/json']!.schema;
 const itemOf = (path: string) => responseSchema(path).items!;
 
-/** A schema in the words of the transcribed tables. */
+/** A JSON schema in the notation of the transcribed tables. */
 function toTypes(schema: Schema): unknown {
   const types = [schema.type].flat();
   if (types.includes('array')) return [toTypes(schema.items!)];

@@ -19,7 +19,7 @@ const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
 const create = (me: Provider, courseId: number, fields: object = {}) =>
   me.post(`/v2/courses/${courseId}/coursedates`, { ...days, ...fields });
 
-/** A date made through the interface, as it then reads. */
+/** Creates a date by the API and reads it back. */
 async function created(me: Provider, courseId: number, fields: object = {}) {
   const response = await create(me, courseId, fields);
   expect(response.status, response.text).toBe(201);

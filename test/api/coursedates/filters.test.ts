@@ -151,7 +151,7 @@ test('filters by the tags of the course', async () => {
   const query = listIds(me);
   expect(await query(`tag_ids=${red},${blue}`)).toEqual(dates.slice(0, 2));
   expect(await query(`tag_ids[]=${red}&tag_ids[]=${blue}&tag_match=all`)).toEqual([dates[1]]);
-  // Beside courses or a date each row's course is asked for its tags.
+  // With courses or a date, the tags are joined per row.
   expect(await query(`tag_ids=${blue}&course_id=${a}`)).toEqual([]);
   expect(await query(`tag_ids=${red}&course_id=${a}`)).toEqual([dates[0]]);
   expect(await query(`tag_ids=${red},${blue}&course_id=${a},${b}`)).toEqual(dates.slice(0, 2));

@@ -30,7 +30,7 @@ test('a course date shows all its fields, in the envelope', async () => {
     const values = [slug, `sailing-${process.pid}`].map((one) => ({ title: 'Ropes', slug: one, ...stamps }));
     return tx.insert(categories).values(values).returning();
   });
-  // The first is in its address, whichever it was put into first.
+  // The order of the parameters does not matter.
   for (const category of created.reverse()) await categorizeCourse(await me.ctx(), courseId, category.id);
   const { id: placeId } = await findMunicipality(me, 'Bergen');
   const locationId = await addLocation(me);
@@ -173,7 +173,7 @@ test('seat counters are kept by the database and shown in three states', async (
   ]);
 });
 
-/** A date with everything that can be embedded in it. */
+/** A date with every relation. */
 async function richDate(me: Provider, title = 'Rich') {
   const courseId = await me.course({ title, price_value: 900 });
   const { id: placeId, parentId } = await findMunicipality(me, 'Bergen');
@@ -338,16 +338,16 @@ test('the number of statements per page is constant plus one per relation', asyn
   const courseId = await me.course();
   for (let n = 0; n < 5; n += 1) await assignInstructor(me, await addDate(me, courseId), await addInstructor(me));
   expect(await cost()).toEqual(one);
-  // The key; the rows of the page, with the titles of its courses; their categories. The last page tells how many there are.
+  // Key look-up; rows with course titles; categories. The last page contains the total.
   expect(one).toMatchObject({ '': 3, status: 3, teaching_language: 3, place: 4, instructors: 4, provider: 4 });
-  // The location with place and instructor; the children with theirs; the course with categories and tags; the bundle with its dates.
+  // Location with place and instructor; children with theirs; course with categories and tags; bundle with its dates.
   expect(one).toMatchObject({ location: 6, subinstances: 5, course: 6, 'course.products': 7, bundle: 6 });
   // Gatherings with instructors and their locations, those with place and instructor.
   expect(one).toMatchObject({ gatherings: 8 });
 
   const bare = await openTestApp(testApp.database, { settings: { ...settings, catalogUrl: null } });
   onTestFinished(() => bare.app.close());
-  // Without a catalog no category is looked for.
+  // Without a catalog, categories are not queried.
   expect(await statements('coursedates', bare.app)).toBe(2);
   const { body } = await bare.app.inject({ url: '/v2/coursedates', headers: { 'x-api-key': me.apiKey } });
   expect((JSON.parse(body) as { items: object[] }).items[0]).toMatchObject({ catalog_url: null });

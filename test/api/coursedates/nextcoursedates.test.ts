@@ -19,7 +19,7 @@ const idsOf = (response: TestResponse) =>
   response.json<{ coursedate_id: number }[]>().map(({ coursedate_id }) => coursedate_id);
 const listIds = (me: Provider) => async (query: string) => idsOf(await me.get(`/v2/nextcoursedates?${query}`));
 
-/** The day in a time zone, so many days from now. */
+/** Date in a time zone, that many days from now. */
 const day = (timeZone: string, days = 0) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + days * 86_400_000);
 

@@ -36,7 +36,7 @@ describe('GET /v2/courses/:id/coursedates', () => {
     const names = 'place,location,teaching_language,gatherings,course,status';
     const listed = await me.get(`/v2/coursedates?course_id=${courseId}&include=${names}`);
     expect(response.json()).toEqual(listed.json().items);
-    // Whether a gathering is still to come depends on the clock.
+    // Upcoming gatherings depend on the clock.
     expect(response.headers).not.toHaveProperty('etag');
     expect((await me.get(`/v2/courses/${courseId}/coursedates?include=${names}`)).json()).toEqual(response.json());
   });

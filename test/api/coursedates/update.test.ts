@@ -24,7 +24,7 @@ const reported = (response: TestResponse) => [response.status, response.json().e
 const notValidResponse = (name: string) => [400, `Field(s) not valid: ${name}`];
 const at = (courseId: number, id: number) => `/v2/courses/${courseId}/coursedates/${id}`;
 
-/** A course with one date, and what can be done to it. */
+/** A course with one date, and functions that change it. */
 async function ownDate(fields: object = {}, me?: Provider) {
   const owner = me ?? (await createProvider());
   const courseId = await owner.course();
@@ -35,7 +35,7 @@ async function ownDate(fields: object = {}, me?: Provider) {
   const url = at(courseId, id);
   const put = (change: object) => owner.put(url, change);
   const read = async () => (await owner.get(`${url}?include=${include}`)).json();
-  /** A change that is taken, and the date as it then reads. */
+  /** A successful update, and the date read back. */
   const changed = async (change: object) => {
     const response = await put(change);
     expect([response.status, response.json()], response.text).toEqual([
@@ -267,7 +267,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     expect(reported(await put({ parent_id: id }))).toEqual(notValidResponse('parent_id'));
     const [parent, child] = [await addDate(me, courseId), await addDate(me, courseId, { parentId: id })];
     expect(reported(await put({ parent_id: child }))).toEqual(notValidResponse('parent_id'));
-    // It has a child: with a parent that would be a chain.
+    // It has a child, so a parent would make a chain.
     expect(reported(await put({ parent_id: parent }))).toEqual(notValidResponse('parent_id'));
     await changeDate(me, child, { deletedAt: '2026-01-01 00:00+00' });
     expect(await changed({ parent_id: parent })).toMatchObject({ parent_id: parent });

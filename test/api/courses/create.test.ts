@@ -5,7 +5,7 @@ const { createProvider } = await sharedTestApp();
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
 
-/** The whole item of the one course a provider has. */
+/** The item of a provider's only course. */
 const onlyCourse = async (me: Provider, query = '') => {
   const courses = (await me.get(`/v2/courses${query}`)).json<Record<string, unknown>[]>();
   expect(courses).toHaveLength(1);
@@ -162,7 +162,7 @@ test('the legacy interface creates the same course without tags, labels and exte
     tags: [],
     external_booking_url: null,
     external_more_info_url: null,
-    // What the document does not name is the main interface's own.
+    // Undocumented fields belong to the main interface only.
     type: 'public',
     publishing_platform: 'both',
     visit_address: null,

@@ -11,7 +11,7 @@ const idsOf = (response: TestResponse) => items(response).map(({ id }) => id);
 const tagsOf = async (me: Provider) =>
   new Map((await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>().map((tag) => [tag.title, tag.id]));
 
-/** Rewinds a course's stamps, which no endpoint can. */
+/** No endpoint changes timestamps. */
 async function stamp(me: Provider, courseId: number, column: 'created_at' | 'updated_at', at: string) {
   await (
     await me.ctx()
@@ -140,7 +140,7 @@ test('created_at and updated_at windows are half-open and combine', async () => 
   expect(await query('updated_at_min=2026-04-01%2012:00:00&updated_at_max=2026-04-01%2012:00:01')).toEqual([b]);
   expect(await query('updated_at_max=2026-04-01T10:00:00.5Z')).toEqual([]);
   expect(await query('updated_at_max=2026-04-01T10:00:00.500001Z')).toEqual([b]);
-  // An unescaped plus arrives as a blank.
+  // An unescaped plus is decoded as a blank.
   expect(await query('updated_at_max=2026-04-01T12:00:01+02:00')).toEqual([b]);
 });
 
@@ -270,12 +270,12 @@ test('the number of statements per page is constant plus one per include', async
   await me.course();
   const one = await statements('');
   for (let n = 0; n < 4; n += 1) await me.course({ tags: [{ title: 'a' }, { title: 'b' }] });
-  // The key; the rows of the page; categories, tags and languages of all its courses.
+  // Key look-up; rows of the page; categories, tags and languages of all its courses.
   expect([one, await statements('')]).toEqual([5, 5]);
   expect(await statements('include[]=products')).toBe(6);
   expect(await statements('include[]=products&include[]=provider')).toBe(7);
   expect(await statements('description_language=en')).toBe(6);
-  // The last page tells how many there are; else they are counted, once while they are as they are.
+  // The last page contains the total; otherwise rows are counted once per data version.
   expect(await statements('paginate=1')).toBe(5);
   expect([await statements('paginate=1&limit=2'), await statements('paginate=1&limit=2&page=2')]).toEqual([6, 5]);
 });

@@ -13,7 +13,7 @@ const everything = '?include=products,labels';
 const read = async (me: Provider, id: number, query = everything) =>
   (await me.get(`/v2/courses/${id}${query}`)).json<Fields & { products: Fields[]; updated_at: string }>();
 const put = (me: Provider, id: number, fields: object) => me.put(`/v2/courses/${id}`, fields);
-/** What only the database tells: moments to the microsecond. */
+/** Microsecond timestamps, which only the database shows. */
 async function stampsOf(me: Provider, id: number) {
   const { rows } = await write(me, (tx) =>
     tx.execute<{ updated: string; related: string; product: string }>(
@@ -311,9 +311,9 @@ test('a sync by updated_at_min returns the changed course', async () => {
   expect(next.map(({ id }) => id)).toContain(a);
 });
 
-/** The dates that a sync has after this work. */
+/** Dates that a sync returns after this work. */
 async function datesAfter(me: Provider, work: () => Promise<unknown>) {
-  // From a change of something else on, so that no date comes again for an earlier one.
+  // Starts at another change, so that earlier changes of a date do not count.
   await me.course();
   const list = (from: string) => me.get(`/v2/coursedates?include_deleted=1&updated_at_min=${encodeURIComponent(from)}`);
   const through = String((await list('2020-01-01')).headers['x-updated-through']);

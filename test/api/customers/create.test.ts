@@ -17,7 +17,7 @@ async function newSeller(me: Provider) {
   return { id, firstname: 'Kari', lastname: 'Nordmann', email };
 }
 
-/** Customers are read inside others alone: a course user whom this one employs shows it. */
+/** Customers have no list: they are read as the employer of a course user. */
 async function read(me: Provider, customerId: number, headers: Record<string, string> = {}) {
   const ctx = await me.ctx();
   const userId = await ctx.write(async (tx, at) => {

@@ -80,7 +80,7 @@ test('employees are embedded on request, and always for a private customer', asy
   const alone = await create(me, privat);
   expect((await get(me, alone)).employees).toEqual([]);
   expect((await get(me, await create(me, company), '?include=employees')).employees).toEqual([]);
-  // A course user tells its customer without that one's employees.
+  // A course user includes its customer without employees.
   expect(plain[1].employees[0].customer).not.toHaveProperty('employees');
 });
 
@@ -112,7 +112,7 @@ test('the number of statements per page is constant', async () => {
   const one = await statements();
   await add();
   await add();
-  // The key; the rows of the page; its sellers; the employees, their customers and the sellers of those.
+  // Key look-up; rows of the page; sellers; employees, their customers and the sellers of those.
   expect([one, await statements()]).toEqual([6, 6]);
 });
 

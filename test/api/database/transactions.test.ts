@@ -23,8 +23,8 @@ import { buildAppWithoutTenancy } from '../../support/unscoped.ts';
 
 const { database, createProvider } = await sharedTestApp();
 
-/** A world of the test's own; it ends before the database that was made for it. */
-async function worldOn(name: string, options: Partial<DatabaseOptions>, build?: BuildApp) {
+/** A separate test app, closed before its database. */
+async function openAppOn(name: string, options: Partial<DatabaseOptions>, build?: BuildApp) {
   const testApp = await openTestApp(openTestDatabase(name, options), {}, build);
   onTestFinished(testApp.close);
   return testApp;
@@ -71,7 +71,7 @@ test("a new sub-school advances its parent's clock and starts its own at the sam
 });
 
 test('writers use at most half of the connections, so reads are still served', async () => {
-  const testApp = await worldOn(inject('shared'), { poolSize: 4, acquireMs: 10_000 });
+  const testApp = await openAppOn(inject('shared'), { poolSize: 4, acquireMs: 10_000 });
   const providers = await Promise.all(Array.from({ length: 5 }, () => testApp.createProvider()));
   let release: () => void = () => undefined;
   const existing = new Promise<void>((done) => (release = done));
@@ -92,9 +92,9 @@ test('writers use at most half of the connections, so reads are still served', a
   expect(writing).toBe(5);
 });
 
-/** A world whose database refuses to insert a course while the condition holds, as it does when transactions cross. */
+/** A test app whose database fails course inserts, as in a deadlock, while the condition holds. */
 async function crossing(condition: string, options: Partial<DatabaseOptions>) {
-  const testApp = await worldOn(await ownDatabase(), options);
+  const testApp = await openAppOn(await ownDatabase(), options);
   await testApp.database.pool.query(`create sequence attempts;
     create function cross_once() returns trigger language plpgsql as $$ begin
       if ${condition} then raise exception 'crossed' using errcode = '40001'; end if;
@@ -127,11 +127,11 @@ test("session settings override the database's defaults", async () => {
   const name = await ownDatabase();
   await asAdmin(`alter database ${name} set timezone = 'Asia/Tokyo'`);
   await asAdmin(`alter database ${name} set datestyle = 'German'`);
-  const { database: own } = await worldOn(name, { timezone: 'America/Lima', statementMs: 4_321 });
+  const { database: own } = await openAppOn(name, { timezone: 'America/Lima', statementMs: 4_321 });
   const session = `select current_setting('timezone') as zone, current_setting('datestyle') as dates,
     current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle,
     pg_backend_pid() as pid, pg_sleep(0.3)::text as slept`;
-  // In turns of their own: what is asked in one turn goes over one connection.
+  // In different ticks: queries of one tick share a connection.
   const request = (n: number) => pause(n).then(() => own.pool.query(session));
   const found = await Promise.all([1, 2, 3, 4].map(request));
   const sessions = found.map(({ rows }) => rows[0] as Record<string, unknown>);
@@ -142,7 +142,7 @@ test("session settings override the database's defaults", async () => {
   }
 });
 
-/** A way to the test server that can be made to swallow everything, as a network that has failed does. */
+/** A proxy to the test server that can drop everything, like a broken network. */
 async function openProxy() {
   const { host, port = 5432 } = inject('server');
   const sockets = new Set<Socket>();
@@ -178,7 +178,7 @@ async function openProxy() {
 
 test('an unresponsive database gives 503 in time, and requests succeed once it recovers', async () => {
   const proxy = await openProxy();
-  const testApp = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
+  const testApp = await openAppOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await testApp.createProvider();
   expect((await me.get('/v2/schools')).status).toBe(200);
 
@@ -195,7 +195,7 @@ test('an unresponsive database gives 503 in time, and requests succeed once it r
 
 test('a write to an unresponsive database fails after the statement timeout', async () => {
   const proxy = await openProxy();
-  const testApp = await worldOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
+  const testApp = await openAppOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await testApp.createProvider();
   const since = performance.now();
   const writing = testApp.database.write([me.id], async (tx) => {
@@ -233,9 +233,9 @@ test('a provider named twice is locked once', async () => {
   expect(await database.atomically(({ write }) => write([me.id, me.id], async (_tx, at) => at > '2'))).toBe(true);
 });
 
-/** What one provider sees of another's, by each way there is to ask. */
-async function seenOfOthers(scope: boolean) {
-  const testApp = await worldOn(inject('shared'), {}, scope ? undefined : await buildAppWithoutTenancy());
+/** Data of one provider that another sees by each kind of query. */
+async function readFromOtherProviders(scope: boolean) {
+  const testApp = await openAppOn(inject('shared'), {}, scope ? undefined : await buildAppWithoutTenancy());
   const [me, other] = [await testApp.createProvider(), await createProvider()];
   const course = await other.course({ title: 'Theirs', price_value: 1234, tags: [{ title: 'their tag' }] });
   const tags = (await other.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
@@ -256,10 +256,16 @@ async function seenOfOthers(scope: boolean) {
 }
 
 test('data of other providers is never shown in lists, includes and filters', async () => {
-  expect(await seenOfOthers(true)).toEqual({ course: [], byTag: 400, tag: false, price: undefined, provider: false });
+  expect(await readFromOtherProviders(true)).toEqual({
+    course: [],
+    byTag: 400,
+    tag: false,
+    price: undefined,
+    provider: false,
+  });
 });
 
 test('negative control: without the scope all of it is shown', async () => {
   const all = { course: ['Theirs'], byTag: ['Theirs'], tag: true, price: 1234, provider: true };
-  expect(await seenOfOthers(false)).toEqual(all);
+  expect(await readFromOtherProviders(false)).toEqual(all);
 });

@@ -124,7 +124,7 @@ test.each([
   }
 });
 
-/** With the name of the field that is a title, where one is needed. */
+/** `title` by the field's name in this endpoint, if required. */
 const eachTitled = <T>(values: readonly T[]) =>
   each(values).flatMap(([name, value, endpoint]) =>
     endpoint.title === null ? [] : [[name, value, endpoint, endpoint.title ?? 'title'] as const],

@@ -22,7 +22,7 @@ const routes = [...main, ...older];
 const isOlder = (url: string) => !url.startsWith('/v2');
 const wrongKey = (url: string) =>
   isOlder(url) ? { status: 'failure', message: 'Wrong API Key' } : { error: 'Wrong API Key' };
-/** The text of an error in the very shape its interface uses. */
+/** Asserts the exact error format of the interface and returns the message. */
 function reported(url: string, response: TestResponse) {
   const { error, ...rest } = response.json<{ error: string }>();
   expect(rest).toEqual(isOlder(url) ? { status: 'failure' } : {});

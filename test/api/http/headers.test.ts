@@ -19,7 +19,7 @@ const overSocket = (options: RequestOptions) =>
     outgoing.end();
   });
 
-/** What the server says to bytes of our own. */
+/** Response to a raw request. */
 const overWire = (sent: string) =>
   new Promise<string>((resolve, reject) => {
     let text = '';
@@ -65,7 +65,7 @@ test('a request with more than 100 headers is rejected', async () => {
     'x-api-key': me.apiKey,
     ...Object.fromEntries(Array.from({ length: count - 3 }, (_, n) => [`x-${n}`, '1'])),
   });
-  // Beside them stand host and connection.
+  // In addition to host and connection.
   for (const path of ['/v2/schools', '/schools', '/live'])
     expect((await overSocket({ path, headers: withHeaders(100) })).status, path).toBe(200);
   const { status, text } = await overSocket({ path: '/v2/schools', headers: withHeaders(101) });
@@ -232,7 +232,7 @@ test('a database failure does not leak details', async () => {
 
 test.each([
   ['/v2/courses', 'limt, titel, prise, gatherings'],
-  // The older interface shows no course, so that it has no fields that can only be read.
+  // The older interface returns no course, so it has no read-only fields.
   ['/courses', 'limt, titel, id, updated_at, prise, gatherings'],
 ])('POST %s names unknown fields of the body', async (url, names) => {
   const me = await createProvider();

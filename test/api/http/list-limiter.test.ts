@@ -14,22 +14,22 @@ type View = { type?: string; properties?: Record<string, unknown> };
 type Responses = Record<string, { content?: { 'application/json': { schema: View } } }>;
 type Document = { paths: Record<string, { get?: { responses: Responses } }> };
 
-/** A server of its own that reads so many lists at once, and one whose lock holds what asks for the locations. */
-async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0 } = {}) {
+/** A server that runs that many list queries at once, and a lock that blocks location queries. */
+async function openLimitedApp({ concurrency = 1, waitMs = 10_000, waiting = 10, keptBytes = 0 } = {}) {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name), {
-    limits: { ...limits, keptBytes, lists: { atOnce, waitMs, waiting } },
+    limits: { ...limits, keptBytes, lists: { atOnce: concurrency, waitMs, waiting } },
   });
   onTestFinished(() => testApp.close());
   const me = await testApp.createProvider();
   const locker = new Client(connectionTo(name));
   await locker.connect();
   onTestFinished(() => locker.end());
-  // The first use of a key is noted behind its answer, and would wait for a lock of the keys as well.
+  // The first use of a key is recorded after the response and would wait for a lock of the keys as well.
   await me.get('/v2/durations');
-  const isNoted = async () =>
+  const isKeyUseRecorded = async () =>
     (await locker.query('select from api_keys where last_used_at is not null')).rowCount === 1;
-  await expect.poll(isNoted).toBe(true);
+  await expect.poll(isKeyUseRecorded).toBe(true);
   const waitingStatements = async () => {
     // Other tests wait for locks on the same server.
     const { rows } = await locker.query<{ n: number }>(
@@ -41,13 +41,13 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
     me,
     breakList: () => locker.query('alter table locations rename to elsewhere'),
     createProvider: testApp.createProvider,
-    hold: (table = 'locations') => locker.query(`begin; lock table ${table} in access exclusive mode`),
-    /** Until `letGoMore`. */
-    holdMore: (table: string) => locker.query(`savepoint more; lock table ${table} in access exclusive mode`),
-    letGoMore: () => locker.query('rollback to savepoint more'),
-    letGo: () => locker.query('rollback'),
-    isHeld: (times = 1) => expect.poll(waitingStatements).toBe(times),
-    /** Over a socket, for who goes before the answer comes or does not read it. */
+    block: (table = 'locations') => locker.query(`begin; lock table ${table} in access exclusive mode`),
+    /** Blocks until `releaseMore`. */
+    blockMore: (table: string) => locker.query(`savepoint more; lock table ${table} in access exclusive mode`),
+    releaseMore: () => locker.query('rollback to savepoint more'),
+    release: () => locker.query('rollback'),
+    isBlocked: (times = 1) => expect.poll(waitingStatements).toBe(times),
+    /** Over a socket, for clients that disconnect early or do not read the response. */
     async listening() {
       await testApp.app.listen({ port: 0, host: '127.0.0.1' });
       const { port } = testApp.app.server.address() as AddressInfo;
@@ -61,83 +61,83 @@ async function opened({ atOnce = 1, waitMs = 10_000, waiting = 10, keptBytes = 0
 }
 
 test('a list without a slot in time gets 503 with Retry-After; other requests need no slot', async () => {
-  const { me, hold, letGo, isHeld } = await opened({ waitMs: 300 });
+  const { me, block, release, isBlocked } = await openLimitedApp({ waitMs: 300 });
   const id = await me.course();
-  await hold();
+  await block();
   const first = me.get(existing);
-  await isHeld();
+  await isBlocked();
   const second = await me.get(other);
   expect([second.status, second.headers['retry-after'], second.headers['etag']]).toEqual([503, '1', undefined]);
   expect(second.json<{ error: string }>().error).toMatch(/^The service is busy or its database out of reach/);
   expect((await me.get(`/v2/courses/${id}`)).status).toBe(200);
-  await letGo();
+  await release();
   expect((await first).status).toBe(200);
   expect((await me.get(other)).status).toBe(200);
 });
 
 test('control: with another free slot it succeeds', async () => {
-  const { me, hold, letGo, isHeld } = await opened({ atOnce: 2, waitMs: 300 });
-  await hold();
+  const { me, block, release, isBlocked } = await openLimitedApp({ concurrency: 2, waitMs: 300 });
+  await block();
   const first = me.get(existing);
-  await isHeld();
+  await isBlocked();
   expect((await me.get(other)).status).toBe(200);
-  await letGo();
+  await release();
   expect((await first).status).toBe(200);
 });
 
 test('waiting requests run one after the other', async () => {
-  const { me, hold, letGo, isHeld } = await opened();
-  await hold();
+  const { me, block, release, isBlocked } = await openLimitedApp();
+  await block();
   const all = [existing, other, existing, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
-  await isHeld();
-  // The other one that the lock would hold has not been let in.
+  await isBlocked();
+  // The second list that the lock would block has not started.
   await pause(200);
-  await isHeld();
-  await letGo();
+  await isBlocked();
+  await release();
   expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
 
 test('a failing list releases its slot', async () => {
-  const { me, breakList } = await opened({ waitMs: 300 });
+  const { me, breakList } = await openLimitedApp({ waitMs: 300 });
   await breakList();
   expect((await me.get(existing)).status).toBe(503);
   expect((await me.get(other)).status).toBe(200);
 });
 
 test('304s, errors and cached responses need no slot', async () => {
-  const { me, hold, letGo, isHeld } = await opened({ waitMs: 300, keptBytes: limits.keptBytes ?? 0 });
+  const { me, block, release, isBlocked } = await openLimitedApp({ waitMs: 300, keptBytes: limits.keptBytes ?? 0 });
   const { etag } = (await me.get(other)).headers as { etag: string };
-  await hold();
+  await block();
   const first = me.get(existing);
-  await isHeld();
+  await isBlocked();
   const questions = [
     [other, { 'if-none-match': etag }, 304],
     ['/v2/courses?limit=x', {}, 400],
     [other, {}, 200],
-    // And the turn is another's indeed.
+    // Its slot is free for another.
     [`${other}?limit=3`, {}, 503],
   ] as const;
   for (const [path, headers, status] of questions) expect((await me.get(path, headers)).status).toBe(status);
-  await letGo();
+  await release();
   expect((await first).status).toBe(200);
 });
 
 test('a client that disconnects while waiting leaves the queue without a query', async () => {
-  // Less than the statement may wait for the lock; and nobody of the school could wait beside the one who went.
-  const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
+  // Shorter than the lock timeout, and nobody else of the school could queue.
+  const { me, block, release, isBlocked, listening } = await openLimitedApp({ waitMs: 3_000, waiting: 1 });
   const request = await listening();
-  await hold();
+  await block();
   const first = me.get(existing);
-  await isHeld();
+  await isBlocked();
   const second = request(`${other}?limit=7`);
   await once(second, 'socket');
-  // It has been let in by its key, and waits.
+  // Authenticated and queued.
   await pause(300);
   second.destroy();
   await pause(100);
   const sent = await recordStatements(async () => {
     const third = me.get(`${other}?limit=9`);
-    await letGo();
+    await release();
     expect((await third).status).toBe(200);
   });
   expect((await first).status).toBe(200);
@@ -146,147 +146,156 @@ test('a client that disconnects while waiting leaves the queue without a query',
 });
 
 test('a client that disconnects during its query keeps the slot until the query ends', async () => {
-  const { me, hold, letGo, isHeld, listening } = await opened({ waitMs: 300 });
+  const { me, block, release, isBlocked, listening } = await openLimitedApp({ waitMs: 300 });
   const request = await listening();
-  await hold();
+  await block();
   const first = request(existing);
-  await isHeld();
+  await isBlocked();
   first.destroy();
   await pause(100);
   expect((await me.get(other)).status).toBe(503);
-  await letGo();
+  await release();
   expect((await me.get(other)).status).toBe(200);
 });
 
 test('a later equal request waits with the first', async () => {
-  const { me, hold, letGo, isHeld } = await opened({ waitMs: 1_500, keptBytes: limits.keptBytes ?? 0 });
-  await hold();
+  const { me, block, release, isBlocked } = await openLimitedApp({ waitMs: 1_500, keptBytes: limits.keptBytes ?? 0 });
+  await block();
   const holding = me.get(existing);
-  await isHeld();
+  await isBlocked();
   const first = me.get(other);
   await pause(1_000);
   const second = me.get(other);
   expect((await first).status).toBe(503);
-  await letGo();
+  await release();
   expect((await second).status).toBe(200);
   expect((await holding).status).toBe(200);
 });
 
 test('a list runs before a second list of another provider', async () => {
-  const { me, createProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ atOnce: 2, waitMs: 3_000 });
+  const { me, createProvider, block, blockMore, release, releaseMore, isBlocked } = await openLimitedApp({
+    concurrency: 2,
+    waitMs: 3_000,
+  });
   const them = await createProvider();
-  await hold();
-  await holdMore('courses');
+  await block();
+  await blockMore('courses');
   const mine = [me.get(existing), me.get('/v2/courses')];
-  await isHeld(2);
+  await isBlocked(2);
   const third = me.get(`${existing}?limit=3`);
   await pause(200);
   const theirs = them.get(other);
   await pause(200);
-  await letGoMore();
+  await releaseMore();
   expect((await theirs).status).toBe(200);
-  await letGo();
+  await release();
   expect((await Promise.all([...mine, third])).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
 test('a list runs before a second list of another provider, with a single slot', async () => {
-  const { me, createProvider, hold, holdMore, letGo, letGoMore, isHeld } = await opened({ waitMs: 3_000, waiting: 1 });
+  const { me, createProvider, block, blockMore, release, releaseMore, isBlocked } = await openLimitedApp({
+    waitMs: 3_000,
+    waiting: 1,
+  });
   const them = await createProvider();
-  await hold();
-  await holdMore('courses');
+  await block();
+  await blockMore('courses');
   const first = me.get('/v2/courses');
-  await isHeld();
+  await isBlocked();
   const second = me.get(existing);
   await pause(200);
-  // The queue is full, but not of theirs.
+  // The queue is full, but not theirs.
   expect((await me.get(other)).status).toBe(503);
   const theirs = them.get(other);
   await pause(200);
-  await letGoMore();
+  await releaseMore();
   expect((await theirs).status).toBe(200);
-  await letGo();
+  await release();
   expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
 });
 
 test('a request that waits for an equal in-flight one releases its slot', async () => {
-  const { me, hold, holdMore, letGo, letGoMore, isHeld } = await opened({
-    ...{ atOnce: 2, waitMs: 3_000, keptBytes: limits.keptBytes ?? 0 },
+  const { me, block, blockMore, release, releaseMore, isBlocked } = await openLimitedApp({
+    ...{ concurrency: 2, waitMs: 3_000, keptBytes: limits.keptBytes ?? 0 },
   });
-  await hold();
-  await holdMore('courses');
+  await block();
+  await blockMore('courses');
   const first = [me.get('/v2/courses'), me.get('/v2/courses?limit=2')];
-  await isHeld(2);
+  await isBlocked(2);
   const same = [me.get(existing), me.get(existing)];
   await pause(200);
   const last = me.get(other);
   await pause(200);
-  await letGoMore();
+  await releaseMore();
   expect((await last).status).toBe(200);
   const sent = await recordStatements(async () => {
-    await letGo();
+    await release();
     expect((await Promise.all([...first, ...same])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
   expect(sent.filter(({ text }) => text.includes('"locations"'))).toEqual([]);
 });
 
 test('every list acquires a slot', async () => {
-  const { me, hold, letGo, isHeld } = await opened({ waitMs: 50 });
+  const { me, block, release, isBlocked } = await openLimitedApp({ waitMs: 50 });
   const id = await me.course();
   const { paths } = dereference<Document>((await me.get('/openapi.json')).json());
   const lists = Object.entries(paths).filter(([, { get }]) => {
     const view = get?.responses['200']?.content?.['application/json'].schema;
     return view?.type === 'array' || view?.properties?.['pagination'];
   });
-  await hold();
+  await block();
   const first = me.get(existing);
-  await isHeld();
+  await isBlocked();
   const without: string[] = [];
   for (const [path] of lists) {
     const { status } = await me.get(`${path.replace(/\{\w+\}/, String(id))}?course_ids=${id}`);
     if (status !== 503) without.push(`${path} ${status}`);
   }
-  await letGo();
+  await release();
   expect((await first).status).toBe(200);
   expect(lists.length).toBeGreaterThan(15);
   expect(without).toEqual([]);
 });
 
 test('a client that disconnects before its query key is known blocks no equal request', async () => {
-  const { me, hold, letGo, isHeld, listening } = await opened({ keptBytes: limits.keptBytes ?? 0 });
+  const { me, block, release, isBlocked, listening } = await openLimitedApp({ keptBytes: limits.keptBytes ?? 0 });
   const request = await listening();
-  await hold('api_keys');
+  await block('api_keys');
   const first = request(other);
-  await isHeld();
+  await isBlocked();
   first.destroy();
-  // So that the server knows, before it goes on with it.
+  // Lets the server notice the disconnect first.
   await pause(200);
-  await letGo();
+  await release();
   await pause(200);
   const second = await Promise.race([me.get(other), pause(5_000, null)]);
   expect(second?.status).toBe(200);
 });
 
 test('a client that disconnects before its query key is known does not enter the queue', async () => {
-  const { me, hold, holdMore, letGo, letGoMore, isHeld, listening } = await opened({ waitMs: 3_000, waiting: 1 });
+  const { me, block, blockMore, release, releaseMore, isBlocked, listening } = await openLimitedApp({
+    waitMs: 3_000,
+    waiting: 1,
+  });
   const request = await listening();
-  await hold();
+  await block();
   const first = me.get(existing);
-  await isHeld();
-  await holdMore('api_keys');
+  await isBlocked();
+  await blockMore('api_keys');
   const gone = request(other);
-  await isHeld(2);
+  await isBlocked(2);
   gone.destroy();
   await pause(200);
-  await letGoMore();
+  await releaseMore();
   await pause(200);
   const second = me.get(other);
   await pause(200);
-  await letGo();
+  await release();
   expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
 });
 
 test('a slow reader blocks nobody', async () => {
-  const { me, listening } = await opened({ waitMs: 300 });
+  const { me, listening } = await openLimitedApp({ waitMs: 300 });
   const text = 'å'.repeat(60_000);
   for (let n = 0; n < 75; n += 1) await me.course({ text_description: text });
   const request = await listening();

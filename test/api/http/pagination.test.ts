@@ -5,7 +5,7 @@ import { createBookableDate } from '../../support/booking.ts';
 import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
 import { openTestDatabase, openTestApp, ownDatabase, type Provider, type TestApp } from '../../support/test-app.ts';
 
-/** Of its own, for a write of what all share would change the state of every list. */
+/** A separate database, since a write to shared data changes the version of every list. */
 async function openOwnTestApp() {
   const own = await openTestApp(openTestDatabase(await ownDatabase()));
   onTestFinished(own.close);
@@ -20,7 +20,7 @@ async function withCourses(count: number, own?: TestApp) {
   return { testApp, me, ids };
 }
 
-/** A page's ids, and how many rows were skipped on the way to it: by the statement that finds them, if any is sent. */
+/** Ids of a page, and the OFFSET of the statement that finds them, if any is sent. */
 async function query(me: Provider, query: string, list = '/v2/courses') {
   let ids: number[] = [];
   const sent = await recordStatements(async () => {
@@ -31,7 +31,7 @@ async function query(me: Provider, query: string, list = '/v2/courses') {
   if (finding.length === 0) return [ids, 'not asked'];
   expect(finding).toHaveLength(1);
   const [{ text, values }] = finding as [RecordedStatement];
-  // A range is looked into first, behind so many that all of them are read.
+  // With a range the ids are scanned first; here so many match that all rows are read.
   const [finds] = text.split(' as is_many').slice(-1);
   const offset = / offset (?:\(select )?\$(\d+)/.exec(finds!);
   return [ids, offset ? values[Number(offset[1]) - 1] : 0];
@@ -42,7 +42,7 @@ test("the next page starts from the previous page's cursor with unchanged result
   for (let page = 1; page <= 5; page += 1) {
     expect(await query(me, `limit=2&page=${page}`)).toEqual([ids.slice(2 * page - 2, 2 * page), 0]);
   }
-  // Pages of another size lie by what was found too, and what comes later by the nearest of it.
+  // Pages of another size also start at a cursor, and later pages at the nearest one.
   expect(await query(me, 'limit=4&page=2')).toEqual([ids.slice(4, 8), 0]);
   expect(await query(me, 'limit=7&page=2')).toEqual([ids.slice(7), 1]);
   expect(await query(me, 'limit=1&page=2')).toEqual([ids.slice(1, 2), 1]);
@@ -50,7 +50,7 @@ test("the next page starts from the previous page's cursor with unchanged result
 
 test('pages are ordered by id regardless of row location, page size and offset', async () => {
   const { me, ids } = await withCourses(9);
-  // A row that is written anew lies behind all others.
+  // An updated row moves behind all others.
   for (const id of [ids[4]!, ids[0]!, ids[7]!]) await me.put(`/v2/courses/${id}`, { title: `Moved ${id}` });
   for (const limit of [3, 75, 250]) {
     const [since, page] = [ids.slice(2), ids.slice(2 + limit)];
@@ -64,11 +64,11 @@ test('pages past the end run no query until a row is added', async () => {
   const { me, ids } = await withCourses(9);
   expect(await query(me, 'limit=5&page=9')).toEqual([[], 40]);
   expect(await query(me, 'limit=5&page=9&unknown=1')).toEqual([[], 'not asked']);
-  // It is known of no more than that, nor of any other question.
+  // Cursors are only known up to there, and only for this query.
   expect(await query(me, 'limit=5&page=8')).toEqual([[], 35]);
   expect(await query(me, 'limit=5&page=9&since_id=1')).toEqual([[], 40]);
   expect(await query(me, 'limit=5&page=9&include_deleted=true')).toEqual([[], 40]);
-  // By a last page, and by a count alone.
+  // The total is known from a last page, and from a count alone.
   expect(await query(me, 'limit=5&page=2')).toEqual([ids.slice(5), 5]);
   expect(await query(me, 'limit=3&page=4')).toEqual([[], 'not asked']);
   expect((await query(me, 'limit=3&paginate=1'))[0]).toEqual(ids.slice(0, 3));
@@ -93,7 +93,7 @@ test('the first page and other queries use OFFSET', async () => {
   expect(await query(me, 'limit=2&page=2&include_deleted=true')).toEqual([ids.slice(2, 4), 2]);
   expect(await query(me, 'limit=2&page=2&updated_at_min=2020-01-01')).toEqual([ids.slice(2, 4), 2]);
   expect(await query(me, 'limit=2&page=3&updated_at_min=2020-01-01')).toEqual([ids.slice(4), 0]);
-  // What is embedded moves no page.
+  // Includes do not change the pages.
   expect(await query(me, 'limit=2&page=2&include[]=products')).toEqual([ids.slice(2, 4), 0]);
 });
 
@@ -144,7 +144,7 @@ test('the last few cursors are remembered, and the nearest earlier one is used',
   expect(nearestCursor(known, 12 * 75)).toBeUndefined();
   expect(nearestCursor(known, 15 * 75 + 74)).toEqual({ count: 15 * 75, id: 15_000 });
   expect(nearestCursor(known, 1e9)).toEqual({ count: 20 * 75, id: 20_000 });
-  // Who is asked for again stays.
+  // The recently used entry stays.
   rememberCursor(known, { count: 13 * 75, id: 13_000 });
   rememberCursor(known, { count: 21 * 75, id: 21_000 });
   expect(nearestCursor(known, 14 * 75)).toEqual({ count: 13 * 75, id: 13_000 });

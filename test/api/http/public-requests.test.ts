@@ -58,7 +58,7 @@ test("a body with more than 50,000 values is 400 in the interface's format", asy
 test('a body with more than 20,000 named fields is 400, also inside a form text', async () => {
   const me = await (await sharedTestApp()).createProvider();
   const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '"{[,:\\']));
-  // The title is a field, too.
+  // `title` counts as a field, too.
   expect((await me.post('/v2/course-tags', { title: 'Named', ...named(19_999) })).status).toBe(201);
   const refused = [
     await me.post('/v2/course-tags', { title: 'Refused', ...named(20_000) }),
@@ -92,7 +92,7 @@ test('a form may repeat a name more than 20 times', async () => {
   expect((await me.post('/v2/courses', payload, form)).status).toBe(201);
 });
 
-test('/openapi.json is one document with a strong ETag, compressed as asked', async () => {
+test('/openapi.json is one document with a strong ETag, compressed by Accept-Encoding', async () => {
   const request = (headers: Record<string, string>) => app.inject({ url: '/openapi.json', headers });
   const plain = await request({});
   const document = plain.json<{ servers: unknown }>();
@@ -136,7 +136,7 @@ test('the OpenAPI document is generated once', async () => {
   expect(generated).toBe(1);
 });
 
-test('the document is compressed once per encoding, however often it is asked for', async () => {
+test('the document is compressed once per encoding', async () => {
   const { app: own } = await worldWith({});
   let compressions = 0;
   const hook = createHook({ init: (_id, type) => void (compressions += type === 'ZLIB' ? 1 : 0) }).enable();
@@ -171,7 +171,7 @@ test.each(['/docs/static/..', '/docs/static/../', '/docs/static/%2e%2e/package.j
     const { app: own } = await worldWith({});
     await own.listen({ host: '127.0.0.1', port: 0 });
     const { port } = own.server.address() as AddressInfo;
-    // Sent as written: fetch and inject would resolve the dots.
+    // Over a raw socket: fetch and inject would resolve the dots.
     const response = await new Promise<IncomingMessage>((resolve) => get({ port, path, agent: false }, resolve));
     const body: unknown = await json(response);
     expect([response.statusCode, body]).toEqual([404, { error: 'There is nothing at this path' }]);

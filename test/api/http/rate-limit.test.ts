@@ -11,7 +11,7 @@ import {
   type TestResponse,
 } from '../../support/test-app.ts';
 
-/** A world where time stands still, but for `pass`; one request a second, three at once. */
+/** A test app with a fake clock, advanced by `pass`; one request a second, bursts of three. */
 async function openLimitedTestApp(rate = { perSecond: 1, burst: 3 }) {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -22,8 +22,8 @@ async function openLimitedTestApp(rate = { perSecond: 1, burst: 3 }) {
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1_000);
 
 const names = ['limit', 'remaining', 'reset'];
-const ofLimits = ({ headers }: TestResponse) => Object.keys(headers).filter((name) => name.includes('ratelimit'));
-/** Limit, remaining and reset, as both families say. */
+const limitHeaders = ({ headers }: TestResponse) => Object.keys(headers).filter((name) => name.includes('ratelimit'));
+/** Limit, remaining and reset, equal in both header families. */
 function reported({ headers }: TestResponse) {
   const [short, long] = ['ratelimit', 'x-ratelimit'].map((family) =>
     names.map((name) => Number(headers[`${family}-${name}`])),
@@ -128,9 +128,9 @@ test('the limit is per provider and shared by its keys; invalid keys do not cons
   const { apiKey } = await createKey(await me.ctx(), {});
   expect((await me.get('/v2/schools', { 'x-api-key': apiKey })).status).toBe(429);
   const wrong = await me.get('/v2/schools', { 'x-api-key': 'wrong' });
-  expect([wrong.status, ofLimits(wrong)]).toEqual([401, []]);
+  expect([wrong.status, limitHeaders(wrong)]).toEqual([401, []]);
   for (const url of ['/live', '/ready', '/openapi.json', '/docs', '/my'])
-    expect(ofLimits(await me.get(url)), url).toEqual([]);
+    expect(limitHeaders(await me.get(url)), url).toEqual([]);
 });
 
 test('without configuration there is no limit and no rate limit header', async () => {
@@ -142,7 +142,7 @@ test('without configuration there is no limit and no rate limit header', async (
   const me = await createProvider();
   const responses = await Promise.all(Array.from({ length: 100 }, () => me.get('/v2/durations')));
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-  for (const url of ['/v2/durations', '/v2/nothing', '/schools']) expect(ofLimits(await me.get(url))).toEqual([]);
+  for (const url of ['/v2/durations', '/v2/nothing', '/schools']) expect(limitHeaders(await me.get(url))).toEqual([]);
 });
 
 test('after sixty invalid keys per minute an IP address gets 429; a valid key still passes', async () => {

@@ -14,7 +14,7 @@ const [statusAndError, tooLarge] = [
     `The item ${id} is larger than an answer may be (16 MB, 50,000 embedded items). Leave out include[], or read what belongs to it from a list of its own.`,
 ];
 
-/** Writes more rows than a statement has time for on a busy machine. */
+/** Writes more rows than the statement timeout allows on a busy machine. */
 const writeMany = (me: Provider, work: (tx: Tx, at: string) => Promise<unknown>) =>
   write(me, async (tx, at) => {
     await tx.execute(sql`set local statement_timeout = 0`);

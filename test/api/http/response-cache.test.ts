@@ -28,19 +28,19 @@ import {
 const { app, database, createProvider } = await sharedTestApp();
 const list = '/v2/courses?limit=10&include[]=provider';
 
-/** How many statements the question costs. */
-const cost = async (me: Provider, url: string, headers = {}) =>
+/** Number of statements for a request. */
+const countStatements = async (me: Provider, url: string, headers = {}) =>
   (await recordStatements(() => me.get(url, headers))).length;
 
-/** Asks only for what differs from that answer. */
-const knowing = ({ headers }: TestResponse) => ({ 'if-none-match': String(headers['etag']) });
+/** A conditional request with that response's ETag. */
+const ifNoneMatch = ({ headers }: TestResponse) => ({ 'if-none-match': String(headers['etag']) });
 
 test('a repeated request only looks up the key and returns identical bytes and headers', async () => {
   const me = await createProvider();
   for (let n = 0; n < 12; n += 1) await me.course();
   const url = `${list}&updated_at_min=2020-01-01&unknown=1`;
   const first = await me.get(url);
-  expect(await cost(me, url)).toBe(1);
+  expect(await countStatements(me, url)).toBe(1);
   const again = await me.get(url);
   expect(again.text).toBe(first.text);
   for (const name of [
@@ -84,7 +84,7 @@ test.each<[string, (me: Provider) => Promise<unknown>]>([
 });
 
 test('a changed category title is visible in the next request', async () => {
-  // Of its own, for what all share changes every list's ETag.
+  // A separate database, since shared data changes every list's ETag.
   const own = await openTestApp(openTestDatabase(await ownDatabase()));
   try {
     const me = await own.createProvider();
@@ -93,7 +93,7 @@ test('a changed category title is visible in the next request', async () => {
     const before = await me.get(list);
     expect(before.text).toContain('Before');
     await own.database.writeShared((tx) => tx.update(categories).set({ title: 'After' }).where(eq(categories.id, id)));
-    const known = knowing(before);
+    const known = ifNoneMatch(before);
     expect((await me.get(list, known)).status).toBe(200);
     expect((await me.get(list)).text).toContain('After');
   } finally {
@@ -135,8 +135,8 @@ test('errors, single items and time-dependent queries are not cached', async () 
     '/v2/coursedates?start_date_at_min=now',
     '/v2/nextcoursedates',
   ]) {
-    const first = await cost(me, url);
-    expect([url, await cost(me, url)]).toEqual([url, first]);
+    const first = await countStatements(me, url);
+    expect([url, await countStatements(me, url)]).toEqual([url, first]);
   }
 });
 
@@ -149,7 +149,7 @@ test('a restored database invalidates the cache although its version clock repea
       (await own.database.pool.query<{ at: string }>('select changed_at::text as at from provider_state')).rows[0]!.at;
     const then = await clock();
     const response = await me.get(list);
-    // What a read that came a moment too late leaves under the older name.
+    // An entry that a late read leaves under the older data version.
     for (const name of own.app.listCache.responses!.entries.keys()) {
       const { headers } = own.app.listCache.responses!.entries.get(name)!;
       own.app.listCache.responses!.entries.set(name, { headers, body: Buffer.from('[]') });
@@ -164,7 +164,7 @@ test('a restored database invalidates the cache although its version clock repea
       await tx.$client.query('update provider_state set changed_at = $1', [then]);
     });
     expect(await clock()).toBe(then);
-    expect((await me.get(list, knowing(after))).text).toBe(response.text);
+    expect((await me.get(list, ifNoneMatch(after))).text).toBe(response.text);
     expect((await me.get(list)).text).toBe(response.text);
   } finally {
     await own.close();
@@ -174,7 +174,7 @@ test('a restored database invalidates the cache although its version clock repea
 test("restoring a copy while the server runs serves the copy's data and later writes", async () => {
   const name = await ownDatabase();
   const [copy, own] = [`${name}_copy`, await openTestApp(openTestDatabase(name))];
-  // What is copied may have no connections.
+  // A template database may have no connections.
   const copied = async (from: string, to: string) => {
     await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`);
     await asAdmin(`create database ${to} template ${from} strategy file_copy`);
@@ -189,10 +189,10 @@ test("restoring a copy while the server runs serves the copy's data and later wr
     expect(after.text).toContain('After');
     await asAdmin(`drop database ${name} with (force)`);
     await copied(copy, name);
-    expect((await me.get(list, knowing(after))).text).toBe(before.text);
+    expect((await me.get(list, ifNoneMatch(after))).text).toBe(before.text);
     expect((await me.get(list)).text).toBe(before.text);
     await me.put(`/v2/courses/${id}`, { title: 'Later' });
-    for (const one of [before, after]) expect((await me.get(list, knowing(one))).text).toContain('Later');
+    for (const one of [before, after]) expect((await me.get(list, ifNoneMatch(one))).text).toContain('Later');
     expect((await me.get(list)).text).toContain('Later');
   } finally {
     await own.close();
@@ -216,11 +216,11 @@ test('the total of a query is counted once until data changes', async () => {
   };
   expect(await counts('/v2/coursedates?')).toEqual([1, 1]);
   expect(await counts('/v2/coursedates?include[]=course')).toEqual([0, 1]);
-  // The clock is in what is embedded alone.
+  // Only an embedded value depends on the clock.
   expect(await counts('/v2/coursedates?include[]=gatherings')).toEqual([0, 1]);
   expect(await counts(`/v2/coursedates?course_id=${courseId}`)).toEqual([1, 1]);
   expect(await counts('/v2/courses?paginate=1')).toEqual([1, 1]);
-  // The clock is in it; the first page tells its own total.
+  // Depends on the clock; the first page is the last and contains the total.
   expect(await counts('/v2/coursedates?start_date_at_max=now')).toEqual([2, 0]);
   await createBookableDate(me, {});
   expect(await counts('/v2/coursedates?')).toEqual([1, 2]);
@@ -295,7 +295,7 @@ test('concurrent equal requests of one provider share one query', async () => {
   expect(new Set(mine!.map(({ text }) => text)).size).toBe(1);
   expect(mine![0]!.json()).toHaveLength(1);
   expect(new Set(theirs!.map(({ text }) => text))).toEqual(new Set(['[]']));
-  // The rows of the one, and of the other, who has none.
+  // Rows of the one provider, and of the other, which has none.
   expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(2);
 });
 
@@ -364,7 +364,7 @@ test('another build uses other ETags', async () => {
     ...{ entryPoints: ['src/app.ts'], outfile: join(folder, 'dist/app.mjs'), packages: 'external' },
     ...{ bundle: true, format: 'esm', platform: 'node' },
   });
-  // Of the server's own code, which is a level below its folder.
+  // Version of the server's code, one level below its folder.
   const tagBy = async (copy: string) => {
     const { buildApp: built } = (await import(join(process.cwd(), folder, copy, 'parts/app.mjs'))) as {
       buildApp: typeof buildApp;

@@ -14,7 +14,7 @@ async function openNamedTestApp() {
   return { ...testApp, me: await testApp.createProvider() };
 }
 
-/** What would tell somebody which software answers, and of what age. */
+/** Header names that disclose the software or its version. */
 const names = ['server', 'x-powered-by', 'via', 'x-aspnet-version', 'x-generator', 'x-runtime'];
 const software = new RegExp(
   [version, process.versions.node, '0\\.1\\.0'].map((one) => one.replaceAll('.', '\\.')).join('|') +

@@ -41,7 +41,7 @@ test('an imported export gives the same responses on every endpoint', async () =
   await partner.course({ title: 'A course of the partner' });
   expect(await importObjects(first, schoolFile(partner.id))).toMatchObject({ written: 42, reasons: [] });
   const lines = await exportToLines(testApp, first);
-  // Ids that differ from those of the first provider, in every table.
+  // Different ids from the first provider in every table.
   await importObjects(third, schoolFile(partner.id));
   expect(await importObjects(second, lines)).toMatchObject({ read: lines.length, written: lines.length, reasons: [] });
 
@@ -101,7 +101,7 @@ test('the test file has every field of every record type', () => {
     const names = [...fields.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
     return names.filter((name) => !found.some((one) => name in one)).map((name) => `${path}.${name}`);
   });
-  // An export's own form of a password.
+  // An exported password hash.
   expect(missing).toEqual(['user.password_hash']);
 });
 
@@ -182,7 +182,7 @@ test('importing the same file twice changes nothing', async () => {
   expect([await clock(testApp, me), await exportToLines(testApp, me)]).toEqual(before);
 });
 
-/** What a line without it gets from the clock. */
+/** Default of a missing field that depends on the clock. */
 const when = ({ kind }: Fields) => (kind === 'participant' ? { status_updated_at: '2026-01-01' } : {});
 
 test('a second run continues after an aborted one', async () => {
@@ -417,7 +417,7 @@ test('cross-line rules are checked within the file and against earlier imports',
       starts_at: '2030-01-02',
       ends_at: '2030-01-01',
     },
-    // The clock jumps from 02:00 to 03:00, so that 02:30 is half past three.
+    // The clock jumps from 02:00 to 03:00, so 02:30 becomes 03:30.
     date('gap', { start_at: '2026-03-29', end_at: '2026-03-29', start_time_at: '02:30', end_time_at: '03:15' }),
   ];
   const errors = (first: number) => [

@@ -19,7 +19,7 @@ import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
 type Schemas = Record<string, TSchema>;
 
-/** The fields of a kind of line, or of a member of one: `order.booking`. */
+/** Fields of a record type or of a nested object: `order.booking`. */
 function fieldsOf(path: string): Schemas {
   const [name, ...members] = path.split('.');
   const kind = recordTypes.find((one) => one.kind === name)!;
@@ -30,7 +30,7 @@ function fieldsOf(path: string): Schemas {
 
 const longest = (schema: TSchema) => schema['maxLength'] as number | undefined;
 
-/** What the interface writes into the fields of an import, and those that have another name there. */
+/** API names of import fields, where they differ. */
 test.each<[string, Schemas, Record<string, string>?]>([
   ['school', SchoolBody.properties],
   ['admin_user', AdminUserBody.properties],
@@ -61,18 +61,18 @@ test('an imported order accepts the detailed title of any date and place', () =>
   expect(longest(fieldsOf('order')['title_detailed']!)).toBeGreaterThanOrEqual(title.length);
 });
 
-/** Of letters of two bytes, but for the texts that would then fill a request by themselves. */
+/** Two-byte letters, except for texts that would exceed the body limit by themselves. */
 const long = (length: number) => (length > 5_000 ? 'x' : 'å').repeat(length);
 const email = (start: string) => `${start}@${'e'.repeat(253 - start.length)}`;
 const url = `https://${'u'.repeat(1_992)}`;
 
-/** A body with the longest text in every field that takes any text. */
+/** A body with the longest value in every free-text field. */
 const filled = (body: Schemas, others: object) => ({
   ...Object.fromEntries(
     Object.entries(body).flatMap(([name, schema]) => {
       const most = longest(schema);
       const free = schema['type'] === 'string' && !schema['pattern'] && !schema['format'];
-      // Days and times have a form of their own.
+      // Dates and times have a fixed format.
       return free && most !== undefined && most >= 255 && name !== 'timezone' ? [[name, long(most)]] : [];
     }),
   ),
@@ -108,7 +108,7 @@ test('the longest API values survive an export and an import', async () => {
   const childId = idIn(await me.post(dates, { ...date, parent_id }), 'coursedate_id');
   idIn(await me.post(dates, { ...date, place_additional_info: '', place_by_search }), 'coursedate_id');
 
-  // `İ` is two letters in lower case, so that the composed username of the second is longer than what was sent.
+  // `İ` is two letters in lower case, so that the second composed username is longer than its input.
   const people = [long(255), 'İ'.repeat(255)].map((lastname) => ({
     ...filled(ParticipantBody.properties, { email: email('shared'), products: [] }),
     ...{ firstname: lastname, lastname },

@@ -133,6 +133,6 @@ test('the number of statements per page is constant', async () => {
   await add();
   const one = await statements();
   for (let n = 0; n < 3; n += 1) await add();
-  // The key; the rows of the page; places and instructors of all its locations.
+  // Key look-up; rows of the page; places and instructors of all its locations.
   expect([one, await statements()]).toEqual([4, 4]);
 });

@@ -16,7 +16,7 @@ import {
   extractToken,
 } from '../../support/mail.ts';
 
-/** A server of one's own making: what it says when somebody connects, and to each line. */
+/** A scripted SMTP server: its greeting and its replies. */
 async function oddServer(response: (socket: Socket, line: string | null) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -93,7 +93,7 @@ test.each([
       onData: (stream, _s, done) => {
         let text = '';
         stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        // As spam filters do: they quote the link.
+        // Spam filters quote the link.
         stream.on('end', () => done(smtpError(554, `Spam: ${text.replaceAll('=\r\n', '').match(/http\S+/)![0]}`)));
       },
     },
@@ -182,11 +182,11 @@ test('a hanging mail does not block others', async () => {
     await invite(me, `${name}@people.example`);
     await eventually(() => expect(server.received.at(-1)?.to?.[0]?.address).toBe(`${name}@people.example`));
   }
-  // What the server has received is written down a moment later.
+  // Delivery is recorded a moment after the server receives it.
   await eventually(async () =>
     expect((await readOutbox(testApp)).map(({ sent }) => sent)).toEqual([false, true, true, true]),
   );
-  // It is still on its way.
+  // Still being sent.
   expect((await readOutbox(testApp))[0]).toMatchObject({ sent: false, last_error: null });
 });
 

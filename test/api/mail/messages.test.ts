@@ -14,8 +14,8 @@ import {
 } from '../../support/mail.ts';
 import type { Provider } from '../../support/test-app.ts';
 
-/** Sends what lies in the outbox, and tells what arrived, by purpose of their making. */
-async function delivered(
+/** Sends the outbox and returns the received mails in creation order. */
+async function deliverMails(
   testApp: Awaited<ReturnType<typeof openMailTestApp>>,
   language: 'en' | 'no' = 'en',
 ): Promise<ReceivedMail[]> {
@@ -45,14 +45,14 @@ async function describedSchool(testApp: Awaited<ReturnType<typeof openMailTestAp
   return me;
 }
 
-/** Changes stored rows as no endpoint would let anybody. */
+/** Changes stored rows in ways that no endpoint allows. */
 const forced = async (me: Provider, statement: string) => (await me.ctx()).write((tx) => tx.execute(statement));
 
 test('an invitation has the school, a link that works once, and nothing else secret', async () => {
   const testApp = await openMailTestApp();
   const me = await describedSchool(testApp);
   const invited = (await invite(me, 'ase@people.example')).json();
-  const [mail, ...more] = await delivered(testApp);
+  const [mail, ...more] = await deliverMails(testApp);
   expect(more).toEqual([]);
   expect(mail).toMatchObject({
     from: { name: 'Øystese kurs', address: 'courses@booking.example' },
@@ -128,7 +128,7 @@ test('a booking sends an account mail with the username and a receipt for each s
     waiting_list_when_full: true,
   };
   const { order_id } = await bookOrFail(me, dateId, { participants, config });
-  const mails = await delivered(testApp);
+  const mails = await deliverMails(testApp);
   expect(mails.map(({ subject }) => subject)).toEqual([
     ...Array(3).fill('Your account at Øystese kurs'),
     ...Array(2).fill('Your booking: Knots & splices'),
@@ -155,7 +155,7 @@ Order number: ${order_id}
   expect(mails[4]!.text).toContain('You have an extra place');
   expect(mails[4]!.text).toContain('meet.example');
   expect(mails[5]!.text).toContain('You are on the waiting list');
-  // Who waits has no way in yet.
+  // Participants on the waiting list have no access yet.
   expect(mails[5]!.raw).not.toContain('meet.example');
   expect(mails.slice(3).map(({ text }) => extractToken(text))).toEqual(['', '', '']);
 });
@@ -170,13 +170,13 @@ test('mails show the same days, times and places as the pages', async () => {
       'Friday 7 June 2030, 09:00 – Sunday 9 June 2030',
     ],
   ] as const;
-  // A place that is itself online makes its dates so.
+  // An online place makes its dates online.
   const locationId = await addLocation(me, { title: 'The studio', isVirtual: true });
   for (const [date] of dates) {
     const { dateId } = await createBookableDate(me, { ...date, locationId });
     await bookOrFail(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   }
-  const mails = await delivered(testApp);
+  const mails = await deliverMails(testApp);
   for (const [n, [, reported]] of dates.entries())
     expect(mails[n]!.text).toContain(`Date: ${reported}\nPlace: Online\n       The studio\n`);
 });
@@ -208,7 +208,7 @@ test('a delayed mail has the current participant status, and is skipped when obs
       'Your booking is registered, and the school has yet to confirm your place.',
       'The school has canceled this date since.',
       'Your place is confirmed. Welcome!',
-      // Of the one that left.
+      // Of the deregistered one.
       '',
     ].map((reported) =>
       reported === '' ? expect.stringMatching(/no longer registered/) : expect.stringContaining(reported),
@@ -231,7 +231,7 @@ test('a deregistration, with a fee and without', async () => {
     const config = { with_fee, send_receipt_email_to_participant: true };
     expect((await me.put(`/v2/booking/${booking_id}/deregister`, { config })).status).toBe(200);
   }
-  const mails = await delivered(testApp);
+  const mails = await deliverMails(testApp);
   expect(mails.map(({ subject }) => subject)).toEqual(Array(2).fill('You are deregistered: Knots'));
   expect(mails.map(({ text }) => text!.includes('a fee is charged'))).toEqual([false, true]);
   expect(mails[0]!.text).not.toMatch(/Order number|answer this e-mail/);
@@ -251,7 +251,7 @@ test('mails in Norwegian, with gatherings and another time zone', async () => {
   );
   await bookOrFail(me, dateId, { participants: [person()], config: { send_receipt_email_to_participant: true } });
   await invite(me, 'ase@people.example');
-  const [receipt, invitation] = await delivered(testApp, 'no');
+  const [receipt, invitation] = await deliverMails(testApp, 'no');
   expect(receipt!.subject).toBe('Påmeldingen din: Knuter');
   expect(receipt!.text).toContain(`Hei Kari,
 
@@ -279,7 +279,7 @@ test('stored texts cannot inject headers, lines or markup', async () => {
       c as (update course_dates set place_additional_info = ${evil}, event_url = E'javascript:alert(1)\\n' where id = ${dateId})
       update course_users set firstname = ${evil}, lastname = ${evil} where provider_id = ${me.id}`,
   );
-  const [mail] = await delivered(testApp);
+  const [mail] = await deliverMails(testApp);
   const reported = 'x Bcc: spy@evil.example <script>alert("1")</script>';
   expect(mail!.subject).toBe(`Your booking: ${reported}`);
   expect(mail!.from!.name).toBe(reported);

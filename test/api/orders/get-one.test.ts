@@ -109,7 +109,7 @@ test('unknown, foreign and malformed ids are 404', async () => {
   expect((await other.get(`/v2/orders/${theirs.orderId}`)).json().exported_at).toBeNull();
 });
 
-/** What the database holds of an order, lines included. */
+/** Stored order with its lines. */
 const stored = (me: Provider, orderId: number) =>
   write(me, async (tx) => {
     const [found] = await tx.select().from(orders).where(eq(orders.id, orderId));
@@ -184,7 +184,7 @@ test('export freezes the prices and discounts of the lines', async () => {
   ]);
   expect((await stored(me, other.orderId)).lines).toMatchObject([{ priceAtInvoice: null, priceAtExport: null }]);
 
-  // Whatever becomes of the agreed prices afterwards.
+  // Later price changes do not affect the order.
   await write(me, (tx) =>
     tx
       .update(orderLines)

@@ -331,7 +331,7 @@ test('every filter works alone and combined', async () => {
   const [course, other] = [await me.course(), await me.course()];
   const a = await createOrder(me, { courseId: course });
   const b = await createOrder(me, { courseId: other });
-  // Sells two courses at once, and a participant of the one is on a line of the other's product.
+  // Sells two courses, and a participant of one is on a line of the other's product.
   const both = [await mainProduct(me, course), await mainProduct(me, other)].map((productId) => ({ productId }));
   const c = await createOrder(me, { courseId: course, users: [], lines: both });
   const d = await createOrder(me, { courseId: course, lines: [{ productId: await createProduct(me, other) }] });
@@ -489,7 +489,7 @@ test('the number of statements per page is constant', async () => {
   await order();
   const one = await statements();
   for (let n = 0; n < 3; n += 1) await order();
-  // The key; the rows of the page; first users, customers, lines (with products) and what they pay for.
+  // Key look-up; rows of the page; users, customers, lines (with products) and what they pay for.
   expect([one, await statements()]).toEqual([6, 6]);
   expect(await statements('user_data=1')).toBe(7);
   expect(await statements('include=campaign')).toBe(7);

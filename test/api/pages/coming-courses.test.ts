@@ -12,7 +12,7 @@ async function newPerson() {
   const me = await createProvider();
   const userId = await createUser(me, { firstname: 'Kari' });
   const browser = await signedInVisitor(app, me, userId, {});
-  /** Books a course with a date between two days, and gatherings on others; all counted from today. */
+  /** Books a course with a date between two days, and gatherings on others, in days from today. */
   async function book(title: string, [start, end]: [number, number], meetings: number[] = [], statusId = 2) {
     const courseId = await me.course({ title });
     const dateId = await addDate(me, courseId, { startAt: inDays(start), endAt: inDays(end), statusId });
@@ -43,7 +43,7 @@ test('future courses are ordered by their next meeting', async () => {
   ]);
 });
 
-test('a place on a postponed date is not marked as certain', async () => {
+test('a seat on a postponed date is not shown as confirmed', async () => {
   const { browser, book } = await newPerson();
   await book('Postponed', [5, 5], [], 4);
   const { text } = await browser.get('/my');

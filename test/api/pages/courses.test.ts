@@ -39,7 +39,7 @@ const visibleText = (html: string) =>
     .replace(/<head>.*<\/head>/s, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
-/** The part of a page below a heading. */
+/** The section below a heading. */
 const below = (html: string, heading: string) => visibleText(html.slice(html.indexOf(`id="${heading}"`)));
 
 test('the first page shows future courses (next first) and past ones (latest first)', async () => {
@@ -101,7 +101,7 @@ test.each([
     const { text } = await browser.get(page);
     expect(visibleText(text)).toContain(` ${rawResponse} `);
     expect(text.includes(`${path}/calendar.ics`)).toBe(hasCalendar);
-    // The way in is for whose place is certain.
+    // Only confirmed participants get the link.
     expect(text.includes('https://meet.example/kari')).toBe([1, 2].includes(statusId));
   }
   const calendar = await browser.get(`${path}/calendar.ics`);

@@ -117,7 +117,7 @@ test('every stored text is HTML-escaped', async () => {
   for (const text of texts) {
     expect(text).not.toMatch(/<script|<b>/);
     expect(text).toContain('&lt;script>alert(1)&lt;/script>');
-    // Nor does any text end an attribute.
+    // No text can close an attribute either.
     expect(text.replaceAll(/"[^"]*"/g, '')).not.toMatch(/<[^>]*["']/);
   }
 });
@@ -201,7 +201,7 @@ test('changing the password requires the old one and ends other sessions', async
   const reported = await anyone.get('/my/password-changed', { cookie });
   expect(reported.text).toContain('still logged in here');
   expect(String(reported.headers['set-cookie'])).toMatch(/^password-changed=; .*Expires=Thu, 01 Jan 1970/);
-  // Nobody is told so who has changed nothing.
+  // Not sent without a change.
   const later = await anyone.get('/my/password-changed', { cookie: sessionCookie(response) });
   expect(later).toMatchObject({ status: 303, headers: { location: '/my/password' } });
   expect((await elsewhere.get('/my')).status).toBe(401);

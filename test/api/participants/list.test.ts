@@ -222,7 +222,7 @@ test.each([
   expect((await me.get('/v2/participants')).json()[0].coursedate).toMatchObject({ gmt_offset: offset, week });
 });
 
-/** Three participants: two of one course on two dates, one of another; two of a customer's, two of one user. */
+/** Three participants: two of one course on two dates, one of another; two of one customer, two of one user. */
 async function three(me: Provider) {
   const [course, otherCourse] = [await me.course(), await me.course()];
   const [date, otherDate] = [await createCourseDate(me, course), await createCourseDate(me, course)];
@@ -340,7 +340,7 @@ test('the number of statements per page is constant plus one per include', async
   await order();
   const one = await statements();
   for (let n = 0; n < 3; n += 1) await order();
-  // The key; the rows of the page; bookings, courses, dates (with location and place), users and their customers.
+  // Key look-up; rows of the page; bookings, courses, dates (with location and place), users and their customers.
   expect([one, await statements()]).toEqual([7, 7]);
   expect(await statements('include=attendance')).toBe(8);
 });

@@ -7,8 +7,8 @@ const { database, createProvider } = await sharedTestApp();
 type Listed = { id: number; course_id?: number };
 
 /**
- * 6,000 courses with a date each, of which every second will run, and one before them that carries all. Every third is red, so are
- * the last 1,200; the last half is green, the last 200 are blue; every seventh is deleted.
+ * 6,000 courses with a date each, half of them confirmed, and one older course with all tags. Every third and the last
+ * 1,200 are red, the last half green, the last 200 blue; every seventh is deleted.
  */
 const carried: Record<string, (n: number) => boolean> = {
   red: (n) => n === 0 || n % 3 === 0 || n > 4800,
@@ -45,7 +45,7 @@ async function school() {
     [me.id],
   );
   const idsOf = (which: (n: number) => boolean) => rows.filter(({ n }) => which(n)).map(({ id }) => id);
-  /** The answer, and the statements that were sent for it. */
+  /** The response, and the statements sent for it. */
   const request = async (path: string) => {
     const spy = vi.spyOn(database.pool, 'query');
     try {

@@ -7,7 +7,7 @@ const { database, createProvider } = await sharedTestApp();
 type Listed = { id: number; coursedate_id?: number };
 type Paged = { items: Listed[]; pagination: { total_items: number } };
 
-/** A fifth of the courses is where lists are read another way; ten courses lie on it, eleven beyond. */
+/** From a fifth of the courses on lists use another strategy: ten courses are at the threshold, eleven above. */
 test('tag filters give the same results for rare and frequent tags, with totals, pages and partners', async () => {
   const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);

@@ -7,7 +7,7 @@ let created = 0;
 const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 const nowhere = { address: null, address_2: null, address_3: null, zipcode: null, city: null };
 
-/** Makes a course user, which only a booking or an import can. */
+/** No endpoint creates course users except bookings. */
 async function newUser(me: Provider, columns: Record<string, string | number> = {}) {
   const ctx = await me.ctx();
   return ctx.write(async (tx, at) => {
@@ -168,7 +168,7 @@ test('each keyword filters own users alone and combined', async () => {
   expect(await search(me, { email: 'ann@p.example', firstname: 'a' })).toEqual([a]);
   expect(await search(me, { email: 'ann@p.example', firstname: 'j', lastname: 'å', username: 'jo' })).toEqual([c]);
   expect(await search(me, { email: 'ann@p.example', firstname: 'j', lastname: 'b' })).toEqual([]);
-  // Empty is not sent; a keyword in another Unicode form is the same word.
+  // An empty keyword is omitted; keywords are Unicode-normalised.
   expect(await search(me, { lastname: 'Ås'.normalize('NFD'), username: '' })).toEqual([c]);
 });
 
@@ -224,7 +224,7 @@ test('the number of statements per page is constant, and none with a matching ET
   const response = await me.get('/v2/search-users?firstname=same');
   const statements = spy.mock.calls.length;
   spy.mockRestore();
-  // The key; the ids of the page; its rows; its customers; their sellers.
+  // Key look-up; ids of the page; its rows; customers; their sellers.
   expect([idsOf(response).length, statements]).toEqual([3, 5]);
   const etag = String(response.headers['etag']);
   expect((await me.get('/v2/search-users?firstname=same', { 'if-none-match': etag })).status).toBe(304);

@@ -2,17 +2,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Subject } from '../database.ts';
 import { courseFields, courseHeadFields, dateFields, instructorFields, locationFields, tagFields } from './fields.ts';
-import { runNode, setAside, withNode, type Peer, type Question } from './peer.ts';
+import { runNode, moveTablesAside, withNode, type Peer, type PeerQuery } from './peer.ts';
 
 const token = 'bench-bench-bench-bench';
 
-/** Takes tables with a key of one column only, so it reads copies of ours that have such; asked as its administrator. */
+/** Supports only single-column keys, so it reads copies of our tables; queried with the administrator's token. */
 export const directus: Peer = {
   name: 'Directus 12.3.1',
   packages: { directus: '12.3.1' },
   oldestNode: 22,
   async serve({ folder, subject, data }, work) {
-    // Runs extensions in a sandbox that must be compiled; there are none.
+    // The extension sandbox needs a compiler, and there are no extensions.
     writeFileSync(join(folder, 'node_modules/isolated-vm/isolated-vm.js'), 'module.exports = {};');
     const env = {
       ...{ DB_CLIENT: 'pg', DB_CONNECTION_STRING: subject.url, SECRET: token, LOG_LEVEL: 'error', TELEMETRY: 'false' },
@@ -20,31 +20,31 @@ export const directus: Peer = {
       ...{ HOST: '127.0.0.1', PRESSURE_LIMITER_ENABLED: 'false' },
     };
     const program = (...args: string[]) => ({ folder, args: ['node_modules/directus/cli.js', ...args], env });
-    await setAside(subject);
+    await moveTablesAside(subject);
     await runNode(program('bootstrap'));
     await copyTables(subject);
     const start = (port: string) => ({ ...program('start'), env: { ...env, PORT: port } });
     const isReady = async (base: string) => (await fetch(`${base}/server/ping`)).ok;
     return withNode(start, isReady, async ({ base, pid }) => {
-      const ask = (table: string, fields: string[], more = '') => ({
+      const createQuery = (table: string, fields: string[], more = '') => ({
         url: `${base}/items/${table}?limit=75&sort=id&filter[provider_id][_eq]=${data.providerId}&filter[deleted_at][_null]=true&fields=${fields.join(',')}${more}`,
         ...{ method: 'GET' as const, headers: { authorization: `Bearer ${token}` } },
       });
       const counted = '&meta=filter_count';
-      const coursedates: Question<'coursedates'> = {
-        ...ask('course_dates', dateFields, counted),
-        told: ({ data: rows, meta }) => ({
+      const coursedates: PeerQuery<'coursedates'> = {
+        ...createQuery('course_dates', dateFields, counted),
+        normalise: ({ data: rows, meta }) => ({
           total: meta.filter_count,
           items: rows.map((date: any) => ({ id: Number(date.id), start: date.start_at })),
         }),
       };
-      const includes: Question<'includes'> = {
-        ...ask(
+      const includes: PeerQuery<'includes'> = {
+        ...createQuery(
           'course_dates',
           [...dateFields.filter((name) => name !== 'course_id' && name !== 'location_id'), ...nested],
           counted,
         ),
-        told: ({ data, meta }) => ({
+        normalise: ({ data, meta }) => ({
           total: meta.filter_count,
           items: data.map(({ id, course_id: course, location_id: location, instructors }: any) => ({
             ...{ id: Number(id), course: course.title, tags: tagTitles(course), location: location.title },
@@ -52,15 +52,15 @@ export const directus: Peer = {
           })),
         }),
       };
-      const courses: Question<'courses'> = {
-        ...ask('courses', [...courseFields, ...tags]),
-        told: ({ data }) => ({
+      const courses: PeerQuery<'courses'> = {
+        ...createQuery('courses', [...courseFields, ...tags]),
+        normalise: ({ data }) => ({
           items: data.map((course: any) => ({
             ...{ id: Number(course.id), title: course.title, text: course.text_description, tags: tagTitles(course) },
           })),
         }),
       };
-      return work({ name: directus.name, pid, questions: { coursedates, includes, courses } });
+      return work({ name: directus.name, pid, queries: { coursedates, includes, courses } });
     });
   },
 };
@@ -73,7 +73,7 @@ const nested = [
 ];
 const tagTitles = (course: any) => course.tags.map((one: any) => one.tag_id.title);
 
-/** Tables, the keys of each, and what it refers to. */
+/** Tables with their primary keys and foreign keys. */
 const tables = {
   locations: {},
   instructors: {},
@@ -97,7 +97,7 @@ async function copyTables({ database }: Subject) {
     }
     await run(`insert into directus_collections (collection) values ('${table}')`);
   }
-  // What nests several: the name of the list, and the table between.
+  // Many-to-many relations: alias field and junction table.
   await run(`insert into directus_fields (collection, field, special) values
     ('courses', 'tags', 'm2m'), ('course_dates', 'instructors', 'm2m')`);
   await run(`insert into directus_relations (many_collection, many_field, one_collection, one_field, junction_field) values

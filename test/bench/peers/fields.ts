@@ -1,4 +1,4 @@
-/** The columns that our answers are made of, so that nobody else is asked for more of them. */
+/** Columns of our responses, so that every peer selects the same ones. */
 export const dateFields = [
   ...['id', 'title', 'start_at', 'end_at', 'deadline_at', 'start_time_at', 'end_time_at', 'timezone', 'event_url'],
   ...['external_booking_url', 'is_virtual', 'is_visible', 'visible_when_passed_deadline', 'reference', 'parent_id'],
@@ -7,7 +7,7 @@ export const dateFields = [
   ...['location_id', 'place_id', 'teaching_language_id', 'status_id'],
 ];
 
-/** Of a course inside a course date. */
+/** Course fields embedded in a course date. */
 export const courseHeadFields = [
   ...['id', 'title', 'reference', 'is_active', 'is_full_time', 'is_part_time', 'type', 'level_id'],
   ...['form_of_teaching_id', 'teaching_language_id', 'time_of_day_id', 'duration_value', 'duration_unit_id'],
@@ -36,8 +36,8 @@ export const instructorFields = [
 
 export const tagFields = ['id', 'title'];
 
-/** What each side must answer alike, in this order: proof that the same rows were read, with what they hold. */
-export type Told = {
+/** Properties compared between servers, in this order. */
+export type NormalisedResponse = {
   coursedates: { total: number; items: { id: number; start: string }[] };
   includes: {
     total: number;
@@ -45,5 +45,5 @@ export type Told = {
   };
   courses: { items: { id: number; title: string; text: string; tags: string[] }[] };
 };
-export const questionNames = ['coursedates', 'includes', 'courses'] as const;
-export type QuestionName = (typeof questionNames)[number];
+export const queryNames = ['coursedates', 'includes', 'courses'] as const;
+export type QueryName = (typeof queryNames)[number];

@@ -8,51 +8,51 @@ import { freePort } from '../../support/ports.ts';
 import type { Subject } from '../database.ts';
 import type { Dataset } from '../dataset.ts';
 import { startInSession } from '../session.ts';
-import type { QuestionName, Told } from './fields.ts';
+import type { QueryName, NormalisedResponse } from './fields.ts';
 
-/** A question as this side wants it asked, and what its answer tells. */
-export type Question<Name extends QuestionName = QuestionName> = {
+/** A query in the peer's syntax and a function that normalises its response. */
+export type PeerQuery<Name extends QueryName = QueryName> = {
   url: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
-  told: (answer: any) => Told[Name];
+  normalise: (body: any) => NormalisedResponse[Name];
 };
-/** A running server, and how it is asked. */
-export type Side = { name: string; pid: number; questions: { [Name in QuestionName]: Question<Name> } };
+/** A running server and its queries. */
+export type Side = { name: string; pid: number; queries: { [Name in QueryName]: PeerQuery<Name> } };
 
-/** A server by others. It is given a copy of the database of its own. */
+/** A third-party server; gets its own copy of the database. */
 export type Peer = {
   name: string;
   packages: Record<string, string>;
   oldestNode: number;
-  serve: <T>(place: Place, work: (side: Side) => Promise<T>) => Promise<T>;
+  serve: <T>(context: PeerContext, work: (side: Side) => Promise<T>) => Promise<T>;
 };
-export type Place = { folder: string; subject: Subject; data: Dataset };
+export type PeerContext = { folder: string; subject: Subject; data: Dataset };
 
 const nodeMajor = Number(process.versions.node.split('.')[0]);
-/** Kept from run to run; what is compiled for one Node may not run on another. */
+/** Reused by later runs; one folder per Node version, since native modules are compiled for it. */
 const scratch = join(tmpdir(), `course-booking-peers-${userInfo().username}`, `node${nodeMajor}`);
 
-/** The folder with the peer in it, or why there is none. */
-export async function installed({
+/** Installs the peer; returns its folder, or the reason why it cannot be installed. */
+export async function installPeer({
   name,
   packages,
   oldestNode,
-}: Peer): Promise<{ folder: string } | { missing: string }> {
-  if (nodeMajor < oldestNode) return { missing: `it needs Node ${oldestNode}` };
+}: Peer): Promise<{ folder: string } | { reason: string }> {
+  if (nodeMajor < oldestNode) return { reason: `it needs Node ${oldestNode}` };
   const folder = join(scratch, name.toLowerCase().replaceAll(' ', '-'));
   const [wanted, done] = [JSON.stringify({ private: true, dependencies: packages }), join(folder, 'installed')];
   if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return { folder };
   console.log(`${name} is being installed in ${folder}`);
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   writeFileSync(join(folder, 'package.json'), wanted);
-  // Without the scripts of hundreds of packages, which may want a compiler.
+  // Install scripts may need a compiler.
   const args = ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries', '1'];
   try {
     await promisify(execFile)('npm', args, { cwd: folder, maxBuffer: 1e8 });
   } catch (error) {
-    return { missing: (error as { stderr?: string }).stderr?.trim().slice(-500) ?? String(error) };
+    return { reason: (error as { stderr?: string }).stderr?.trim().slice(-500) ?? String(error) };
   }
   writeFileSync(done, wanted);
   return { folder };
@@ -64,20 +64,20 @@ const environment = (env: Record<string, string>) => ({
   ...env,
 });
 
-/** Runs one of the peer's own commands to its end. */
+/** Runs one of the peer's commands. */
 export const runNode = ({ folder, args, env }: Program) =>
   promisify(execFile)(process.execPath, args, { cwd: folder, env: environment(env), maxBuffer: 1e8 });
 
 type ToProgram = (port: string) => Program;
 type IsReady = (base: string) => Promise<boolean>;
 
-/** The peer's server, stopped after the work; what it says goes to `server.log` in its folder. */
+/** Starts the peer's server and stops it after the work; output goes to `server.log` in its folder. */
 export async function withNode<T>(
   program: ToProgram,
   isReady: IsReady,
   work: (server: { base: string; pid: number }) => Promise<T>,
 ): Promise<T> {
-  // They take so long to listen that somebody else may have taken the port.
+  // Startup takes so long that another process may have taken the port.
   const { base, child } = await start(program, isReady).catch(() => start(program, isReady));
   try {
     return await work({ base, pid: child.pid! });
@@ -116,8 +116,8 @@ async function stop(child: ChildProcess) {
   clearTimeout(late);
 }
 
-/** Our tables stand in the schema `service` then, and `public` is empty, for those who want tables of their own kind. */
-export async function setAside({ database }: Subject) {
+/** Moves our tables into the schema `service` and leaves `public` empty for peers that create their own tables. */
+export async function moveTablesAside({ database }: Subject) {
   await database.pool.query('alter schema public rename to service');
   await database.pool.query('create schema public');
 }

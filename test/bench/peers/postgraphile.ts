@@ -1,11 +1,11 @@
 import { courseFields, courseHeadFields, dateFields, instructorFields, locationFields, tagFields } from './fields.ts';
-import { withNode, type Peer, type Question } from './peer.ts';
+import { withNode, type Peer, type PeerQuery } from './peer.ts';
 
 const isFive = Number(process.versions.node.split('.')[0]) >= 22;
 const version = isFive ? '5.1.5' : '4.14.1';
 const command = `node_modules/postgraphile/${isFive ? 'dist/cli-run.js' : 'cli.js'}`;
 
-/** Reads our own tables; nobody has to say who they are. */
+/** Reads our tables directly, without authentication. */
 export const postgraphile: Peer = {
   name: `PostGraphile ${version}`,
   packages: { postgraphile: version },
@@ -19,27 +19,27 @@ export const postgraphile: Peer = {
         ...['--host', '127.0.0.1', '--port', port, ...preset],
       ],
     });
-    const ask = (base: string, query: string) => ({
+    const createQuery = (base: string, query: string) => ({
       ...{ url: `${base}/graphql`, method: 'POST' as const },
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ query }),
     });
     const isReady = async (base: string) => {
-      const { url, ...init } = ask(base, '{ __typename }');
+      const { url, ...init } = createQuery(base, '{ __typename }');
       return (await fetch(url, init)).ok;
     };
     return withNode(program, isReady, async ({ base, pid }) => {
       const page = `(condition: { providerId: "${data.providerId}" }, first: 75, orderBy: PRIMARY_KEY_ASC)`;
-      const coursedates: Question<'coursedates'> = {
-        ...ask(base, `{ page: allCourseDates${page} { totalCount nodes { ${dates} } } }`),
-        told: ({ data: { page } }) => ({
+      const coursedates: PeerQuery<'coursedates'> = {
+        ...createQuery(base, `{ page: allCourseDates${page} { totalCount nodes { ${dates} } } }`),
+        normalise: ({ data: { page } }) => ({
           total: page.totalCount,
           items: page.nodes.map((date: any) => ({ id: Number(date.id), start: date.startAt })),
         }),
       };
-      const includes: Question<'includes'> = {
-        ...ask(base, `{ page: allCourseDates${page} { totalCount nodes { ${dates} ${nested} } } }`),
-        told: ({ data: { page } }) => ({
+      const includes: PeerQuery<'includes'> = {
+        ...createQuery(base, `{ page: allCourseDates${page} { totalCount nodes { ${dates} ${nested} } } }`),
+        normalise: ({ data: { page } }) => ({
           total: page.totalCount,
           items: page.nodes.map(({ id, course, location, instructors }: any) => ({
             ...{ id: Number(id), course: course.title, tags: tagTitles(course), location: location.title },
@@ -47,21 +47,21 @@ export const postgraphile: Peer = {
           })),
         }),
       };
-      const courses: Question<'courses'> = {
-        ...ask(base, `{ page: allCourses${page} { nodes { ${names(courseFields)} ${tags} } } }`),
-        told: ({ data: { page } }) => ({
+      const courses: PeerQuery<'courses'> = {
+        ...createQuery(base, `{ page: allCourses${page} { nodes { ${names(courseFields)} ${tags} } } }`),
+        normalise: ({ data: { page } }) => ({
           items: page.nodes.map((course: any) => ({
             ...{ id: Number(course.id), title: course.title, text: course.textDescription, tags: tagTitles(course) },
           })),
         }),
       };
-      return work({ name: postgraphile.name, pid, questions: { coursedates, includes, courses } });
+      return work({ name: postgraphile.name, pid, queries: { coursedates, includes, courses } });
     });
   },
 };
 
 const camelCase = (field: string) => field.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-// What 5 calls id is one of its own.
+// PostGraphile 5 reserves `id` for the global object id.
 const names = (fields: string[]) =>
   fields.map((field) => (isFive && field === 'id' ? 'id: rowId' : camelCase(field))).join(' ');
 const dates = names(dateFields);

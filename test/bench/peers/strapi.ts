@@ -2,35 +2,35 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Subject } from '../database.ts';
 import { courseFields, courseHeadFields, dateFields, instructorFields, locationFields, tagFields } from './fields.ts';
-import { setAside, withNode, type Peer, type Question } from './peer.ts';
+import { moveTablesAside, withNode, type Peer, type PeerQuery } from './peer.ts';
 
-/** Makes its own tables, from descriptions of ours; our rows are copied into them. Asked with a token that may do everything. */
+/** Creates its own tables from content types, into which our rows are copied; queried with a full-access token. */
 export const strapi: Peer = {
   name: 'Strapi 5.54.0',
   packages: { '@strapi/strapi': '5.54.0', pg: '8.23.1' },
   oldestNode: 20,
   async serve({ folder, subject, data }, work) {
-    await setAside(subject);
+    await moveTablesAside(subject);
     await writeProject(folder, subject);
     const start = (port: string) => ({ folder, args: ['start.js'], env: { PORT: port, DATABASE_URL: subject.url } });
     const isReady = async (base: string) => (await fetch(`${base}/_health`)).ok;
     return withNode(start, isReady, async ({ base, pid }) => {
       await copyRows(subject);
       const headers = { authorization: `Bearer ${readFileSync(join(folder, 'token'), 'utf8')}` };
-      const ask = (path: string, more: string[]) => ({
+      const createQuery = (path: string, more: string[]) => ({
         ...{ method: 'GET' as const, headers },
         url: `${base}/api/${path}?filters[provider_id][$eq]=${data.providerId}&filters[deleted_at][$null]=true&sort=id&pagination[pageSize]=75&${more.join('&')}`,
       });
-      const coursedates: Question<'coursedates'> = {
-        ...ask('course-dates', [fields('', dateFields)]),
-        told: ({ data, meta }) => ({
+      const coursedates: PeerQuery<'coursedates'> = {
+        ...createQuery('course-dates', [fields('', dateFields)]),
+        normalise: ({ data, meta }) => ({
           total: meta.pagination.total,
           items: data.map((date: any) => ({ id: date.id, start: date.start_at })),
         }),
       };
-      const includes: Question<'includes'> = {
-        ...ask('course-dates', [fields('', dateFields), ...nested]),
-        told: ({ data, meta }) => ({
+      const includes: PeerQuery<'includes'> = {
+        ...createQuery('course-dates', [fields('', dateFields), ...nested]),
+        normalise: ({ data, meta }) => ({
           total: meta.pagination.total,
           items: data.map(({ id, course, location, instructors }: any) => ({
             ...{ id, course: course.title, tags: tagTitles(course), location: location.title },
@@ -38,20 +38,20 @@ export const strapi: Peer = {
           })),
         }),
       };
-      const courses: Question<'courses'> = {
-        ...ask('courses', [fields('', courseFields), tags(''), 'pagination[withCount]=false']),
-        told: ({ data }) => ({
+      const courses: PeerQuery<'courses'> = {
+        ...createQuery('courses', [fields('', courseFields), tags(''), 'pagination[withCount]=false']),
+        normalise: ({ data }) => ({
           items: data.map((course: any) => ({
             ...{ id: course.id, title: course.title, text: course.text_description, tags: tagTitles(course) },
           })),
         }),
       };
-      return work({ name: strapi.name, pid, questions: { coursedates, includes, courses } });
+      return work({ name: strapi.name, pid, queries: { coursedates, includes, courses } });
     });
   },
 };
 
-/** Its own name for a field of ours. */
+/** Strapi's name of a field. */
 const named = (field: string) => ({ created_at: 'createdAt', updated_at: 'updatedAt' })[field] ?? field;
 const fields = (within: string, names: string[]) =>
   `${within === '' ? 'fields' : `${within}[fields]`}=${names.map(named).join(',')}`;
@@ -62,8 +62,8 @@ const nested = [
 ];
 const tagTitles = (course: any) => course.tags.map(({ title }: any) => title);
 
-type Kind = { name: string; table: string; fields: string[]; relations?: Record<string, [string, string]> };
-const kinds: Kind[] = [
+type ContentType = { name: string; table: string; fields: string[]; relations?: Record<string, [string, string]> };
+const contentTypes: ContentType[] = [
   { name: 'tag', table: 'tags', fields: tagFields },
   { name: 'location', table: 'locations', fields: locationFields },
   { name: 'instructor', table: 'instructors', fields: instructorFields },
@@ -77,8 +77,8 @@ const kinds: Kind[] = [
     },
   },
 ];
-/** Of a kind's table, beside what it always has. */
-const ownFields = ({ fields: all }: Kind) => [
+/** A table's fields without the built-in ones. */
+const ownFields = ({ fields: all }: ContentType) => [
   'provider_id',
   ...all.filter((name) => !['id', 'created_at', 'updated_at'].includes(name)),
 ];
@@ -108,7 +108,7 @@ const configuration = {
     createStrapi({ appDir: __dirname, distDir: __dirname }).start();`,
 };
 
-/** What its generator would write: a description, a route, a controller and a service of each kind. */
+/** Content type, route, controller and service per table, as Strapi's generator writes them. */
 async function writeProject(folder: string, { database }: Subject) {
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -116,12 +116,12 @@ async function writeProject(folder: string, { database }: Subject) {
   };
   mkdirSync(join(folder, 'public/uploads'), { recursive: true });
   for (const [path, text] of Object.entries(configuration)) write(path, text);
-  for (const kind of kinds) {
-    const { name, table, relations = {} } = kind;
+  for (const contentType of contentTypes) {
+    const { name, table, relations = {} } = contentType;
     const { rows } = await database.pool.query<{ column: string; type: string }>(
       `select column_name as column, data_type as type from information_schema.columns
         where table_schema = 'service' and table_name = $1 and column_name = any($2)`,
-      [table, ownFields(kind)],
+      [table, ownFields(contentType)],
     );
     const attributes = {
       ...Object.fromEntries(rows.map(({ column, type }) => [column, { type: types[type] }])),
@@ -133,28 +133,28 @@ async function writeProject(folder: string, { database }: Subject) {
       ),
     };
     const info = { singularName: name, pluralName: `${name}s`, displayName: name };
-    const description = { kind: 'collectionType', collectionName: table, info, options: {}, attributes };
+    const description = { contentType: 'collectionType', collectionName: table, info, options: {}, attributes };
     write(`src/api/${name}/content-types/${name}/schema.json`, JSON.stringify(description, null, 2));
     for (const part of ['router', 'controller', 'service']) {
-      const made = `createCore${part.charAt(0).toUpperCase()}${part.slice(1)}`;
+      const factory = `createCore${part.charAt(0).toUpperCase()}${part.slice(1)}`;
       write(
         `src/api/${name}/${part === 'router' ? 'route' : part}s/${name}.js`,
-        `module.exports = require('@strapi/strapi').factories.${made}('${uid(name)}');`,
+        `module.exports = require('@strapi/strapi').factories.${factory}('${uid(name)}');`,
       );
     }
   }
 }
 
-/** Its own names set a number apart from the word before. */
+/** Strapi separates a trailing number with an underscore. */
 const columnOf = (field: string) => field.replace(/([a-z])(\d)/g, '$1_$2');
 
 async function copyRows({ database }: Subject) {
   const run = (text: string) => database.pool.query(text);
-  for (const kind of kinds) {
-    const copied = [...ownFields(kind), 'created_at', 'updated_at'];
-    await run(`insert into ${kind.table} (id, document_id, published_at, ${copied.map(columnOf).join(', ')})
-      select id, 'document' || id, now(), ${copied.join(', ')} from service.${kind.table}`);
-    await run(`create index on ${kind.table} (provider_id, id)`);
+  for (const contentType of contentTypes) {
+    const copied = [...ownFields(contentType), 'created_at', 'updated_at'];
+    await run(`insert into ${contentType.table} (id, document_id, published_at, ${copied.map(columnOf).join(', ')})
+      select id, 'document' || id, now(), ${copied.join(', ')} from service.${contentType.table}`);
+    await run(`create index on ${contentType.table} (provider_id, id)`);
   }
   await run('insert into courses_tags_lnk (course_id, tag_id) select course_id, tag_id from service.course_tags');
   await run(`insert into course_dates_instructors_lnk (course_date_id, instructor_id)

@@ -1,42 +1,42 @@
-import { pause } from '../row.ts';
-import type { Answer, Asked, Client } from './client.ts';
+import { pause } from '../scenario.ts';
+import type { HttpResponse, RequestOptions, Client } from './client.ts';
 
-/** Sends to replicas in turn, as long as their /ready says 200; it never sends anything twice. It looks again after so many milliseconds. */
-export function openBalancer(client: Client, { every = 100 }: { every?: number } = {}) {
+/** Round-robin load balancer over replicas whose /ready is 200, polled every `intervalMs`; never retries a request. */
+export function openBalancer(client: Client, { intervalMs = 100 }: { intervalMs?: number } = {}) {
   let replicas: { base: string; isReady: boolean }[] = [];
-  let turn = 0;
+  let next = 0;
   const closed = new AbortController();
-  const look = async () => {
+  const checkHealth = async () => {
     await Promise.all(
       replicas.map(async (replica) => {
-        replica.isReady = (await client.get(`${replica.base}/ready`, { patience: 3_000 })).status === 200;
+        replica.isReady = (await client.get(`${replica.base}/ready`, { timeoutMs: 3_000 })).status === 200;
       }),
     );
   };
-  let slowest = 0;
-  const looking = (async () => {
+  let slowestCheckMs = 0;
+  const polling = (async () => {
     while (!closed.signal.aborted) {
-      const begun = performance.now();
-      await look();
-      slowest = Math.max(slowest, performance.now() - begun);
-      await pause(every);
+      const startedAt = performance.now();
+      await checkHealth();
+      slowestCheckMs = Math.max(slowestCheckMs, performance.now() - startedAt);
+      await pause(intervalMs);
     }
   })();
   return {
     add: (base: string) => void replicas.push({ base, isReady: true }),
     remove: (base: string) => void (replicas = replicas.filter((replica) => replica.base !== base)),
     isReady: (base: string) => replicas.some((replica) => replica.base === base && replica.isReady),
-    ask: (path: string, how: Asked = {}): Promise<Answer> => {
+    send: (path: string, options: RequestOptions = {}): Promise<HttpResponse> => {
       const ready = replicas.filter(({ isReady }) => isReady);
-      const among = ready.length > 0 ? ready : replicas;
-      turn += 1;
-      return client.ask(`${among[turn % among.length]!.base}${path}`, how);
+      const candidates = ready.length > 0 ? ready : replicas;
+      next += 1;
+      return client.send(`${candidates[next % candidates.length]!.base}${path}`, options);
     },
-    /** In milliseconds, the longest it took to look at all of them. */
-    slowest: () => slowest,
+    /** The longest health check round, in milliseconds. */
+    slowestCheckMs: () => slowestCheckMs,
     close: async () => {
       closed.abort();
-      await looking;
+      await polling;
     },
   };
 }

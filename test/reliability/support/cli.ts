@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
-import { keepSecret } from './secrets.ts';
+import { registerSecret } from './secrets.ts';
 
-/** Runs the command line to its end, with that text as its standard input; what it printed, or why it failed. */
+/** Runs the command line with that standard input; resolves with its output or rejects with its error. */
 export function cli<T = unknown>(args: string[], env: Record<string, string>, input = '') {
-  return new Promise<T>((done, failed) => {
-    const all = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };
-    const options = { env: all, maxBuffer: 2 ** 28 };
+  return new Promise<T>((resolve, reject) => {
+    const environment = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };
+    const options = { env: environment, maxBuffer: 2 ** 28 };
     const child = execFile(process.execPath, ['dist/cli.js', ...args], options, (error, stdout, stderr) => {
-      if (error) failed(new Error(`${args.join(' ')}: ${stderr || error.message}`));
-      else done((args.includes('--json') ? JSON.parse(stdout) : stdout) as T);
+      if (error) reject(new Error(`${args.join(' ')}: ${stderr || error.message}`));
+      else resolve((args.includes('--json') ? JSON.parse(stdout) : stdout) as T);
     });
-    keepSecret(input.trim());
+    registerSecret(input.trim());
     child.stdin!.end(input);
   });
 }

@@ -1,64 +1,67 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { keepSecret } from './secrets.ts';
+import { registerSecret } from './secrets.ts';
 
-/** `status` 0: no answer came, since the connection was refused, cut or timed out; `text` says which, after `cut amid: ` where a part of the answer had come. */
-export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; took: number };
-export type Asked = {
+/**
+ * `status` 0: no response, since the connection was refused, cut or timed out; `text` has the reason, prefixed
+ * `cut within a response: ` if a part of the response had arrived.
+ */
+export type HttpResponse = { status: number; headers: IncomingHttpHeaders; text: string; elapsed: number };
+export type RequestOptions = {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Milliseconds after which the connection is cut. */
-  patience?: number;
+  /** Timeout in milliseconds. */
+  timeoutMs?: number;
 };
 
-/** A client that keeps its connections; never throws. */
-export function clientOf(apiKey: string, { sockets = 256 }: { sockets?: number } = {}) {
-  keepSecret(apiKey);
-  // Idle connections are closed well before the server does, which could meet a request on its way.
+/** A client with keep-alive connections; never throws. */
+export function createClient(apiKey: string, { sockets = 256 }: { sockets?: number } = {}) {
+  registerSecret(apiKey);
+  // Shorter than the server's keep-alive timeout, so that a request never meets a closing connection.
   const agent = new Agent({ keepAlive: true, maxSockets: sockets, timeout: 4_000 });
-  async function ask(url: string, { method = 'GET', headers = {}, body, patience = 30_000 }: Asked = {}) {
-    // Where this process got no time for a while, it first hears which connections have ended.
+  async function send(url: string, { method = 'GET', headers = {}, body, timeoutMs = 30_000 }: RequestOptions = {}) {
+    // After a stall of this process, closed sockets must be removed from the pool first.
     await nextTurn();
-    return new Promise<Answer>((done) => {
-      const begun = performance.now();
-      const over = (status: number, got: IncomingHttpHeaders = {}, text = '') => {
-        clearTimeout(limit);
-        done({ status, headers: got, text, took: performance.now() - begun });
+    return new Promise<HttpResponse>((resolve) => {
+      const startedAt = performance.now();
+      const settle = (status: number, responseHeaders: IncomingHttpHeaders = {}, text = '') => {
+        clearTimeout(timer);
+        resolve({ status, headers: responseHeaders, text, elapsed: performance.now() - startedAt });
       };
-      let before = 0;
-      const cut = (error?: Error) => {
-        const isAmid = (sent.socket?.bytesRead ?? 0) > before;
-        over(0, {}, `${isAmid ? 'cut amid: ' : ''}${error?.message ?? 'aborted'}`);
+      let bytesBefore = 0;
+      const fail = (error?: Error) => {
+        const isPartial = (outgoing.socket?.bytesRead ?? 0) > bytesBefore;
+        settle(0, {}, `${isPartial ? 'cut within a response: ' : ''}${error?.message ?? 'aborted'}`);
       };
-      const all = {
+      const allHeaders = {
         'x-api-key': apiKey,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       };
-      const sent = request(url, { agent, method, headers: all }, (answer) => {
-        const parts: Buffer[] = [];
-        answer.on('data', (part: Buffer) => parts.push(part));
-        answer.on('end', () => over(answer.statusCode ?? 0, answer.headers, Buffer.concat(parts).toString()));
-        answer.on('error', cut);
-        answer.on('aborted', cut);
+      const outgoing = request(url, { agent, method, headers: allHeaders }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => settle(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString()));
+        response.on('error', fail);
+        response.on('aborted', fail);
       });
-      // It may have carried other answers before.
-      sent.on('socket', (socket) => (before = socket.bytesRead));
-      sent.on('error', cut);
-      sent.end(body);
-      // And what has been answered.
-      const giveUp = async () => nextTurn().then(() => sent.destroy(new Error('no answer in time')));
-      const limit = setTimeout(() => void giveUp(), patience);
+      // The socket may have carried earlier responses.
+      outgoing.on('socket', (socket) => (bytesBefore = socket.bytesRead));
+      outgoing.on('error', fail);
+      outgoing.end(body);
+      // Handles responses that have already arrived first.
+      const abort = async () => nextTurn().then(() => outgoing.destroy(new Error('response timeout')));
+      const timer = setTimeout(() => void abort(), timeoutMs);
     });
   }
   return {
     apiKey,
-    ask,
-    get: (url: string, more: Asked = {}) => ask(url, more),
-    post: (url: string, body: unknown, more: Asked = {}) =>
-      ask(url, { method: 'POST', body: JSON.stringify(body), ...more }),
+    send,
+    get: (url: string, options: RequestOptions = {}) => send(url, options),
+    post: (url: string, body: unknown, options: RequestOptions = {}) =>
+      send(url, { method: 'POST', body: JSON.stringify(body), ...options }),
     close: () => agent.destroy(),
   };
 }
-export type Client = ReturnType<typeof clientOf>;
+export type Client = ReturnType<typeof createClient>;

@@ -1,5 +1,5 @@
-// The server with costs that strangers can cause, for negative controls: a query and a form are read in quadratic time,
-// and the description is written out for each request. No configuration of the service reaches this.
+// Server with expensive public endpoints, for negative controls: parses queries and forms in quadratic time and
+// serialises the OpenAPI document on every request.
 import qs from 'qs';
 import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/database/client.ts';

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Run } from '../row.ts';
+import type { Run } from '../scenario.ts';
 
-/** A folder of the row's own, removed when it ends. */
+/** A temporary folder, removed when the scenario ends. */
 export function temporaryFolder(run: Run) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
-  run.afterwards(() => rmSync(folder, { recursive: true, force: true }));
+  run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,9 +1,9 @@
-/** A zone, a day and a time on its clocks, and the instant that is, as the rules of the zones have it. */
+/** Time zone, local date and time, and the expected instant. */
 export type Instant = [zone: string, day: string, time: string, instant: string];
 
-/** Written down once, and never computed by what is tested. */
+/** Literal values, never computed by the code under test. */
 export const instants: Instant[] = [
-  // Changes of clocks: what is skipped goes by the clock before, what comes twice by standard time.
+  // Daylight saving changes: skipped times use the offset before, repeated ones standard time.
   ['Europe/Oslo', '2026-03-28', '02:30', '2026-03-28T01:30:00Z'],
   ['Europe/Oslo', '2026-03-29', '01:59:59', '2026-03-29T00:59:59Z'],
   ['Europe/Oslo', '2026-03-29', '02:00', '2026-03-29T01:00:00Z'],

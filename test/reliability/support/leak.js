@@ -1,6 +1,6 @@
-// Preloaded into a server for a negative control: it keeps what it should not, in memory and in open handles.
-const kept = [];
+// Preloaded into a server for a negative control: leaks memory and handles.
+const leaked = [];
 setInterval(() => {
-  kept.push(Array.from({ length: 50_000 }, (_, n) => ({ n })));
+  leaked.push(Array.from({ length: 50_000 }, (_, n) => ({ n })));
   for (let n = 0; n < 5; n += 1) setInterval(() => undefined, 60_000);
 }, 200);

@@ -1,31 +1,33 @@
-import { pause } from '../row.ts';
-import type { Answer } from './client.ts';
+import { pause } from '../scenario.ts';
+import type { HttpResponse } from './client.ts';
 
-/** An answer, and when it was asked for, as performance.now(). */
-export type Told = Answer & { asked: number };
+/** A response and when its request was sent, as performance.now(). */
+export type TimedResponse = HttpResponse & { sentAt: number };
 
-/** Asks so many times a second, for so long or until told, whatever becomes of those before; all answers, once they are there. */
-export async function steadily(
+/**
+ * Sends requests at a fixed rate for a time or until stopped, regardless of pending ones; resolves with all responses.
+ */
+export async function sendAtRate(
   perSecond: number,
-  lasting: number | AbortSignal,
-  ask: (n: number) => Promise<Answer>,
-): Promise<Told[]> {
-  const isOver = () => (typeof lasting === 'number' ? performance.now() - begun >= lasting : lasting.aborted);
-  const begun = performance.now();
-  const asked: Promise<Told>[] = [];
+  duration: number | AbortSignal,
+  send: (n: number) => Promise<HttpResponse>,
+): Promise<TimedResponse[]> {
+  const isOver = () => (typeof duration === 'number' ? performance.now() - startedAt >= duration : duration.aborted);
+  const startedAt = performance.now();
+  const pending: Promise<TimedResponse>[] = [];
   for (let n = 0; !isOver(); n += 1) {
-    const ahead = (n * 1_000) / perSecond - (performance.now() - begun);
-    if (ahead > 1) await pause(ahead);
-    const at = performance.now();
-    asked.push(ask(n).then((answer) => ({ ...answer, asked: at })));
+    const delay = (n * 1_000) / perSecond - (performance.now() - startedAt);
+    if (delay > 1) await pause(delay);
+    const sentAt = performance.now();
+    pending.push(send(n).then((response) => ({ ...response, sentAt })));
   }
-  return Promise.all(asked);
+  return Promise.all(pending);
 }
 
-/** How many there were of each status, and why there was none: `0 (socket hang up): 1, 200: 12, 503: 3`. */
-export function statusesOf(answers: Answer[]) {
+/** Responses per status, with the reason where there was none: `0 (socket hang up): 1, 200: 12, 503: 3`. */
+export function countStatuses(responses: HttpResponse[]) {
   const counts = new Map<string, number>();
-  for (const { status, text } of answers) {
+  for (const { status, text } of responses) {
     const name = status === 0 ? `0 (${text})` : String(status);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
@@ -35,4 +37,5 @@ export function statusesOf(answers: Answer[]) {
     .join(', ');
 }
 
-export const longest = (answers: Answer[]) => Math.round(Math.max(0, ...answers.map(({ took }) => took)));
+export const maxElapsed = (responses: HttpResponse[]) =>
+  Math.round(Math.max(0, ...responses.map(({ elapsed }) => elapsed)));

@@ -8,50 +8,50 @@ import { locateDataFolder } from '../../../src/embedded-postgres/data-folder.ts'
 import { childEnvironment, run as runProgram } from '../../../src/embedded-postgres/processes.ts';
 import { findBinaries } from '../../../src/embedded-postgres/binaries.ts';
 import { freePort } from '../../support/ports.ts';
-import { until, type Run } from '../row.ts';
-import { keepSecret } from './secrets.ts';
+import { waitUntil, type Run } from '../scenario.ts';
+import { registerSecret } from './secrets.ts';
 
-/** A PostgreSQL as an operator has one: on a port, and nothing restarts it but us. */
+/** A PostgreSQL on a TCP port without a supervisor. */
 export type Postgres = {
   port: number;
   data: string;
   log: string;
-  /** Where a database in it is, for `DATABASE_URL`; by another port when something stands between. */
+  /** `DATABASE_URL` of a database; through another port if a proxy is in between. */
   url(database: string, port?: number): string;
-  /** A connection of our own, ended by us. */
+  /** A new connection; the caller closes it. */
   connect(database?: string): Promise<Client>;
   create(database: string): Promise<void>;
-  /** Runs statements, each on its own, in the database `postgres`. */
-  command(...statements: string[]): Promise<void>;
-  /** Kills every process of it at once. */
+  /** Runs statements in autocommit mode in the database `postgres`. */
+  execute(...statements: string[]): Promise<void>;
+  /** Kills all its processes. */
   kill(): Promise<void>;
   start(): Promise<void>;
 };
 
-/** Not asked for, since it trusts whoever is on the machine; but nobody is to tell it. */
-const password = keepSecret('database-Pa55word');
+/** Not checked, since local connections are trusted; must not appear in any log. */
+const password = registerSecret('database-Pa55word');
 
-/** Brings one up with nothing in it, that writes to disk before it says so unless `settings` tell otherwise. */
+/** Starts an empty PostgreSQL with durable commits unless `settings` override that. */
 export async function startPostgres(run: Run, settings: Record<string, string> = {}): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
-  // As root the database runs as another user, which shall find its files here.
+  // PostgreSQL does not run as root, so its files belong to another user.
   chmodSync(folder, 0o755);
-  run.afterwards(() => rmSync(folder, { recursive: true, force: true }));
-  const place = await locateDataFolder(folder);
-  const program = await findBinaries(place);
-  const made = await runProgram(place.owner, program.initdb, [
-    ...['-D', place.data, '-U', 'booking', '--auth=trust', '--encoding=UTF8', '--locale=C'],
+  run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+  const dataFolder = await locateDataFolder(folder);
+  const program = await findBinaries(dataFolder);
+  const result = await runProgram(dataFolder.owner, program.initdb, [
+    ...['-D', dataFolder.data, '-U', 'booking', '--auth=trust', '--encoding=UTF8', '--locale=C'],
     ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
   ]);
-  if (made.failure !== undefined) throw new Error(made.failure);
+  if (result.failure !== undefined) throw new Error(result.failure);
 
   const port = await freePort();
   const log = join(folder, 'server.log');
-  const all = {
+  const pids = {
     ...{ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' },
     ...{ max_connections: '200', jit: 'off', io_method: 'sync', ...settings },
   };
-  const parameters = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const parameters = Object.entries(pids).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const url = (database: string, at = port) => `postgres://booking:${password}@127.0.0.1:${at}/${database}`;
   let child: ChildProcess | undefined;
   let ended: Promise<unknown> = Promise.resolve();
@@ -63,36 +63,36 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
     return client;
   }
   async function start() {
-    child = spawn(program.postgres, ['-D', place.data, ...parameters], {
-      ...place.owner,
+    child = spawn(program.postgres, ['-D', dataFolder.data, ...parameters], {
+      ...dataFolder.owner,
       cwd: '/',
       env: childEnvironment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     ended = once(child, 'exit');
     child.stderr!.pipe(createWriteStream(log, { flags: 'a' }));
-    const answers = async () => {
+    const isReachable = async () => {
       const client = await connect().catch(() => undefined);
       await client?.end();
       return client !== undefined;
     };
-    if ((await until(answers, 30_000)) === Infinity) throw new Error(readFileSync(log, 'utf8'));
+    if ((await waitUntil(isReachable, 30_000)) === Infinity) throw new Error(readFileSync(log, 'utf8'));
   }
   async function kill() {
-    const first = child?.pid;
-    if (first === undefined) return;
-    // Stopped first, so that it makes no further process meanwhile.
-    send(first, 'SIGSTOP');
-    const all = [first, ...childrenOf(first)];
-    for (const pid of all) send(pid, 'SIGKILL');
+    const postmaster = child?.pid;
+    if (postmaster === undefined) return;
+    // Stopped first, so that it forks no further process.
+    sendSignal(postmaster, 'SIGSTOP');
+    const pids = [postmaster, ...childProcesses(postmaster)];
+    for (const pid of pids) sendSignal(pid, 'SIGKILL');
     await ended;
     child = undefined;
-    await until(() => !all.some((pid) => send(pid, 0)), 5_000);
+    await waitUntil(() => !pids.some((pid) => sendSignal(pid, 0)), 5_000);
   }
 
-  run.afterwards(kill);
+  run.onCleanup(kill);
   await start();
-  const command = async (...statements: string[]) => {
+  const execute = async (...statements: string[]) => {
     const client = await connect();
     try {
       for (const statement of statements) await client.query(statement);
@@ -100,12 +100,12 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
       await client.end();
     }
   };
-  const create = (database: string) => command(`create database ${database}`);
-  return { port, data: place.data, log, url, connect, create, command, kill, start };
+  const create = (database: string) => execute(`create database ${database}`);
+  return { port, data: dataFolder.data, log, url, connect, create, execute, kill, start };
 }
 
-/** Whether there was such a process. */
-function send(pid: number, signal: NodeJS.Signals | 0) {
+/** Returns whether the process existed. */
+function sendSignal(pid: number, signal: NodeJS.Signals | 0) {
   try {
     return process.kill(pid, signal);
   } catch {
@@ -113,7 +113,7 @@ function send(pid: number, signal: NodeJS.Signals | 0) {
   }
 }
 
-function childrenOf(parent: number) {
+function childProcesses(parent: number) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {

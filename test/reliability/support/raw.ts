@@ -1,29 +1,29 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 
-/** `status` 0: the connection ended, or patience did, without an answer. `took`: until the first line of the answer. */
-export type Reply = { status: number; took: number; sent: number; text: string };
+/** `status` 0: the connection closed or timed out without a response. `elapsed`: milliseconds until the status line. */
+export type RawResponse = { status: number; elapsed: number; sent: number; text: string };
 
-type Sending = {
-  /** After how many bytes the server can know its answer: the clock starts with the next one. */
-  from?: number;
-  patience?: number;
-  /** Until the server ends the connection; else its first line is enough. */
-  whole?: boolean;
+type RawOptions = {
+  /** Bytes after which the server can reject the request; the clock starts then. */
+  clockFromByte?: number;
+  timeoutMs?: number;
+  /** Reads until the server closes the connection instead of until the status line. */
+  untilClose?: boolean;
 };
 
-/** Sends bytes as they are, until there is an answer; for what no decent client sends. */
+/** Sends raw bytes and reads the response; for malformed requests. */
 export async function sendRaw(
   port: number,
   parts: Iterable<string | Buffer>,
-  { from = 0, patience = 10_000, whole: isWhole = false }: Sending = {},
-): Promise<Reply> {
+  { clockFromByte = 0, timeoutMs = 10_000, untilClose = false }: RawOptions = {},
+): Promise<RawResponse> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let text = '';
-  let answered = NaN;
+  let respondedAt = NaN;
   const ending = new AbortController();
-  const over = new Promise<void>((done) => {
+  const ended = new Promise<void>((done) => {
     const end = () => {
       ending.abort();
       done();
@@ -31,58 +31,70 @@ export async function sendRaw(
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
       if (!text.includes('\r\n')) return;
-      answered ||= performance.now();
-      if (!isWhole) end();
+      respondedAt ||= performance.now();
+      if (!untilClose) end();
     });
     socket.on('error', end).on('close', end);
-    setTimeout(end, patience).unref();
+    setTimeout(end, timeoutMs).unref();
   });
   await once(socket, 'connect').catch(() => undefined);
-  let begun = performance.now();
+  let startedAt = performance.now();
   let sent = 0;
   for (const part of parts) {
-    if (ending.signal.aborted || answered) break;
-    if (sent <= from) begun = performance.now();
+    if (ending.signal.aborted || respondedAt) break;
+    if (sent <= clockFromByte) startedAt = performance.now();
     sent += part.length;
-    if (!socket.write(part)) await Promise.race([once(socket, 'drain').catch(() => undefined), over]);
+    if (!socket.write(part)) await Promise.race([once(socket, 'drain').catch(() => undefined), ended]);
   }
-  await over;
+  await ended;
   socket.destroy();
-  const took = (answered || performance.now()) - begun;
-  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), took, sent, text };
+  const elapsed = (respondedAt || performance.now()) - startedAt;
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), elapsed, sent, text };
 }
 
-/** What was replied, once the whole of it is there. */
-export function answerIn({ status, took, text }: Reply): Answer {
+export function parseResponse({ status, elapsed, text }: RawResponse): HttpResponse {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const lines = head.split('\r\n').slice(1);
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
-  return { status, took, headers, text: Buffer.from(rest.join('\r\n\r\n'), 'latin1').toString() };
+  return { status, elapsed, headers, text: Buffer.from(rest.join('\r\n\r\n'), 'latin1').toString() };
 }
 
-/** The first lines of a request. */
-export const headOf = (method: string, path: string, headers: Record<string, string>) =>
+/** Request line and headers. */
+export const requestHead = (method: string, path: string, headers: Record<string, string>) =>
   `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 
-/** A request whose body says how long it is. */
-export function whole(method: string, path: string, headers: Record<string, string>, body: string | Buffer = '') {
+/** A request with Content-Length. */
+export function requestWithLength(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body: string | Buffer = '',
+) {
   const bytes = Buffer.from(body);
   const all = bytes.length > 0 ? { ...headers, 'content-length': String(bytes.length) } : headers;
-  return [headOf(method, path, all), ...piecesOf(bytes)];
+  return [requestHead(method, path, all), ...splitBuffer(bytes)];
 }
 
-/** As large as a socket takes without a wait. */
-const piece = 65_536;
-const piecesOf = (bytes: Buffer) =>
-  Array.from({ length: Math.ceil(bytes.length / piece) }, (_, n) => bytes.subarray(n * piece, (n + 1) * piece));
+/** Fits into a socket buffer. */
+const maxChunkBytes = 65_536;
+const splitBuffer = (bytes: Buffer) =>
+  Array.from({ length: Math.ceil(bytes.length / maxChunkBytes) }, (_, n) =>
+    bytes.subarray(n * maxChunkBytes, (n + 1) * maxChunkBytes),
+  );
 
-/** A request whose body does not say it: a part again and again. */
-export function* chunked(method: string, path: string, headers: Record<string, string>, part: Buffer, times: number) {
-  yield headOf(method, path, { ...headers, 'transfer-encoding': 'chunked' });
+/** A chunked request that repeats a part. */
+export function* chunkedRequest(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  part: Buffer,
+  times: number,
+) {
+  yield requestHead(method, path, { ...headers, 'transfer-encoding': 'chunked' });
   const chunk = Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]);
   for (let n = 0; n < times; n += 1) yield chunk;
   yield '0\r\n\r\n';

@@ -8,16 +8,16 @@ import {
   hostileValues,
   type Fields,
 } from '../../support/dialects.ts';
-import type { Asked, Client } from './client.ts';
+import type { RequestOptions, Client } from './client.ts';
 import type { Operation, Schema } from './document.ts';
 
-export type Generated = { operation: Operation; url: string; asked: Asked };
+export type Generated = { operation: Operation; url: string; options: RequestOptions };
 type Random = () => number;
 
-/** Ids and codes by what they name. */
+/** Ids and codes by resource. */
 export type Pool = Record<string, (number | string)[]>;
 
-/** What stands in a list under each of these names. */
+/** Fields of list items to collect, by resource. */
 type Listed = { id: number; coursedate_id: number; user: { id: number } };
 const lists: [string, string, (item: Listed) => number | string][] = [
   ['course', '/v2/courses?limit=250', ({ id }) => id],
@@ -34,32 +34,32 @@ const lists: [string, string, (item: Listed) => number | string][] = [
   ['role', '/v2/admin-roles', ({ id }) => id],
 ];
 
-/** What no list shows. */
-const hidden: Record<string, string> = {
+/** Ids that no list contains. */
+const idQueries: Record<string, string> = {
   booking: 'select id from bookings where provider_id = $1',
   label: 'select id from labels where provider_id = $1',
   code: `select code as id from vouchers where provider_id = $1
     union select campaign_code from campaigns where provider_id = $1 and campaign_code is not null`,
-  // What a path names is a date below its own course.
+  // A path names a date under its own course.
   dated: `select course_id || '/coursedates/' || id as id from course_dates where provider_id = $1 and deleted_at is null`,
 };
 
-/** What a school has. */
-export async function poolOf(client: Client, base: string, database: pg.Client, providerId: number): Promise<Pool> {
+/** Collects the ids and codes of a school. */
+export async function loadIds(client: Client, base: string, database: pg.Client, providerId: number): Promise<Pool> {
   const pool: Pool = { place: [1, 2], partner: [2, 3] };
-  for (const [kind, path, idOf] of lists) {
+  for (const [kind, path, getId] of lists) {
     const body = JSON.parse((await client.get(base + path)).text) as Listed[] | { items: Listed[] };
-    pool[kind] = (Array.isArray(body) ? body : body.items).map(idOf);
+    pool[kind] = (Array.isArray(body) ? body : body.items).map(getId);
   }
-  for (const [kind, text] of Object.entries(hidden)) {
+  for (const [kind, text] of Object.entries(idQueries)) {
     const { rows } = await database.query<{ id: number | string }>(text, [providerId]);
     pool[kind] = rows.map(({ id }) => id);
   }
   return pool;
 }
 
-/** What an id names, by the name of its field and the path it stands in. */
-const kinds: [RegExp, string][] = [
+/** Resource that an id refers to, by field name and path. */
+const fieldResources: [RegExp, string][] = [
   [/^(since|parent)_id$/, ''],
   [/^coursedate/, 'coursedate'],
   [/^course_ids?/, 'course'],
@@ -76,7 +76,7 @@ const kinds: [RegExp, string][] = [
   [/^product/, 'product'],
   [/^partner/, 'partner'],
 ];
-const paths: [RegExp, string][] = [
+const pathResources: [RegExp, string][] = [
   [/coursedates/, 'coursedate'],
   [/courses/, 'course'],
   [/locations/, 'location'],
@@ -87,12 +87,23 @@ const paths: [RegExp, string][] = [
   [/customers/, 'customer'],
   [/course-users/, 'user'],
 ];
-const found = (table: [RegExp, string][], text: string) => table.find(([pattern]) => pattern.test(text))?.[1];
+const findResource = (table: [RegExp, string][], text: string) => table.find(([pattern]) => pattern.test(text))?.[1];
 const isId = (name: string) =>
   /(^|_)ids?$|^id[A-Z]|^(instructors|products|tags|labels)$/.test(name) && !/^status|^idStatus|^idPaid/.test(name);
 
-/** As they stand in an address, which no encoding makes. */
-const rawPoisons = ['%ff', '%', '%00', 'a[__proto__][x]', '%ed%a0%80', '1e400', '%E2%80%AE', '..%2f..%2f', '+', '%250'];
+/** Raw URL fragments that no encoder produces. */
+const malformedFragments = [
+  '%ff',
+  '%',
+  '%00',
+  'a[__proto__][x]',
+  '%ed%a0%80',
+  '1e400',
+  '%E2%80%AE',
+  '..%2f..%2f',
+  '+',
+  '%250',
+];
 const words = [
   'Knots',
   'Førstehjelp 🚑',
@@ -108,70 +119,74 @@ const words = [
 const days = ['2026-02-28', '2028-02-29', '2031-06-10', '9999-12-31', '0001-01-01', '2026-03-29', '2026-10-25'];
 const times = ['09:00', '23:59:59', '00:00', '02:30'];
 
-/** An empty segment, or dots, would be another path; one that is too long belongs to none. */
-const inPath = (value: unknown) =>
+/** An empty segment or dots change the path; an overlong one matches no route. */
+const encodeSegment = (value: unknown) =>
   encodeURIComponent(String(value).slice(0, 2_000).toWellFormed()).replace(/^\.*$/, '%20');
 
-/** Requests as the document allows them, and as it does not: the same ones for the same numbers. */
-export function generator(random: Random, { own, foreign }: { own: Pool; foreign: Pool }) {
-  const whole = (below: number) => Math.floor(random() * below);
-  const pick = <T>(values: readonly T[]) => values[whole(values.length)]!;
+/** Generates valid and invalid requests from the OpenAPI document, deterministically per seed. */
+export function createGenerator(random: Random, { own, foreign }: { own: Pool; foreign: Pool }) {
+  const integerBelow = (limit: number) => Math.floor(random() * limit);
+  const pick = <T>(values: readonly T[]) => values[integerBelow(values.length)]!;
   const chance = (share: number) => random() < share;
-  let made = 0;
+  let created = 0;
 
-  function idOf(name: string, path: string) {
-    const kind = found(kinds, name) || found(paths, path) || pick(Object.keys(own));
+  function getId(name: string, path: string) {
+    const kind = findResource(fieldResources, name) || findResource(pathResources, path) || pick(Object.keys(own));
     const pool = (chance(0.15) ? foreign : own)[kind] ?? [];
-    return pool.length > 0 && !chance(0.05) ? pick(pool) : 1 + whole(1_000);
+    return pool.length > 0 && !chance(0.05) ? pick(pool) : 1 + integerBelow(1_000);
   }
 
-  function textOf(name: string, { pattern = '', description = '' }: Schema) {
-    if (pattern.includes('@')) return `person-${(made += 1)}@people.example`;
+  function validText(name: string, { pattern = '', description = '' }: Schema) {
+    if (pattern.includes('@')) return `person-${(created += 1)}@people.example`;
     if (/ttp/i.test(pattern)) return pick(['https://x.example/?a=1&b=2', 'http://y.example']);
     if (/time.*_at$|^time_/.test(name)) return pick(times);
     if (name === 'gathering_at' || name === 'gathering_end_at') return `2031-06-10 ${pick(times.slice(0, 1))}`;
     if (/_at(_min|_max)?$|^date|^day/.test(name) || /yyyy/.test(description))
       return chance(0.7) ? pick(days) : `${pick(days)} ${pick(times)}`;
     if (name === 'timezone') return pick(['Europe/Oslo', 'Asia/Tokyo', 'UTC']);
-    if (/title|name/.test(name)) return `${pick(words)} ${(made += 1)}`;
+    if (/title|name/.test(name)) return `${pick(words)} ${(created += 1)}`;
     return pick(words);
   }
 
-  function good(name: string, schema: Schema, path: string, depth = 0): unknown {
+  function validValue(name: string, schema: Schema, path: string, depth = 0): unknown {
     if (schema.enum) return pick(schema.enum);
-    if (schema.anyOf) return good(name, pick(schema.anyOf), path, depth);
+    if (schema.anyOf) return validValue(name, pick(schema.anyOf), path, depth);
     const type = [schema.type].flat().find((one) => one !== 'null');
     if (type === 'array')
-      return Array.from({ length: 1 + whole(2) }, () => good(name, schema.items ?? {}, path, depth));
-    if (type === 'object') return fieldsOf(schema, path, depth + 1);
+      return Array.from({ length: 1 + integerBelow(2) }, () => validValue(name, schema.items ?? {}, path, depth));
+    if (type === 'object') return validFields(schema, path, depth + 1);
     if (type === 'boolean') return chance(0.5);
-    if (name === 'code' || (type === 'integer' && isId(name))) return idOf(name, path);
+    if (name === 'code' || (type === 'integer' && isId(name))) return getId(name, path);
     if (type === 'integer' || type === 'number') {
       const least = Math.max(schema.minimum ?? 0, 0);
-      return Math.min(least + whole(name === 'page' ? 2 : 20), schema.maximum ?? Infinity);
+      return Math.min(least + integerBelow(name === 'page' ? 2 : 20), schema.maximum ?? Infinity);
     }
-    return textOf(name, schema);
+    return validText(name, schema);
   }
 
-  function fieldsOf({ properties = {}, required = [], additionalProperties }: Schema, path: string, depth = 0): Fields {
+  function validFields(
+    { properties = {}, required = [], additionalProperties }: Schema,
+    path: string,
+    depth = 0,
+  ): Fields {
     const share = 4 / (Object.keys(properties).length + 1);
     const fields: Fields = {};
     for (const [name, schema] of Object.entries(properties))
-      if (required.includes(name) || chance(share)) fields[name] = good(name, schema, path, depth);
+      if (required.includes(name) || chance(share)) fields[name] = validValue(name, schema, path, depth);
     if (additionalProperties && chance(0.7))
-      fields[pick(['room', 'colour', 'no'])] = good('', additionalProperties, path);
+      fields[pick(['room', 'colour', 'no'])] = validValue('', additionalProperties, path);
     return fields;
   }
 
-  /** One place in what is sent, or a name beside them all, holds what it must not. */
-  function spoil(fields: Fields) {
+  /** Makes one value invalid, or adds an unknown field. */
+  function corrupt(fields: Fields) {
     const names = [...Object.keys(fields), '__proto__', 'constructor', 'a[__proto__][x]', 'x'.repeat(300), 'include'];
     const name = pick(names);
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (Array.isArray(value) && typeof value[0] === 'object' && value[0] !== null && chance(0.6))
-      spoil(value[0] as Fields);
+      corrupt(value[0] as Fields);
     else if (typeof value === 'object' && value !== null && !Array.isArray(value) && chance(0.6))
-      spoil(value as Fields);
+      corrupt(value as Fields);
     else if (chance(0.1)) Reflect.deleteProperty(fields, name);
     else
       Object.defineProperty(fields, name, {
@@ -184,39 +199,40 @@ export function generator(random: Random, { own, foreign }: { own: Pool; foreign
 
   return (operation: Operation): Generated => {
     const { method, path, parameters, body } = operation;
-    const isBad = chance(0.5);
-    const asked: Required<Pick<Asked, 'method' | 'headers'>> & Asked = { method, headers: {} };
+    const isInvalid = chance(0.5);
+    const options: Required<Pick<RequestOptions, 'method' | 'headers'>> & RequestOptions = { method, headers: {} };
     const segment = (schema: Schema, name: string) => {
-      if (isBad && chance(0.3)) return chance(0.5) ? pick(rawPoisons) : inPath(pick(hostileValues));
+      if (isInvalid && chance(0.3)) return chance(0.5) ? pick(malformedFragments) : encodeSegment(pick(hostileValues));
       const isOfPath = name === 'id' || name === 'code' || schema.type === 'integer';
-      return inPath(isOfPath ? idOf(name === 'id' ? '' : name, path) : good(name, schema, path));
+      return encodeSegment(isOfPath ? getId(name === 'id' ? '' : name, path) : validValue(name, schema, path));
     };
-    const below = 'courses/{course_id}/coursedates/{id}';
+    const datePath = 'courses/{course_id}/coursedates/{id}';
     const dated = pick((chance(0.1) ? foreign : own)['dated']!);
-    let url = chance(0.7) ? path.replace(below, `courses/${dated}`) : path;
+    let url = chance(0.7) ? path.replace(datePath, `courses/${dated}`) : path;
     const query: Fields = {};
     for (const { name, in: where, required, schema } of parameters) {
       if (where === 'path') url = url.replace(`{${name}}`, segment(schema, name));
-      if (where === 'header' && chance(0.2)) asked.headers[name] = `key-${whole(500)}`;
-      const isUseful = required === true || /^(username|course_ids\[\])$/.test(name) || chance(3 / parameters.length);
-      if (where === 'query' && isUseful) query[name.replace('[]', '')] = good(name.replace('[]', ''), schema, path);
+      if (where === 'header' && chance(0.2)) options.headers[name] = `key-${integerBelow(500)}`;
+      const isIncluded = required === true || /^(username|course_ids\[\])$/.test(name) || chance(3 / parameters.length);
+      if (where === 'query' && isIncluded)
+        query[name.replace('[]', '')] = validValue(name.replace('[]', ''), schema, path);
     }
-    if (method === 'GET' && parameters.some(({ name }) => name === 'limit')) query['limit'] ??= 1 + whole(4);
-    if (isBad && method === 'GET') spoil(query);
+    if (method === 'GET' && parameters.some(({ name }) => name === 'limit')) query['limit'] ??= 1 + integerBelow(4);
+    if (isInvalid && method === 'GET') corrupt(query);
     let search = encodeForm(toPairs(query));
-    if (isBad && chance(0.2)) search += `&${pick(['', 'limit=', 'since_id='])}${pick(rawPoisons)}`;
-    // Only there the document tells what becomes of an address that is too long.
+    if (isInvalid && chance(0.2)) search += `&${pick(['', 'limit=', 'since_id='])}${pick(malformedFragments)}`;
+    // Only the URL length limit documents this response.
     if (search !== '') url += `?${search.slice(0, path.startsWith('/v2/') ? 40_000 : 12_000)}`;
 
     if (body) {
-      const fields = fieldsOf(body, path);
-      if (isBad) spoil(fields);
+      const fields = validFields(body, path);
+      if (isInvalid) corrupt(fields);
       const dialect = pick(dialects);
-      asked.headers['content-type'] = contentTypes[dialect];
-      asked.body = encodeBody(dialect, fields);
-      if (isBad && chance(0.1)) asked.body = asked.body.slice(0, whole(asked.body.length));
+      options.headers['content-type'] = contentTypes[dialect];
+      options.body = encodeBody(dialect, fields);
+      if (isInvalid && chance(0.1)) options.body = options.body.slice(0, integerBelow(options.body.length));
     }
-    if (chance(0.1)) asked.headers['accept-language'] = pick(['no', 'en', 'xx', '*;q=0', 'nb-NO,nb;q=0.9', ';;;']);
-    return { operation, url, asked };
+    if (chance(0.1)) options.headers['accept-language'] = pick(['no', 'en', 'xx', '*;q=0', 'nb-NO,nb;q=0.9', ';;;']);
+    return { operation, url, options };
   };
 }

@@ -4,17 +4,17 @@ import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/database/client.ts';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
-import type { Run } from '../row.ts';
-import { clientOf, type Client } from './client.ts';
+import type { Run } from '../scenario.ts';
+import { createClient, type Client } from './client.ts';
 import { startPostgres, type Postgres } from './postgres.ts';
 
-/** A provider with a course, dates of it that never fill, and a client of its own. */
+/** A provider with a course, dates without a seat limit, and a client. */
 export type School = { id: number; client: Client; courseId: number; dateIds: number[] };
 
-/** A database of schools, with no server on it. */
+/** A database with schools, without a server. */
 export type Schools = {
   postgres: Postgres;
-  /** For a server on it. */
+  /** Environment of a server on it. */
   env: Record<string, string>;
   all: School[];
   first: School;
@@ -22,10 +22,9 @@ export type Schools = {
 
 const database = 'schools';
 
-/** Makes a PostgreSQL with so many schools in it. */
-export async function makeSchools(
+export async function createSchools(
   run: Run,
-  { count = 1, parameters = {}, create }: MakingOptions = {},
+  { count = 1, parameters = {}, create }: SchoolsOptions = {},
 ): Promise<Schools> {
   const postgres = await startPostgres(run, parameters);
   await (create ?? (() => postgres.create(database)))(postgres, database);
@@ -35,19 +34,19 @@ export async function makeSchools(
   const opened = openDatabase({ connection, timezone, poolSize: 4, acquireMs: 9e3, statementMs: 9e3, writeMs: 9e3 });
   const app = await buildApp({ database: opened, settings, version: 'test', limits });
   const post = async (apiKey: string, url: string, body: object) => {
-    const answer = await app.inject({ method: 'POST', url, headers: { 'x-api-key': apiKey }, body });
-    if (answer.statusCode !== 201) throw new Error(`not made: ${answer.statusCode} ${answer.body}`);
-    return answer.json<{ course_id: number; coursedate_id: number }>();
+    const response = await app.inject({ method: 'POST', url, headers: { 'x-api-key': apiKey }, body });
+    if (response.statusCode !== 201) throw new Error(`not created: ${response.statusCode} ${response.body}`);
+    return response.json<{ course_id: number; coursedate_id: number }>();
   };
   const all: School[] = [];
   for (let n = 1; n <= count; n += 1) {
     const { providerId: id, apiKey } = await createTitledProvider(opened, `School ${n}`, null);
-    const client = clientOf(apiKey);
-    run.afterwards(client.close);
+    const client = createClient(apiKey);
+    run.onCleanup(client.close);
     const { course_id: courseId } = await post(apiKey, '/v2/courses', { title: 'First aid', price_value: 1000 });
     const dateIds: number[] = [];
     for (let date = 0; date < 4; date += 1) {
-      dateIds.push((await post(apiKey, `/v2/courses/${courseId}/coursedates`, aDate)).coursedate_id);
+      dateIds.push((await post(apiKey, `/v2/courses/${courseId}/coursedates`, datePayload)).coursedate_id);
     }
     all.push({ id, client, courseId, dateIds });
   }
@@ -60,21 +59,20 @@ const timezone = 'Europe/Oslo';
 const settings = { timezone, defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null } as const;
 const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, wrongKeysPerMinute: 100 };
 
-type MakingOptions = {
+type SchoolsOptions = {
   count?: number;
-  /** Of PostgreSQL. */
+  /** PostgreSQL settings. */
   parameters?: Record<string, string>;
-  /** Makes the database where not the usual way will do. */
+  /** Creates the database if the default does not suffice. */
   create?: (postgres: Postgres, database: string) => Promise<void>;
 };
 
-const aDate = { start_at: '2035-06-10', end_at: '2035-06-11', capacity_max: 1_000_000 };
+const datePayload = { start_at: '2035-06-10', end_at: '2035-06-11', capacity_max: 1_000_000 };
 
-/** What an operator types. */
-export const cli = (env: Record<string, string>, ...words: string[]) =>
-  new Promise<{ code: number; output: string }>((done) => {
+export const cli = (env: Record<string, string>, ...args: string[]) =>
+  new Promise<{ code: number; output: string }>((resolve) => {
     const all = { PATH: process.env['PATH'] ?? '', ...env };
-    execFile(process.execPath, ['dist/cli.js', ...words], { env: all }, (error, stdout, stderr) =>
-      done({ code: error ? Number(error.code ?? 1) : 0, output: stdout || stderr }),
+    execFile(process.execPath, ['dist/cli.js', ...args], { env: all }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout || stderr }),
     );
   });

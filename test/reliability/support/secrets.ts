@@ -1,52 +1,52 @@
-/** Every key and password that the run has used. */
+/** Every key and password used in the run. */
 const secrets = new Set<string>();
-/** What the servers of the row under way have printed. */
+/** Output of the current scenario's servers. */
 let logs: (() => string)[] = [];
-const seen = { servers: 0, characters: 0, shown: new Set<string>() };
+const searched = { servers: 0, characters: 0, leaked: new Set<string>() };
 
-/** To be in no server's log; answers it. */
-export function keepSecret(secret: string) {
+/** Registers a secret that must not appear in any log; returns it. */
+export function registerSecret(secret: string) {
   if (secret.length >= 10) secrets.add(secret);
   return secret;
 }
 
-/** To be searched at the end of the row. */
-export const searchLater = (printed: () => string) => void logs.push(printed);
+/** Registers output to search at the end of the scenario. */
+export const registerLog = (printed: () => string) => void logs.push(printed);
 
-/** What the servers of the row under way have logged as errors, the first few. */
-export const errorsLogged = () =>
+/** The first error lines that the scenario's servers logged. */
+export const loggedErrors = () =>
   logs
     .flatMap((printed) => printed().split('\n'))
     .filter((line) => line.includes('"level":50'))
     .slice(0, 5);
 
-/** Searches what was printed since the last time; also for as much of a secret as a parser quotes. */
+/** Searches the output since the last call, also for truncated secrets as quoted by parsers. */
 export function searchLogs() {
   for (const printed of logs) {
     const text = printed();
-    seen.servers += 1;
-    seen.characters += text.length;
-    for (const secret of shownIn(text)) seen.shown.add(secret);
+    searched.servers += 1;
+    searched.characters += text.length;
+    for (const secret of secretsIn(text)) searched.leaked.add(secret);
   }
   logs = [];
 }
 
-const shownIn = (text: string) => [...secrets].filter((secret) => text.includes(secret.slice(0, 10)));
+const secretsIn = (text: string) => [...secrets].filter((secret) => text.includes(secret.slice(0, 10)));
 
-/** What was found in all the logs together; of no server nothing can be said. */
-export function lookAtLogs() {
-  if (seen.servers === 0) return undefined;
-  // The negative control: a line that tells each of them, in part.
-  const told = shownIn([...secrets].map((secret) => `Unexpected token in "${secret.slice(0, 12)}"…`).join('\n'));
+/** Summary of all searched logs; undefined if no server ran. */
+export function summarizeLogs() {
+  if (searched.servers === 0) return undefined;
+  // Negative control: a line that contains a part of each secret.
+  const found = secretsIn([...secrets].map((secret) => `Unexpected token in "${secret.slice(0, 12)}"…`).join('\n'));
   return {
     figures: [
-      `${seen.shown.size} of ${secrets.size} keys and passwords in ${seen.characters} characters of ${seen.servers} servers' logs`,
-      `control: ${told.length} seen where they are told`,
+      `${searched.leaked.size} of ${secrets.size} keys and passwords in ${searched.characters} characters of ${searched.servers} servers' logs`,
+      `control: ${found.length} of them detected when logged`,
     ].join(', '),
-    faults: [
-      ...[...seen.shown].map((secret) => `a log shows a secret: ${secret.slice(0, 6)}…`),
-      ...(secrets.size > 0 && told.length === secrets.size ? [] : ['a secret that is told is not seen']),
-      ...(seen.characters > 0 ? [] : ['no server has printed anything']),
+    failures: [
+      ...[...searched.leaked].map((secret) => `a log contains a secret: ${secret.slice(0, 6)}…`),
+      ...(secrets.size > 0 && found.length === secrets.size ? [] : ['control: a logged secret not detected']),
+      ...(searched.characters > 0 ? [] : ['no server printed anything']),
     ],
   };
 }

@@ -2,78 +2,81 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/ports.ts';
-import { until, type Run } from '../row.ts';
-import { keepSecret, searchLater } from './secrets.ts';
+import { waitUntil, type Run } from '../scenario.ts';
+import { registerSecret, registerLog } from './secrets.ts';
 
 export type Server = {
   base: string;
   port: number;
   pid: number;
-  /** All it has printed so far. */
-  printed(): string;
-  /** The exit code or signal, once it has ended. */
+  /** Output so far. */
+  output(): string;
+  /** Exit code or signal. */
   ended: Promise<number | string>;
   hasEnded(): boolean;
   signal(signal: NodeJS.Signals): void;
-  /** Milliseconds from the process's start to the first 200 of /ready. */
-  readyAfter: number;
+  /** Milliseconds from process start to the first 200 of /ready. */
+  startupMs: number;
 };
 
-/** The real server on an operator's database, ready; killed after the row. A command of its own for a negative control. */
+/**
+ * Starts the production server and waits for /ready; killed after the scenario. `command` replaces it in negative
+ * controls.
+ */
 export async function startServer(
   run: Run,
   env: Record<string, string>,
   { command = [process.execPath, 'dist/main.js'], port }: { command?: string[]; port?: number } = {},
 ): Promise<Server> {
-  const at = port ?? (await freePort());
-  const begun = performance.now();
+  const listenPort = port ?? (await freePort());
+  const startedAt = performance.now();
   const child = spawn(command[0]!, command.slice(1), {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOST: '127.0.0.1',
-      PORT: String(at),
+      PORT: String(listenPort),
       NODE_ENV: 'production',
       PUBLIC_REQUESTS_PER_MINUTE: '1000000',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let printed = '';
+  let output = '';
   let code: number | string | undefined;
-  const keep = (chunk: Buffer) => void (printed += chunk.toString());
-  keepSecret(env['BOOTSTRAP_API_KEY'] ?? '');
-  searchLater(() => printed);
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
-  // Not `exit`: what it printed last may come after that.
+  const append = (chunk: Buffer) => void (output += chunk.toString());
+  registerSecret(env['BOOTSTRAP_API_KEY'] ?? '');
+  registerLog(() => output);
+  child.stdout.on('data', append);
+  child.stderr.on('data', append);
+  // Not `exit`: output may arrive after that event.
   const ended = once(child, 'close').then(
     ([status, signal]: unknown[]) => (code = (status ?? signal) as number | string),
   );
-  run.afterwards(async () => {
+  run.onCleanup(async () => {
     child.kill('SIGKILL');
     await ended;
   });
-  const base = `http://127.0.0.1:${at}`;
+  const base = `http://127.0.0.1:${listenPort}`;
   const isReady = async () => {
-    if (code !== undefined) throw new Error(`the server ended with ${code}: ${printed}`);
-    const answer = await fetch(`${base}/ready`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
-    await answer?.arrayBuffer().catch(() => undefined);
-    return answer?.status === 200;
+    if (code !== undefined) throw new Error(`the server exited with ${code}: ${output}`);
+    const response = await fetch(`${base}/ready`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+    await response?.arrayBuffer().catch(() => undefined);
+    return response?.status === 200;
   };
-  if ((await until(isReady, 60_000)) === Infinity) throw new Error(`the server is not ready: ${printed}`);
+  if ((await waitUntil(isReady, 60_000)) === Infinity) throw new Error(`the server is not ready: ${output}`);
   return {
-    ...{ base, port: at, pid: child.pid!, ended, printed: () => printed, hasEnded: () => code !== undefined },
+    ...{ base, port: listenPort, pid: child.pid!, ended, output: () => output, hasEnded: () => code !== undefined },
     signal: (signal) => void child.kill(signal),
-    readyAfter: performance.now() - begun,
+    startupMs: performance.now() - startedAt,
   };
 }
 
-/** The first provider of an empty database, made by `BOOTSTRAP_*` at the server's start: its key. */
+/** Key of the first provider, created by `BOOTSTRAP_*` in an empty database. */
 export const firstKey = 'first-key-of-the-run-0123456789-0123456789-0123456789';
 export const firstProvider = { BOOTSTRAP_API_KEY: firstKey, BOOTSTRAP_PROVIDER: 'Reliability School' };
 
-/** Ends it as an operator does; the exit code. */
-export async function stop(server: Server, within = 15_000) {
+/** Stops it with SIGTERM; returns the exit code. */
+export async function stop(server: Server, timeoutMs = 15_000) {
   server.signal('SIGTERM');
-  return Promise.race([server.ended, sleep(within, 'did not end')]);
+  return Promise.race([server.ended, sleep(timeoutMs, 'did not exit')]);
 }

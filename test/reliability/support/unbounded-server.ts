@@ -1,4 +1,4 @@
-// The server without a budget for an answer, for negative controls: started with `--import tsx`.
+// The server without a response budget, for negative controls: started with `--import tsx`.
 import { maxResultBound, defaultResultBound } from '../../../src/database/result-bounds.ts';
 
 const unbounded = { rows: 10_000_000, bytes: 1_000_000_000 };

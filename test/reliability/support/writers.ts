@@ -1,54 +1,55 @@
-import { pause } from '../row.ts';
-import type { Answer } from './client.ts';
+import { pause } from '../scenario.ts';
+import type { HttpResponse } from './client.ts';
 import { cli, type School, type Schools } from './school.ts';
 
-/** A booking and what was said to it; `emails` are nobody else's. */
-type Booking = { school: School; emails: string[]; said?: Said };
-/** What was said: its id, or that one of its title is there, since an attempt whose answer was cut made it. */
-type Course = { school: School; title: string; said?: number | 'made before' };
+/** A booking and its response; its `emails` are unique. */
+type Booking = { school: School; emails: string[]; acknowledged?: BookingIds };
+/** The id, or that its title exists, since an attempt whose response was lost created it. */
+type Course = { school: School; title: string; acknowledged?: number | 'created before' };
 
-/** What clients know at the end: what was acknowledged, and what they still cannot know. */
-export type Written = { bookings: Booking[]; courses: Course[] };
+/** Knowledge of the clients at the end: acknowledged and uncertain writes. */
+export type Writes = { bookings: Booking[]; courses: Course[] };
 
 export type Writers = {
-  written: Written;
-  /** Every answer so far by its status; 0 are those that were cut. */
+  written: Writes;
+  /** Responses per status; 0 are cut connections. */
   statuses: Map<number, number>;
-  /** What no client should ever be told. */
-  surprises: string[];
-  /** Ends once each has its last answer, or has tried that long. */
+  /** Responses that must never occur. */
+  unexpectedResponses: string[];
+  /** Stops the writers after their current write; gives up after that many milliseconds. */
   stop(milliseconds?: number): Promise<void>;
 };
 
 type WritersOptions = {
   count?: number;
   base: () => string;
-  /** Milliseconds after which a client cuts its connection and tries again. */
-  patience?: number;
-  /** Whether bookings have an `Idempotency-Key`; without, they are sent again all the same. */
-  keys?: boolean;
-  /** So that two sets of writers on one database share no name. */
+  /** Timeout in milliseconds before a client retries. */
+  timeoutMs?: number;
+  /** Sends an `Idempotency-Key`; without it requests are retried all the same. */
+  idempotencyKeys?: boolean;
+  /** Keeps the names of several writer sets on one database distinct. */
   name?: string;
 };
 
-/** Clients that write one thing after the other, and send each again until they know that it is done. */
+/** Clients that write sequentially and retry each write until it is acknowledged. */
 export function startWriters(
   schools: School[],
-  { count = 16, base, patience = 12_000, keys = true, name = 'writer' }: WritersOptions,
+  { count = 16, base, timeoutMs = 12_000, idempotencyKeys = true, name = 'writer' }: WritersOptions,
 ): Writers {
-  const written: Written = { bookings: [], courses: [] };
+  const written: Writes = { bookings: [], courses: [] };
   const statuses = new Map<number, number>();
-  const surprises: string[] = [];
+  const unexpectedResponses: string[] = [];
   let stopping = false;
-  let giveUpAt = Infinity;
+  let deadline = Infinity;
 
-  /** Sends it until the answer says something; undefined when it was given up. */
-  async function persistently(send: () => Promise<Answer>) {
-    for (let attempt = 1; performance.now() < giveUpAt; attempt += 1) {
-      const answer = await send();
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      if (answer.status === 503 && answer.headers['retry-after'] === undefined) surprises.push('503, no Retry-After');
-      if (answer.status !== 0 && answer.status !== 503) return { answer, attempt };
+  /** Retries until there is a definite response; undefined if given up. */
+  async function retry(send: () => Promise<HttpResponse>) {
+    for (let attempt = 1; performance.now() < deadline; attempt += 1) {
+      const response = await send();
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      if (response.status === 503 && response.headers['retry-after'] === undefined)
+        unexpectedResponses.push('503, no Retry-After');
+      if (response.status !== 0 && response.status !== 503) return { response, attempt };
       await pause(200);
     }
     return undefined;
@@ -60,25 +61,26 @@ export function startWriters(
     const coursedate_id = school.dateIds[written.bookings.length % school.dateIds.length]!;
     const booking: Booking = { school, emails };
     written.bookings.push(booking);
-    const headers: Record<string, string> = keys ? { 'idempotency-key': id } : {};
-    const got = await persistently(() =>
+    const headers: Record<string, string> = idempotencyKeys ? { 'idempotency-key': id } : {};
+    const result = await retry(() =>
       school.client.post(
         `${base()}/v2/booking`,
         { coursedate_id, payment_method: 'invoice', participants },
-        { headers, patience },
+        { headers, timeoutMs },
       ),
     );
-    if (got?.answer.status === 201) booking.said = saidIn(got.answer.text);
-    else if (got) surprises.push(`a booking: ${got.answer.status} ${got.answer.text}`);
+    if (result?.response.status === 201) booking.acknowledged = parseBookingIds(result.response.text);
+    else if (result) unexpectedResponses.push(`a booking: ${result.response.status} ${result.response.text}`);
   }
 
   async function createCourse(school: School, title: string) {
     const course: Course = { school, title };
     written.courses.push(course);
-    const got = await persistently(() => school.client.post(`${base()}/v2/courses`, { title }, { patience }));
-    if (got?.answer.status === 201) course.said = (JSON.parse(got.answer.text) as { course_id: number }).course_id;
-    else if (got && got.attempt > 1 && isTaken(got.answer)) course.said = 'made before';
-    else if (got) surprises.push(`a course: ${got.answer.status} ${got.answer.text}`);
+    const result = await retry(() => school.client.post(`${base()}/v2/courses`, { title }, { timeoutMs }));
+    if (result?.response.status === 201)
+      course.acknowledged = (JSON.parse(result.response.text) as { course_id: number }).course_id;
+    else if (result && result.attempt > 1 && isTaken(result.response)) course.acknowledged = 'created before';
+    else if (result) unexpectedResponses.push(`a course: ${result.response.status} ${result.response.text}`);
   }
 
   async function write(writer: number) {
@@ -91,26 +93,26 @@ export function startWriters(
 
   const all = Promise.all(Array.from({ length: count }, (_, writer) => write(writer)));
   return {
-    ...{ written, statuses, surprises },
+    ...{ written, statuses, unexpectedResponses },
     stop: async (milliseconds = 20_000) => {
       stopping = true;
-      giveUpAt = performance.now() + milliseconds;
+      deadline = performance.now() + milliseconds;
       await all;
     },
   };
 }
 
-const isTaken = ({ status, text }: Answer) => status === 400 && text.includes('with an equal title exists');
+const isTaken = ({ status, text }: HttpResponse) => status === 400 && text.includes('with an equal title exists');
 
-/** Whether the client of each write knows in the end that it is done. */
-export const areAllTold = ({ bookings, courses }: Written) =>
-  [...bookings, ...courses].every(({ said }) => said !== undefined);
+/** True for each write acknowledged in the end. */
+export const areAllAcknowledged = ({ bookings, courses }: Writes) =>
+  [...bookings, ...courses].every(({ acknowledged }) => acknowledged !== undefined);
 
-type Said = { order: number; booking: number; participants: number[] };
+type BookingIds = { order: number; booking: number; participants: number[] };
 type Summary = { order_id: string; booking_id: string; participants: { id: number }[] };
 
-/** What the answer to a booking acknowledges. */
-export function saidIn(text: string): Said {
+/** Acknowledged ids of a booking response. */
+export function parseBookingIds(text: string): BookingIds {
   const { summary } = JSON.parse(text) as { summary: Summary };
   const participants = summary.participants.map(({ id }) => id);
   return { order: Number(summary.order_id), booking: Number(summary.booking_id), participants };
@@ -138,12 +140,18 @@ type Order = {
   participants: { id: number; email: string }[];
 };
 
-export type Kept = { lost: number; twice: number; half: number; unasked: number; miscounted: boolean };
+export type Comparison = {
+  lost: number;
+  duplicates: number;
+  partial: number;
+  unexpected: number;
+  wrongCounters: boolean;
+};
 
-/** Holds what is in the database to what clients know. */
-export async function compare({ postgres, env }: Schools, { bookings, courses }: Written): Promise<Kept> {
+/** Compares the database with the clients' knowledge. */
+export async function compareWrites({ postgres, env }: Schools, { bookings, courses }: Writes): Promise<Comparison> {
   const client = await postgres.connect('schools');
-  const { rows: made } = await client.query<Order>(orders);
+  const { rows } = await client.query<Order>(orders);
   const { rows: titles } = await client.query<{ id: string; provider: string; title: string }>(
     'select id, provider_id as provider, title from courses',
   );
@@ -151,71 +159,75 @@ export async function compare({ postgres, env }: Schools, { bookings, courses }:
   await client.end();
 
   const byEmail = new Map<string, Order[]>();
-  for (const order of made) for (const { email } of order.participants) push(byEmail, email, order);
+  for (const order of rows) for (const { email } of order.participants) push(byEmail, email, order);
   const byTitle = new Map<string, { id: string }[]>();
   for (const course of titles) push(byTitle, `${course.provider} ${course.title}`, course);
-  const asked = new Set(bookings.flatMap(({ emails }) => emails));
+  const requestedEmails = new Set(bookings.flatMap(({ emails }) => emails));
 
   const ordersOf = ({ emails }: Booking) => [...new Set(emails.flatMap((email) => byEmail.get(email) ?? []))];
   const coursesOf = ({ school, title }: Course) => byTitle.get(`${school.id} ${title}`) ?? [];
-  const isThere = ({ said, ...course }: Course) =>
-    said === undefined || coursesOf(course).some(({ id }) => said === 'made before' || Number(id) === said);
-  const isKept = ({ said, school, ...booking }: Booking) =>
-    said === undefined ||
+  const exists = ({ acknowledged, ...course }: Course) =>
+    acknowledged === undefined ||
+    coursesOf(course).some(({ id }) => acknowledged === 'created before' || Number(id) === acknowledged);
+  const isStored = ({ acknowledged, school, ...booking }: Booking) =>
+    acknowledged === undefined ||
     ordersOf({ school, ...booking }).some(
       (order) =>
-        Number(order.order) === said.order &&
-        Number(order.booking) === said.booking &&
+        Number(order.order) === acknowledged.order &&
+        Number(order.booking) === acknowledged.booking &&
         Number(order.provider) === school.id &&
-        said.participants.every((id, n) => order.participants[n]?.id === id),
+        acknowledged.participants.every((id, n) => order.participants[n]?.id === id),
     );
-  const isWhole = (order: Order) =>
+  const isComplete = (order: Order) =>
     order.bookings === 1 && [order.quantity, order.paid, order.participants.length].every((count) => count === 3);
   const doctor = await cli(env, 'doctor');
   return {
-    lost: bookings.filter((booking) => !isKept(booking)).length + courses.filter((course) => !isThere(course)).length,
-    twice:
+    lost: bookings.filter((booking) => !isStored(booking)).length + courses.filter((course) => !exists(course)).length,
+    duplicates:
       bookings.filter((booking) => ordersOf(booking).length > 1).length +
       courses.filter((course) => coursesOf(course).length > 1).length,
-    half: made.filter((order) => !isWhole(order)).length,
-    // A person without an order is a half one, too.
-    unasked: people.filter(({ email }) => !asked.has(email) || !byEmail.has(email)).length,
-    miscounted: doctor.code !== 0,
+    partial: rows.filter((order) => !isComplete(order)).length,
+    // A user without an order is a partial booking, too.
+    unexpected: people.filter(({ email }) => !requestedEmails.has(email) || !byEmail.has(email)).length,
+    wrongCounters: doctor.code !== 0,
   };
 }
 
-/** What does not hold, in sentences. */
-export const faultsOfKept = ({ lost, twice, half, unasked, miscounted }: Kept): Record<string, boolean> => ({
-  [`every acknowledged write is there (${lost} are not)`]: lost === 0,
-  [`nothing is there twice (${twice} are)`]: twice === 0,
-  [`no order is half there (${half} are)`]: half === 0,
-  [`nobody is there without an order (${unasked} are)`]: unasked === 0,
-  'counters and totals equal the recount': !miscounted,
+/** Describes the differences. */
+export const comparisonChecks = ({
+  lost,
+  duplicates,
+  partial,
+  unexpected,
+  wrongCounters,
+}: Comparison): Record<string, boolean> => ({
+  [`every acknowledged write is stored (${lost} are not)`]: lost === 0,
+  [`nothing is stored twice (${duplicates} are)`]: duplicates === 0,
+  [`no order is partly stored (${partial} are)`]: partial === 0,
+  [`no user is stored without an order (${unexpected} are)`]: unexpected === 0,
+  'counters and totals equal the recount': !wrongCounters,
 });
 
-/**
- * The negative control: makes each fault on purpose, and says which one `compare` does not find. What was written is
- * of no use afterwards.
- */
-export async function overlooked(schools: Schools, base: string, written: Written): Promise<string[]> {
+/** Negative control: causes each failure and returns those that `compare` does not detect. Leaves the data unusable. */
+export async function undetectedFaults(schools: Schools, base: string, written: Writes): Promise<string[]> {
   const { first, postgres } = schools;
   const emails = ['forged-0@people.example', 'forged-1@people.example', 'forged-2@people.example'];
-  const forged = { school: first, emails, said: { order: 1, booking: 1, participants: [1, 2, 3] } };
+  const forged = { school: first, emails, acknowledged: { order: 1, booking: 1, participants: [1, 2, 3] } };
   const courses: Course[] = [
-    { school: first, title: 'Forged', said: 1 },
-    { school: first, title: 'Forged', said: 'made before' },
+    { school: first, title: 'Forged', acknowledged: 1 },
+    { school: first, title: 'Forged', acknowledged: 'created before' },
   ];
-  const lost = await compare(schools, {
+  const lost = await compareWrites(schools, {
     bookings: [...written.bookings, forged],
     courses: [...written.courses, ...courses],
   });
 
-  // Sent again without a key, as a client would that was cut.
+  // A retry without a key after a cut connection.
   const participants = emails.map((email) => ({ firstname: 'Kari', lastname: 'Twice', email }));
   const body = { coursedate_id: first.dateIds[0], payment_method: 'invoice', participants };
   for (let n = 0; n < 2; n += 1) await first.client.post(`${base}/v2/booking`, body);
   const bookings = [...written.bookings, { school: first, emails }];
-  const twice = await compare(schools, { ...written, bookings });
+  const duplicates = await compareWrites(schools, { ...written, bookings });
 
   const client = await postgres.connect('schools');
   await client.query('delete from order_line_participants where participant_id = (select max(id) from participants)');
@@ -223,15 +235,15 @@ export async function overlooked(schools: Schools, base: string, written: Writte
   await client.query('delete from participants where id = (select max(id) from participants)');
   await client.query('alter table participants enable trigger user');
   await client.end();
-  const half = await compare(schools, { ...written, bookings });
+  const partial = await compareWrites(schools, { ...written, bookings });
   return [
-    ...(lost.lost >= 3 ? [] : ['the look finds a lost write']),
-    ...(areAllTold({ bookings: [], courses: [{ school: first, title: 'Forged' }] })
-      ? ['the look finds an untold write']
+    ...(lost.lost >= 3 ? [] : ['control: a lost write is detected']),
+    ...(areAllAcknowledged({ bookings: [], courses: [{ school: first, title: 'Forged' }] })
+      ? ['control: an unacknowledged write is detected']
       : []),
-    ...(twice.twice > 0 ? [] : ['the look finds a booking made twice']),
-    ...(half.half > 0 ? [] : ['the look finds half an order']),
-    ...(half.miscounted ? [] : ['the look finds a wrong counter']),
+    ...(duplicates.duplicates > 0 ? [] : ['control: a duplicate booking is detected']),
+    ...(partial.partial > 0 ? [] : ['control: a partial order is detected']),
+    ...(partial.wrongCounters ? [] : ['control: a wrong counter is detected']),
   ];
 }
 

@@ -71,33 +71,33 @@ test(
       const found: string[] = [];
       const named = new Map<string, RecordedStatement>();
       const all = buildListUrls(testApp.app, filterValues);
-      for (const { path, question, url } of all) {
+      for (const { path, query, url } of all) {
         const request = async () => {
           const { status } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
           expect([url, status]).toEqual([url, 200]);
         };
-        // A text gets its name when it comes again.
+        // A statement gets its name on its second execution.
         const sent = [...(await recordStatements(request)), ...(await recordStatements(request))];
         for (const statement of sent.filter(({ text }) => /^(with|select(?! count))/.test(text))) {
-          const part = question.includes('page=20') ? 2 : 5;
+          const part = query.includes('page=20') ? 2 : 5;
           const mayBeRead = statement.text.startsWith('with "probe') ? few : 0;
-          // What a tag or another range selects of them is known when they are read.
-          const isRead = question.includes('tag_') || question.match(/_(min|max)=/g)?.length === 2;
+          // Selectivity of tags and ranges is known when the statement is built.
+          const isRead = query.includes('tag_') || query.match(/_(min|max)=/g)?.length === 2;
           const mayBeDropped = isRead ? mayBeRead : 0;
           const errors = planErrors(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
-          // What has a name is planned once for all providers, in the end.
+          // Named statements get a generic plan, shared by all providers.
           const forAll = statement.name ? await planForAllOf(statement) : undefined;
           if (statement.name?.startsWith(statementPrefix.page)) named.set(statement.name, statement);
           if (forAll) {
             const more = [...planErrors(forAll, large, { part }), ...indexGaps(forAll, indexes)];
             errors.push(...more.map((fault) => `for all, ${fault}`));
           }
-          found.push(...errors.map((fault) => `${path} ${question}: ${fault}`));
+          found.push(...errors.map((fault) => `${path} ${query}: ${fault}`));
         }
       }
-      // All of them in a range are found another way than few of them, and few another way than without a range.
-      const participantsBy = async (question: string) => {
-        const url = `/v2/participants?${question}`;
+      // Three strategies: many rows of a range, few of them, and no range.
+      const participantsBy = async (query: string) => {
+        const url = `/v2/participants?${query}`;
         const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
         return JSON.parse(text) as { id: number }[];
       };
@@ -121,11 +121,11 @@ test(
         expect(await participantsBy(`${day}&${paging}`)).toEqual(items);
       }
       expect(await participantsBy(`${day}&since_id=${lastId - 20}`)).toHaveLength(20);
-      // A tag of many courses is met on the way through them.
-      const coursesBy = async (question: string) => {
+      // Courses with a frequent tag are found by scanning the id order.
+      const coursesBy = async (query: string) => {
         const pages = await Promise.all(
           [1, 2, 3, 4].map(async (page) => {
-            const url = `/v2/courses?limit=250&page=${page}&${question}`;
+            const url = `/v2/courses?limit=250&page=${page}&${query}`;
             const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
             return JSON.parse(text) as { id: number; tags: { id: number }[] }[];
           }),
@@ -136,8 +136,8 @@ test(
       const tagged = courses.filter(({ tags }) => tags.some(({ id }) => id === filterValues.ids.tag));
       expect(tagged.length).toBeGreaterThan(200);
       expect(await coursesBy(`tag_ids=${filterValues.ids.tag}`)).toEqual(tagged);
-      const datesBy = async (question: string, page = 3) => {
-        const url = `/v2/coursedates?page=${page}&${question}${question.includes('limit=') ? '' : '&limit=250'}`;
+      const datesBy = async (query: string, page = 3) => {
+        const url = `/v2/coursedates?page=${page}&${query}${query.includes('limit=') ? '' : '&limit=250'}`;
         const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
         return JSON.parse(text) as { items: { coursedate_id: number }[]; pagination: { total_items: number } };
       };
@@ -146,7 +146,7 @@ test(
       const byTag = await datesBy(`tag_ids=${filterValues.ids.tag}&order_by=startdate`);
       expect(byTag.items).toHaveLength(250);
       expect(byTag).toEqual(await datesBy(`${ofTagged}&order_by=startdate`));
-      // In any order as well: the last ones were made last.
+      // In reverse order as well: the last ones were created last.
       const madeLast = day.replace('updated', 'created');
       const { items: firstOfDay } = await datesBy(`${madeLast}&limit=1`, 1);
       const since = `since_id=${firstOfDay[0]!.coursedate_id - 1}`;
@@ -165,7 +165,7 @@ test(
         expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
       }
       expect(await coursesBy(`tag_ids=${filterValues.ids.tag}&since_id=${tagged[0]!.id}`)).toEqual(tagged.slice(1));
-      // One more than are read and sorted, and as many.
+      // One row above the sort threshold, and exactly at it.
       for (const offset of [4_999, 5_000]) {
         const moment = await one(
           `select to_char(updated_at, 'YYYY-MM-DD HH24:MI:SS.US') as value from participants where provider_id = $1
@@ -181,18 +181,18 @@ test(
         const nodes = nodesOf(await planOf(sent.find(({ text }) => text.includes(part))!));
         return nodes.filter((node) => node['Relation Name'] === table && node['Actual Loops'] > 0);
       };
-      // The next dates are skipped in an index alone.
+      // The next dates are skipped by an index-only scan.
       const skipped = await readsOf('/v2/nextcoursedates?limit=100&page=4', 'course_dates', '"starts_at" asc');
       expect(skipped.map((node) => [node['Node Type'], node['Index Name']])).toEqual([
         ['Index Only Scan', 'course_dates_upcoming'],
       ]);
-      // What is not behind the id is not looked at, however much of it lies in the range.
+      // Rows before the id are not read, however many of the range they are.
       const url = `/v2/participants?updated_at_min=2000-01-01&since_id=${lastId - 20}`;
       expect((await readsOf(url, 'participants', 'with "probe_0"')).map(rowsOf)).toEqual([20, 20]);
       expect(all.length).toBeGreaterThan(80);
       expect(found).toEqual([]);
 
-      // Planner costs are scaled to a tenth: the table stands for one with ten times the rows.
+      // Planner costs scaled to a tenth stand for a table ten times as large.
       await once.query('reset plan_cache_mode; set cpu_operator_cost = 0.00025');
       const plannedAnew: string[] = [];
       for (const statement of named.values()) {
@@ -201,13 +201,13 @@ test(
         const { rows } = await once.query<{ plans: number }>(
           "select custom_plans::int as plans from pg_prepared_statements where name = 'planned'",
         );
-        // PostgreSQL plans the first five anew, to compare.
+        // PostgreSQL uses custom plans for the first five executions.
         if (rows[0]!.plans > 5) plannedAnew.push(statement.text);
         await once.query('deallocate planned');
       }
       expect(named.size).toBeGreaterThan(40);
       expect(plannedAnew).toEqual([]);
-      // Of so few rows a tenth is no more than a page; of a hundred times as many it would be planned anew.
+      // Too few rows for the ratio: a tenth is one page. At a hundred times the size the statement would be replanned.
       expect([...named.values()].filter(({ text }) => / (limit|offset) \$/.test(text))).toEqual([]);
 
       async function planOf({ text, values }: RecordedStatement) {
@@ -238,7 +238,7 @@ test(
 
 test('every tenant table is part of the plan test', async () => {
   const { database } = await sharedTestApp();
-  // A provider has one row of its state, and few keys.
+  // A provider has one state row and few keys.
   const { rows } = await database.pool.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
       where c.relkind = 'r' and c.relname not in ('provider_state', 'api_keys')
@@ -247,10 +247,10 @@ test('every tenant table is part of the plan test', async () => {
   expect(rows).toEqual([]);
 });
 
-/** So many in a range are read and sorted, whatever else is asked. */
+/** Sort threshold of range filters. */
 const few = 5_000;
 
-/** True if a plan reads more than half of a table for a page, or sorts more than a part of it; `large` has the row counts. */
+/** True if a plan reads more than half of a table for a page, or sorts too many rows; `large` has the row counts. */
 function planErrors(plan: Plan, large: Map<string, number>, { mayBeRead = 0, mayBeDropped = 0, part = 5 }) {
   const most = (table: string) => (large.get(table) ?? Infinity) / 2;
   return nodesOf(plan).flatMap((node) => {
@@ -267,7 +267,7 @@ function planErrors(plan: Plan, large: Map<string, number>, { mayBeRead = 0, may
   });
 }
 
-/** Behind a column without a condition an index is read from end to end, however few rows come out of it. */
+/** An index condition without its leading column reads the whole index, however few rows match. */
 function indexGaps(plan: Plan, indexes: Map<string, string[]>) {
   return nodesOf(plan).flatMap(({ 'Index Name': name = '', 'Index Cond': condition }) => {
     const columns = indexes.get(name);
@@ -279,7 +279,7 @@ function indexGaps(plan: Plan, indexes: Map<string, string[]>) {
   });
 }
 
-/** Executes what was prepared, with the values that were sent. */
+/** Executes the prepared statement with its recorded values. */
 function executed({ values }: RecordedStatement) {
   const bound = values.map((value) => literalOf(Array.isArray(value) ? `{${value.join()}}` : String(value)));
   return `execute planned${bound.length > 0 ? `(${bound.join()})` : ''}`;

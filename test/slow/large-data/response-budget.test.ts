@@ -11,7 +11,7 @@ const { createProvider } = await sharedTestApp();
 type Date = { coursedate_id: number; gatherings: unknown[] };
 type Envelope = { items: Date[]; pagination: Record<string, number | null> };
 
-/** Course dates with so many gatherings each, which no body could bring at once. */
+/** Course dates with more gatherings than one request body can contain. */
 async function datesWith(
   me: Provider,
   { dates, gatherings, text = '' }: { dates: number; gatherings: number; text?: string },
@@ -34,7 +34,7 @@ async function datesWith(
 const linkOf = (response: TestResponse) =>
   /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(response.headers['link']))?.[1];
 
-/** Follows the links; tells of each page its ids and what the header says. */
+/** Follows the next links; returns the ids and the truncation header of each page. */
 async function walk(me: Provider, path: string) {
   const pages: { ids: number[]; truncated: unknown; size: number }[] = [];
   for (let next: string | undefined = path; next !== undefined && pages.length < 100;) {
@@ -136,7 +136,7 @@ test('a date is limited to 200 gatherings and 50 instructors, a course to 100 ta
   }
 });
 
-/** An order with so many lines, as an import brings it. */
+/** An order with that many lines, as an import creates it. */
 async function orderOf(me: Provider, lines: number) {
   const courseId = await me.course();
   const { orderId } = await createOrder(me, { courseId });

@@ -40,7 +40,7 @@ test("a person's name at one school is not shown at another", async () => {
   const customerId = customer.json<{ customer_id: number }>().customer_id;
   expect((await second.get(`/v2/customers/${customerId}`)).text).toMatch(/"seller":\{[^}]*"firstname":"Kari"/);
 
-  // A name that is empty can be given later; one that is there stays.
+  // An empty name is filled in later; an existing one is kept.
   await save(third, { lastname: 'Nordmann' });
   await save(third, { firstname: 'Kari', lastname: 'Hansen' });
   await save(second, { firstname: 'Ola', lastname: 'Hansen' });

@@ -137,7 +137,7 @@ test('retried mails and corrected counters are logged; commands without effect a
   expect(await listAuditEntries(own.database, { providerId: other.id, since: null, limit: 10 })).toEqual([]);
 });
 
-/** A provider whose entries are two days apart, the oldest first. */
+/** A provider whose entries are two days apart, oldest first. */
 async function withOldEntries(me: Provider, count: number) {
   for (let turn = 0; turn < count; turn += 1) await me.course();
   await testApp.database.pool.query(

@@ -19,7 +19,7 @@ import { openTestDatabase, openTestApp, settings, type Provider } from '../../su
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const old = 'fjord and forest';
 
-/** A server that a browser can reach, and a school in it with a person who has done and will do much. */
+/** A server for a browser, and a school with a user who has past and future course dates. */
 async function startSchool() {
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -233,7 +233,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     const entries = await page.locator('.menu a, .menu button').all();
     const boxes = await Promise.all(entries.map((entry) => entry.boundingBox()));
     expect(boxes).toHaveLength(4);
-    // A second row would stand a whole line lower.
+    // A second line would be at least 16 pixels lower.
     const middles = boxes.map((box) => box!.y + box!.height / 2);
     expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(8);
     expect(boxes.map((box) => box!.height >= 30)).toEqual([true, true, true, true]);

@@ -17,7 +17,7 @@ type Compose = {
   configs: { start: { content: string }; role: { content: string } };
 };
 const { services, networks, volumes, configs } = parse(readFileSync('docker-compose.yml', 'utf8')) as Compose;
-/** As Compose interpolates it: the scripts name no variable of the host. */
+/** Interpolated as by Compose; the scripts use no variable of the host. */
 const script = (name: 'start' | 'role') => configs[name].content.replaceAll('$$', '$');
 
 test('the Compose file restricts the server and requires a password', () => {

@@ -69,7 +69,7 @@ test.each([
   }
 });
 
-test('an error about a value that was set by a deprecated name says both names', () => {
+test('an error about a value that was set by a deprecated name contains both names', () => {
   const broken = { DATABASE_URL: url, ANSWER_CACHE_MB: 'much' };
   expect(() => readConfig(broken)).toThrow('RESPONSE_CACHE_MB (set as ANSWER_CACHE_MB) must be integer');
 });
@@ -121,7 +121,7 @@ test('a Unix socket is a valid DATABASE_URL', () => {
 });
 
 test('an unknown database ends the start without waiting', async () => {
-  // A wait of this length would exceed the time of the test.
+  // Waiting that long would exceed the test timeout.
   const env = { DATABASE_URL: databaseUrl('no_such_database'), STARTUP_WAIT_MS: '3000000' };
   const server = await startServer(env);
   expect(await server.ended).toBe(1);
@@ -142,7 +142,7 @@ test('a wrong password ends a start without waiting', async () => {
   const reach = async (password: string | undefined) => {
     const database = openTestDatabase('postgres', { connection: { ...embedded.connection, user: 'other', password } });
     onTestFinished(() => database.close());
-    // A wait of this length would exceed the time of the test.
+    // Waiting that long would exceed the test timeout.
     return waitForDatabase(database, 3_000_000).then(() => 'reached', describeError);
   };
   expect(await reach('right')).toBe('reached');

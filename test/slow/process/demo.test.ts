@@ -66,7 +66,6 @@ afterAll(async () => {
 const get = async <T = Course[]>(url: string) =>
   (await send(testApp.app, { url, headers: { 'x-api-key': key } })).json<T>();
 
-/** All items of a list, page by page. */
 async function walk(url: string, since = 0): Promise<Item[]> {
   const page = await get<Item[]>(`${url}&limit=250&since_id=${since}`);
   return page.length < 250 ? page : [...page, ...(await walk(url, page.at(-1)!['id']))];
@@ -196,7 +195,7 @@ test('some dates are full and some have waiting lists', () => {
   expect(coming().filter(({ seats }) => seats.booking_status.num_waiting > 0).length).toBeGreaterThanOrEqual(4);
 });
 
-/** How many participants of a date have the status. */
+/** Number of participants of a date with the status. */
 const counted = ({ coursedate_id }: Item, ...statuses: number[]) =>
   participants.filter(({ coursedate, status }) => coursedate.id === coursedate_id && statuses.includes(status.id))
     .length;
@@ -394,7 +393,7 @@ test('people and texts are fictional: every address ends in .example', () => {
   const texts = JSON.stringify(demoSchoolLines(calendarOn(today)).filter(({ kind }) => kind !== 'course'));
   const hosts = [...texts.matchAll(/@([\w.-]+)|https?:\/\/([\w.-]+)/g)].map(([, mail, site]) => mail ?? site!);
   expect(hosts.length).toBeGreaterThan(250);
-  // A username may go on behind its address.
+  // The username may have a suffix after the address.
   expect(hosts.filter((host) => !/\.example(_|$)/.test(host))).toEqual([]);
 });
 
@@ -431,7 +430,7 @@ test('a rejected line aborts the load with its number and reason', async () => {
   expect(nothing(await rowCounts(database))).toBe(true);
 });
 
-/** How many rows each table that the demo data fills has. */
+/** Row counts of the tables that the demo data fills. */
 async function rowCounts({ pool }: TestApp['database']) {
   const tables = ['providers', 'provider_state', 'api_keys', 'partner_connections', 'categories', 'customers'].concat([
     'courses',
@@ -501,7 +500,7 @@ test('only one of several concurrent loads runs', async () => {
   const keys = await Promise.all(['a', 'b', 'c'].map((one) => loadDemo(database, settings, () => one.repeat(40))));
   expect(keys.filter((one) => one !== null)).toHaveLength(1);
   expect((await listProviders(database)).length).toBe(5);
-  // The day was the database's.
+  // In the database's time zone.
   const starts = await database.pool.query<{ coming: number }>(
     `select count(*)::int as coming from course_dates where start_at > current_date and start_at < current_date + 30`,
   );
@@ -517,7 +516,7 @@ test('the demo school survives an export and an import', async () => {
   expect(differences(await listed(demo), await listed(copy))).toEqual([]);
 });
 
-/** What every list answers; with partners the order is by ids of several schools, which differ. */
+/** Responses of every list; with partners the order is by ids of several schools, which differ. */
 async function listed(me: Pick<Provider, 'get'>) {
   const responses: Record<string, unknown> = {};
   for (const url of listUrls.filter((one) => !one.includes('include_partners')))

@@ -6,7 +6,7 @@ import { mainProduct, createOrder, createProduct, createUser } from '../../suppo
 import { runCli, databaseUrl } from '../../support/processes.ts';
 import { openTestDatabase, openTestApp, ownDatabase, type Provider } from '../../support/test-app.ts';
 
-/** A database of the test's own: the doctor looks at all that there is. */
+/** A separate database, since the doctor checks all providers. */
 async function openOwnTestApp() {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
@@ -15,14 +15,14 @@ async function openOwnTestApp() {
   return { ...testApp, doctor };
 }
 
-/** By hand, past the triggers that keep the counters and refuse whom holds no lock. */
-async function byHand({ pool }: Database, table: string, statement: string) {
+/** Runs SQL without triggers, bypassing counters and lock checks. */
+async function executeWithoutTriggers({ pool }: Database, table: string, statement: string) {
   await pool.query(`alter table ${table} disable trigger user`);
   await pool.query(statement);
   await pool.query(`alter table ${table} enable trigger user`);
 }
 
-/** A date with participants of every status, and an order of two lines with a discount and VAT. */
+/** A date with participants of every status, and an order with two lines, a discount and VAT. */
 async function school(me: Provider) {
   const courseId = await me.course();
   const dateId = await addDate(me, courseId);
@@ -71,14 +71,22 @@ test('doctor finds and repairs corrupted counters', async () => {
   await school(me);
   const sound = { dates: await rowsOf(database, 'course_dates'), orders: await rowsOf(database, 'orders') };
 
-  await byHand(
+  await executeWithoutTriggers(
     database,
     'participants',
     `update participants set status_id = 1 where course_date_id = ${mine.dateId} and status_id in (2, 4)`,
   );
-  await byHand(database, 'course_dates', `update course_dates set num_waiting = 5 where id = ${theirs.dateId}`);
-  await byHand(database, 'order_lines', `update order_lines set price_at_order = 40 where order_id = ${mine.orderId}`);
-  await byHand(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_waiting = 5 where id = ${theirs.dateId}`,
+  );
+  await executeWithoutTriggers(
+    database,
+    'order_lines',
+    `update order_lines set price_at_order = 40 where order_id = ${mine.orderId}`,
+  );
+  await executeWithoutTriggers(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
 
   const ofMine = { provider_id: me.id, items: 'course_dates', id: mine.dateId };
   const ofOrder = { provider_id: me.id, items: 'orders', id: mine.orderId };
@@ -87,7 +95,7 @@ test('doctor finds and repairs corrupted counters', async () => {
     { ...ofMine, figure: 'num_confirmed', stored: '3', counted: '5' },
     { ...ofMine, figure: 'num_overbooked', stored: '1', counted: '0' },
     { ...ofTheirs, figure: 'num_waiting', stored: '5', counted: '1' },
-    // Six items at 40 less two discounts of 10.10; VAT on 109.90 at 25 and at 12.5 percent, each rounded.
+    // Six items at 40 minus two discounts of 10.10; VAT on 109.90 at 25 and at 12.5 percent, each rounded.
     { ...ofOrder, figure: 'total_before_discounts', stored: '199.98', counted: '240.00' },
     { ...ofOrder, figure: 'total_vat', stored: '33.71', counted: '41.22' },
     { ...ofOrder, provider_id: other.id, id: theirs.orderId, figure: 'total_vat', stored: '0.01', counted: '33.71' },
@@ -131,7 +139,7 @@ test('doctor finds and repairs corrupted counters', async () => {
   });
   expect((await checkCounters(database, {})).differences).toEqual([]);
 
-  // Only what differed is touched, and stamped by the provider's clock; the rest of the rows is as it was.
+  // Only wrong rows are updated and get a new timestamp.
   const clocks = new Map(
     (await database.pool.query<{ provider_id: number; changed_at: Date }>('select * from provider_state')).rows.map(
       (row) => [row.provider_id, row.changed_at.getTime()],
@@ -154,7 +162,7 @@ test('doctor finds and repairs corrupted counters', async () => {
   expect(dates.json().items[0].seats.booking_status).toMatchObject({ num_confirmed: 5, num_unconfirmed: 2 });
 });
 
-test('every item of many pages is looked at', async () => {
+test('items on all pages are checked', async () => {
   const { database, createProvider } = await openOwnTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   for (const provider of [me, other]) {
@@ -167,9 +175,13 @@ test('every item of many pages is looked at', async () => {
     );
   }
   const ids = (await rowsOf(database, 'course_dates')).map(({ id }) => id);
-  // The borders of the pages of a thousand, of all and of the second provider alone.
+  // Boundaries of the batches of a thousand, for all providers and for the second alone.
   const wrong = [0, 999, 1000, 1099, 1100, 1999, 2000, 2099, 2100, 2199].map((place) => ids[place]!);
-  await byHand(database, 'course_dates', `update course_dates set num_confirmed = 1 where id in (${wrong.join()})`);
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_confirmed = 1 where id in (${wrong.join()})`,
+  );
   const foundIn = async (query: { providerId?: number; fix?: boolean }) => {
     const { checked, differences } = await checkCounters(database, query);
     return [checked['course_dates'], differences.map(({ id }) => id)];
@@ -191,25 +203,33 @@ test('a counter that changes before the lock is recounted under the lock', async
   const { database, createProvider } = await openOwnTestApp();
   const me = await createProvider();
   const { courseId, dateId } = await school(me);
-  await byHand(database, 'course_dates', `update course_dates set num_confirmed = 30 where id = ${dateId}`);
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_confirmed = 30 where id = ${dateId}`,
+  );
   const overtaken = (work: () => Promise<unknown>): Database => ({
     ...database,
-    write: async (ids, mend) => {
+    write: async (ids, repair) => {
       await work();
-      return database.write(ids, mend);
+      return database.write(ids, repair);
     },
   });
   const booked = overtaken(() => addParticipants(me, courseId, dateId, [1, 1]));
   expect((await checkCounters(booked, { fix: true })).differences).toMatchObject([{ stored: '30', counted: '3' }]);
   expect(await seatsOf(database, dateId)).toMatchObject({ num_confirmed: 5 });
 
-  // What somebody else has mended meanwhile is left alone.
-  await byHand(database, 'course_dates', `update course_dates set num_confirmed = 30 where id = ${dateId}`);
-  const mended = overtaken(() =>
-    byHand(database, 'course_dates', `update course_dates set num_confirmed = 5 where id = ${dateId}`),
+  // A row corrected concurrently is not updated again.
+  await executeWithoutTriggers(
+    database,
+    'course_dates',
+    `update course_dates set num_confirmed = 30 where id = ${dateId}`,
+  );
+  const repaired = overtaken(() =>
+    executeWithoutTriggers(database, 'course_dates', `update course_dates set num_confirmed = 5 where id = ${dateId}`),
   );
   const before = (await seatsOf(database, dateId)).updated_at;
-  await checkCounters(mended, { fix: true });
+  await checkCounters(repaired, { fix: true });
   expect(await seatsOf(database, dateId)).toEqual({ num_confirmed: 5, updated_at: before });
 });
 
@@ -230,10 +250,10 @@ test('doctor reports no false differences during concurrent bookings', async () 
       );
     }
   };
-  const look = async () => {
+  const checkAll = async () => {
     while (!done) expect((await checkCounters(database, {})).differences).toEqual([]);
   };
-  await Promise.all([look(), Promise.all([book(), book()]).finally(() => (done = true))]);
+  await Promise.all([checkAll(), Promise.all([book(), book()]).finally(() => (done = true))]);
 });
 
 test('an unknown provider prints one line', async () => {
@@ -246,7 +266,7 @@ test('an unknown provider prints one line', async () => {
   expect(await doctor('--provider', 'x')).toMatchObject({ code: 2, stdout: '' });
 });
 
-/** A voucher of 100 by hand, and what orders took of it. */
+/** A voucher of 100 inserted by SQL, and the orders that used it. */
 async function vouchersOf({ pool }: Database, me: Provider) {
   for (const table of ['vouchers', 'voucher_redemptions'])
     await pool.query(`alter table ${table} disable trigger user`);
@@ -311,13 +331,13 @@ test('a repair that the database rejects is reported and the rest is repaired', 
   const { database, createProvider, doctor } = await openOwnTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
-  // More than a total can hold.
-  await byHand(
+  // Exceeds the range of the total.
+  await executeWithoutTriggers(
     database,
     'order_lines',
     `update order_lines set price_at_order = 9999999999 where order_id = ${mine.orderId}`,
   );
-  await byHand(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
+  await executeWithoutTriggers(database, 'orders', `update orders set total_vat = 0.01 where id = ${theirs.orderId}`);
   const failed = await doctor('--fix', '--json');
   expect(failed).toMatchObject({
     code: 1,

@@ -34,7 +34,7 @@ async function readyUser(dataDir: string, where?: Parameters<typeof startUser>[1
   return started;
 }
 
-/** A bound for a machine that is busy with other work. */
+/** Generous, for a busy machine. */
 const patient = { timeout: 60_000, interval: 20 };
 const allGone = (dataDir: string) => vi.waitFor(() => expect(findProcesses(dataDir).all).toEqual([]), patient);
 
@@ -208,7 +208,7 @@ test('a project in a private folder with special characters runs copied binaries
   expect(fs.existsSync(path.join(copy, 'share/postgresql/timezone/Europe/Oslo'))).toBe(true);
   await again.stop();
 
-  // Another user could have replaced the programs: the copy below /tmp is used instead.
+  // Programs in a folder writable by others may have been replaced, so the copy below /tmp is used.
   fs.chmodSync(copy, 0o777);
   await readyUser(dataDirs[0]!, where);
   const commands = execFileSync('ps', ['-axww', '-o', 'command='], { encoding: 'utf8' }).split('\n');

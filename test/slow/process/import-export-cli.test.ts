@@ -57,7 +57,7 @@ test('invalid lines are printed to stderr in order and the exit code is 1', asyn
     Buffer.from([0x22, 0xff, 0x22, 0x0a]),
     Buffer.from(`{"kind":"tag","ref":"p","title":"x","__proto__":{"a":1}}\n`),
     Buffer.from(`${JSON.stringify({ kind: 'tag', ref: 'long', title: 'x'.repeat(1_048_576) })}\n`),
-    // The last line has no end.
+    // Without a trailing newline.
     Buffer.from(JSON.stringify({ kind: 'label', ref: 'l' })),
   ]);
   writeFileSync(file, bytes);

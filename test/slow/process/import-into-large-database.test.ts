@@ -24,7 +24,7 @@ test('a large import after a small one does not scan tables repeatedly', async (
   const [small, large] = [await testApp.createProvider(), await testApp.createProvider()];
   expect(await importObjects(small, school(20), {}, { name })).toMatchObject({ written: 62, reasons: [] });
   const read = async () => {
-    // The counters of a session arrive when it ends, or a second later.
+    // PostgreSQL reports a session's statistics when it ends, or a second later.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const { rows } = await testApp.database.pool.query<{ table: string; count: number }>(
       `select t.relname as table, (coalesce(t.seq_tup_read, 0) + coalesce(sum(i.idx_tup_read), 0))::int8 as count

@@ -23,7 +23,7 @@ import type { Provider } from '../../support/test-app.ts';
 // Each starts several processes.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** A world, and the environment of a server over its database. */
+/** A test app, and the environment of a server on its database. */
 async function openProcessTestApp(env: Record<string, string> = {}) {
   const testApp = await openMailTestApp();
   return {
@@ -93,7 +93,7 @@ test('a mail is sent within 3 seconds of its commit, in the language of the serv
 test('a mail is sent again by another server if the first is killed while sending', async () => {
   let arrived = 0;
   const smtp = await startMailServer();
-  // Takes the whole mail, and is told nothing: the server dies before it knows.
+  // Accepts the mail, but the server dies before it reads the reply.
   const silent = await startMailServer({ onData: (stream) => void text(stream).then(() => (arrived += 1)) });
   const testApp = await openProcessTestApp();
   await invite(await testApp.createProvider(), 'ase@people.example');

@@ -21,7 +21,7 @@ function startCli(args: string[], env: Record<string, string>) {
 test.runIf(process.platform === 'linux').each(['provider list', 'migrate'])(
   'the command `%s` raises its OOM score when the database is not its own',
   async (command) => {
-    // No server answers there, so that the command waits.
+    // No server listens there, so that the command waits.
     const DATABASE_URL = `postgres://booking@127.0.0.1:${await freePort()}/booking`;
     const { pid } = startCli(command.split(' '), { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS: '240000' });
     await expect.poll(() => scoreOf(pid!), { timeout: 60_000 }).toBe('1000');
@@ -38,6 +38,6 @@ test.runIf(process.platform === 'linux')('the server and an embedded database ke
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8') !== '', { timeout: 60_000 }).toBe(true);
   const postmaster = readFileSync(file, 'utf8').split('\n')[0]!;
   expect([scoreOf(child.pid!), scoreOf(postmaster)]).toEqual([own, own]);
-  // Its end stops the database, whose folder is then removed.
+  // Stops the database, whose folder is then removed.
   await once(child, 'exit');
 });

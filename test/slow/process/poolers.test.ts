@@ -51,7 +51,7 @@ test('requests succeed on pooled sessions with foreign prepared statements', asy
   expect(await names()).toEqual([]);
 });
 
-/** The tests' server behind a port; as a pooler does, it greets with a process id of its own if asked to. */
+/** A proxy in front of the test server; like a pooler, it can send its own process id in the handshake. */
 async function portBefore({ ownIds }: { ownIds: boolean }) {
   const { host = '', port = 5432 } = inject('server');
   const proxy = createServer((client) => {

@@ -18,11 +18,11 @@ const otherPassword = 'mountain-and-moor-2';
 const wrongPassword = 'wrong-Pa55word';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** An address with a password, which a server that trusts whoever is on the machine does not ask for. */
+/** A URL with a password, which the server ignores since it trusts local connections. */
 const withPassword = (url: string) =>
   url.replace(/^postgres:\/\/([^:@]*)(:[^@]*)?@/, `postgres://$1:${databasePassword}@`);
 
-/** Where a secret shows, or as much of it as a parser quotes. */
+/** True if an output contains a secret, or a truncated one as quoted by parsers. */
 function shownIn(secrets: string[], where: Record<string, string>) {
   return Object.entries(where).flatMap(([place, text]) =>
     secrets.filter((secret) => text.includes(secret.slice(0, 10))).map((secret) => `${secret} in ${place}`),
@@ -47,7 +47,7 @@ async function started(env: Record<string, string> = {}) {
 test('no key, password or link is in the log, the responses or the process title', async () => {
   const smtp = await startMailServer({
     authOptional: false,
-    // A server that quotes what it was told.
+    // A server that quotes its input.
     onAuth: ({ password: said }, _session, done) => done(smtpError(535, `5.7.8 ${said} is not the password`)),
   });
   const SMTP_URL = smtp.url.replace('://', `://booking:${smtpPassword}@`);
@@ -103,7 +103,7 @@ test('no key, password or link is in the log, the responses or the process title
   await request(`/my/sign-in/${signIn}`, {}, 410);
   await request(`/my/password/${choose}%ff`, {}, 410);
 
-  // With the table away, whatever asks for it fails with a word in the log.
+  // Without the table every query of it fails and logs an error.
   await database.pool.query('alter table courses rename to away');
   await request('/v2/courses', json(apiKey, JSON.stringify({ title: apiKey, text_lead: password })));
   await request('/v2/courses', { headers: { 'x-api-key': apiKey } });

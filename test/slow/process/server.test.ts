@@ -16,7 +16,7 @@ import {
 
 const key = 'chosen-by-the-operator-0123456789';
 
-/** A real process with one provider. */
+/** A server process with one provider. */
 const startWithKey = async (env: Record<string, string> = {}) =>
   startServer({
     DATABASE_URL: databaseUrl(await ownDatabase()),
@@ -31,14 +31,14 @@ async function worldWith(options: Partial<AppOptions>) {
   return testApp;
 }
 
-/** A connection that sends what it is told and keeps what it hears. */
+/** A raw socket that records what it receives. */
 function openSocket(port: number) {
   const socket = connect(port, '127.0.0.1');
   const since = performance.now();
   let received = '';
   socket.setEncoding('utf8').on('data', (part: string) => (received += part));
   onTestFinished(() => void socket.destroy());
-  // Sending to who has hung up is an error, and what these tests do.
+  // These tests write to closed sockets.
   socket.on('error', () => undefined);
   const closed = new Promise<{ received: string; ms: number }>((done) => {
     socket.on('close', () => done({ received, ms: performance.now() - since }));
@@ -64,7 +64,7 @@ test('while draining, /ready fails, other requests succeed, and the process exit
   expect(performance.now() - since).toBeGreaterThan(1_400);
 });
 
-test('SIGTERM while a body is still arriving: the request gets its answer', async () => {
+test('SIGTERM while a body is still arriving: the request completes', async () => {
   const server = await startWithKey();
   const body = JSON.stringify({ title: 'Slowly sent' });
   const client = openSocket(server.port);
@@ -79,7 +79,7 @@ test('SIGTERM while a body is still arriving: the request gets its answer', asyn
 
 const shortly = { headersMs: 600, requestMs: 600 };
 
-/** A listening world with little patience; its server looks every two seconds. */
+/** A listening test app with short timeouts, checked every two seconds. */
 async function startWithShortTimeouts(waits: Partial<typeof limits>) {
   const testApp = await worldWith({ limits: { ...limits, ...waits } });
   await testApp.app.listen({ port: 0, host: '127.0.0.1' });
@@ -184,7 +184,7 @@ test('PUBLIC_URL and CATALOG_URL are normalised like in a browser', () => {
       expect(() => readConfig({ [name]: url })).toThrow(`${name} must be an http or https address without ? and #`);
 });
 
-/** The statuses of wrong keys that claim, one after the other, to come from these addresses. */
+/** Statuses of sequential requests with invalid keys and these forwarded addresses. */
 async function wrongKeys(TRUST_PROXY: string, addresses: string[]) {
   const { trustProxy } = readConfig({ TRUST_PROXY });
   const { app } = await worldWith({ trustProxy, limits: { ...limits, wrongKeysPerMinute: 2 } });

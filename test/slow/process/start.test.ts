@@ -17,7 +17,7 @@ test('the first start prints a working command; the second start uses the same k
   expect(first.output()).toContain(`API key of the demo school: ${key}\n`);
   expect(statSync(join(DATA_DIR, 'demo-api-key')).mode & 0o777).toBe(0o600);
 
-  // The last that is said to a person; the log of a running server goes on behind it.
+  // The last line of the welcome text; log lines follow.
   const said = first.output().trim().split('\n');
   const pasted = said.findLast((line) => line.startsWith('  '))!.trim();
   expect(pasted).toMatch(/^curl -H 'X-API-Key: cbs_/);
@@ -35,7 +35,7 @@ test('the first start prints a working command; the second start uses the same k
   const second = await startServer({ DATA_DIR });
   expect(keyOf(DATA_DIR)).toBe(key);
   expect(second.output()).not.toContain('Loaded the demo data');
-  // Without a terminal each line is one of the log, which holds no key.
+  // Without a terminal each line is a log record; none contains a key.
   const messages = second
     .output()
     .trim()
@@ -46,7 +46,7 @@ test('the first start prints a working command; the second start uses the same k
   expect(second.output()).not.toContain(key);
   expect((await get(`${second.url}/v2/schools`, key)).status).toBe(200);
   second.child.kill('SIGINT');
-  // npm passes the same key press on a second time.
+  // npm forwards the same key press a second time.
   second.child.kill('SIGINT');
   expect(await second.ended).toBe(0);
   expect(findProcessesByArgument(DATA_DIR)).toEqual([]);
@@ -107,7 +107,7 @@ test('SIGTERM finishes the request in flight', async () => {
     BOOTSTRAP_PROVIDER: 'First',
   });
   const holder = new Client(connectionTo(database));
-  // A transaction sees one state of pg_stat_activity only.
+  // A transaction sees one snapshot of pg_stat_activity.
   const asker = new Client(connectionTo(database));
   await Promise.all([holder.connect(), asker.connect()]);
   await holder.query('begin');
@@ -196,7 +196,7 @@ test('a port in use is reported', async () => {
   const second = await startServer({ DATA_DIR, PORT: String(first.port) });
   expect(await second.ended).toBe(1);
   expect(second.errors()).toBe(`The server could not start: port ${first.port} is in use; set PORT to another one\n`);
-  // A service manager may start it again and again: none of these sends a mail.
+  // A service manager may restart it repeatedly, so none of these sends a mail.
   expect([first.output(), second.output()].map((text) => text.includes('Mails go to'))).toEqual([true, false]);
 });
 

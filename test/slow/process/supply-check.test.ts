@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/processes.ts';
 
-/** Runs the check with an npm that answers an audit with this text. */
+/** Runs the check with a fake npm that prints this audit. */
 function checkSupply(answer: string) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'answer'), answer);
@@ -31,7 +31,7 @@ test.each([
   expect(stderr).toContain(reason);
 });
 
-test('the check of dependencies fails for one that is unsafe, and passes without', () => {
+test('the dependency check fails for a known vulnerability and passes without one', () => {
   expect(checkSupply(counts(2))).toMatchObject({ status: 1, stderr: expect.stringContaining('{"high":2}') });
   expect(checkSupply(counts(0))).toMatchObject({ status: 0, stdout: expect.stringContaining('no dependency') });
 });

@@ -4,7 +4,7 @@ import { startServer, databaseUrl } from '../../support/processes.ts';
 import { schoolFile } from '../../support/import-file.ts';
 import { openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
 
-/** On both sides of a change of clocks, in the hour that is skipped and the one that comes twice. */
+/** Before and after a daylight saving change, in the skipped and in the repeated hour. */
 const days = [
   { start_at: '2026-03-28', start_time_at: '02:30', starts: '2026-03-28T01:30:00Z' },
   { start_at: '2026-03-29', start_time_at: '02:30', starts: '2026-03-29T01:30:00Z' },

@@ -11,7 +11,7 @@ import { createAuthority, createCertificate } from '../../support/certificates.t
 import { startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
-// The embedded database always has port 5432, so it gets a loopback address of its own.
+// The embedded database always uses port 5432, so it gets a loopback address of its own.
 const address = `127.${(process.pid >> 8) & 255}.${process.pid & 255}.2`;
 
 const canListen = await new Promise<boolean>((done) => {
@@ -21,7 +21,7 @@ const canListen = await new Promise<boolean>((done) => {
 });
 const missing = !succeeds('openssl version') ? 'no openssl here' : canListen ? '' : `cannot listen at ${address}:5432`;
 
-/** A PostgreSQL that takes only TLS connections at the address, with a certificate for those names. */
+/** A PostgreSQL at the address that accepts only TLS, with a certificate for those names. */
 async function startDatabase() {
   const folder = temporaryFolder();
   const authority = createAuthority(folder, 'authority');
@@ -59,7 +59,7 @@ async function startDatabase() {
       `select pg_terminate_backend(pid) from pg_stat_activity where client_addr is not null and pid <> pg_backend_pid()`,
     );
   };
-  /** True for each connection of the server that is encrypted. */
+  /** For each connection of the server, true if it is encrypted. */
   const sessions = async () =>
     (
       await client.query<{ ssl: boolean }>(`select ssl from pg_stat_ssl join pg_stat_activity using (pid)
@@ -70,7 +70,7 @@ async function startDatabase() {
 
 const urlWith = (query: string) => `postgres://booking@${address}/booking${query}`;
 
-test.skipIf(missing)(`each documented spelling of TLS to the database works${missing && `: ${missing}`}`, async () => {
+test.skipIf(missing)(`each documented TLS option of DATABASE_URL works${missing && `: ${missing}`}`, async () => {
   const { authority, present, sessions } = await startDatabase();
   await present(`IP:${address}`);
   const spellings: Record<string, string>[] = [
@@ -90,7 +90,7 @@ test.skipIf(missing)(`each documented spelling of TLS to the database works${mis
   }
 });
 
-/** One line of why a start with that query in DATABASE_URL fails; it must not wait. */
+/** Error line of a start with that query string in DATABASE_URL; fails if the start waits instead. */
 async function refusal(query: string) {
   const database = openDatabase({
     connection: { connectionString: urlWith(query) },
@@ -145,7 +145,7 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)(`a certificate that expires makes requests answer 503${missing && `: ${missing}`}`, async () => {
+test.skipIf(missing)(`requests return 503 after the certificate expires${missing && `: ${missing}`}`, async () => {
   const { authority, present } = await startDatabase();
   await present(`IP:${address}`);
   const env = { DATABASE_URL: urlWith(`?sslmode=verify-full&sslrootcert=${authority.certificate}`) };

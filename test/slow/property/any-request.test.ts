@@ -10,7 +10,7 @@ import {
   writeEndpoints,
   type Fields,
 } from '../../support/request-bodies.ts';
-import { listEndpoints } from '../../support/isolation.ts';
+import { getEndpoints } from '../../support/isolation.ts';
 import { runs } from '../../support/property-runs.ts';
 import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
@@ -22,8 +22,8 @@ for (let created = 0; created < 2; created += 1) await reader.course({ tags: [{ 
 const course = await reader.course({ tags: [{ title: 'One' }] });
 const writer = await createProvider();
 
-/** Whatever was asked: no fault of ours, JSON, and an error in its interface's shape that tells nothing of the inside. */
-function expectDecent(endpoint: string, response: TestResponse) {
+/** Asserts for any request: no 5xx, JSON, and an error in its interface's format without internals. */
+function expectValidResponse(endpoint: string, response: TestResponse) {
   expect(response.status, response.text.slice(0, 300)).toBeLessThan(500);
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   if (response.status < 400) return void response.json();
@@ -84,7 +84,7 @@ const queryOf = (names: string[]) => {
   return fc.array(parameter, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('&'));
 };
 
-const endpoints = listEndpoints(testApp);
+const endpoints = getEndpoints(testApp);
 const named = /\{\w+\}/g;
 test.each(endpoints.filter(({ method }) => method === 'GET'))(
   '$name never fails on any query',
@@ -92,7 +92,7 @@ test.each(endpoints.filter(({ method }) => method === 'GET'))(
     const parameters = (operation.parameters ?? []).filter((one) => one.in === 'query');
     const query = queryOf(parameters.map((one) => one.name.replace('[]', '')));
     const url = path.replace(/(?<=^\/v2\/courses\/)\{\w+\}/, String(course)).replaceAll(named, '1');
-    const request = async (text: string) => expectDecent(name, await reader.get(`${url}?${text}`));
+    const request = async (text: string) => expectValidResponse(name, await reader.get(`${url}?${text}`));
     await fc.assert(fc.asyncProperty(query, request), { numRuns: parameters.length > 0 ? numRuns : runs(0.25) });
   },
   60_000,
@@ -121,8 +121,8 @@ test.each(endpoints.filter(({ path }) => /\{\w*id\}/.test(path)))(
     );
     const request = async (id: string) => {
       const response = await writer.request(method)(path.replaceAll(named, id), method === 'GET' ? undefined : {});
-      expectDecent(name, response);
-      // An id of nobody's is found to be so when the body is read.
+      expectValidResponse(name, response);
+      // A foreign id is only rejected when the body is validated.
       const refused = id === '2147483648' ? [404, 400] : [/%(?![\da-f]{2})|%ff/i.test(id) ? 400 : 404];
       expect(refused, id).toContain(response.status);
     };
@@ -135,7 +135,7 @@ test('every write endpoint is tested', () => {
   const named = ({ method, path }: { method: string; path: string }) =>
     `${method} ${path.replaceAll(/\{\w+\}/g, ':id')}`;
   const all = endpoints.filter(({ operation }) => operation.requestBody !== undefined).map(named);
-  // What a booking takes has a test of its own; a sign-on writes nothing that can be read.
+  // Bookings have a test of their own; a sign-on writes nothing readable.
   const others = ['POST /v2/booking', 'POST /v2/check-user-credentials'];
   expect([...writeEndpoints.map(({ name }) => name), ...others].sort()).toEqual(all.sort());
 });
@@ -162,7 +162,7 @@ test.each(writeEndpoints)(
         ...Object.fromEntries(sent),
       }));
     const send = async (sent: Fields, dialect: (typeof dialects)[number]) =>
-      expectDecent(endpoint.name, await sendWrite(writer, endpoint, dialect, sent));
+      expectValidResponse(endpoint.name, await sendWrite(writer, endpoint, dialect, sent));
     await fc.assert(fc.asyncProperty(fields, fc.constantFrom(...dialects), send), { numRuns });
   },
   60_000,
@@ -215,7 +215,7 @@ test.each(writeEndpoints)(
   '$name never fails on any bytes of any content type',
   async (endpoint) => {
     const send = async (body: Buffer, contentType: string) =>
-      expectDecent(endpoint.name, await sendRawWrite(writer, endpoint, contentType, body));
+      expectValidResponse(endpoint.name, await sendRawWrite(writer, endpoint, contentType, body));
     await fc.assert(fc.asyncProperty(bytes, type, send), { numRuns });
   },
   60_000,
@@ -240,7 +240,7 @@ test('no header causes a 5xx', async () => {
   const request = async (sent: Record<string, string>, query: string) => {
     const response = await reader.get(query, { ...sent });
     if (response.status === 304) return;
-    if (response.status !== 401) expectDecent(`GET ${query}`, response);
+    if (response.status !== 401) expectValidResponse(`GET ${query}`, response);
     expect(response.headers['x-request-id']).toMatch(/^[\w.-]{1,64}$/);
   };
   await fc.assert(fc.asyncProperty(headers, url, request), { numRuns });

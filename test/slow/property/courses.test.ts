@@ -100,7 +100,7 @@ const toSent = ({ duration, texts, tags, title, ...rest }: Given): Fields & { ti
 
 const orNull = (value: string | undefined) => (value === undefined || value === '' ? null : value);
 
-/** The Course that the interface document promises for what was sent. */
+/** The Course that the interface document specifies for this input. */
 function expectedOf(input: Given, title: string): Fields {
   const titled = (table: Record<number, string>, id: number) => ({ id, title: table[id] });
   const { duration, teaching_language = 'no', time_of_day, custom_properties = {}, translations = {} } = input;

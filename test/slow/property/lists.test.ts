@@ -87,7 +87,7 @@ const zones = { Z: 0, '+00:00': 0, ' 02:00': 2, '+02:00': 2, '-11:30': -11.5, '+
 const spellings = fc.record({ zone: fc.constantFrom(...Object.entries(zones)), separator: fc.constantFrom('T', ' ') });
 type Spelling = { zone: [string, number]; separator: string };
 
-/** An instant in microseconds as a client may write it. */
+/** An instant in microseconds, in one of the accepted formats. */
 function written(micros: bigint, { zone: [offset, hours], separator }: Spelling) {
   const local = new Date(Number(micros / 1000n) + hours * 3_600_000).toISOString();
   const moment = `${local.slice(0, 10)}${separator}${local.slice(11, 19)}.${String(micros % 1_000_000n).padStart(6, '0')}`;

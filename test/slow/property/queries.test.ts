@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldErrors } from '../../support/request-bodies.ts';
-import { listEndpoints, includeNames, hasParameter, type Endpoint } from '../../support/isolation.ts';
+import { getEndpoints, includeNames, hasParameter, type Endpoint } from '../../support/isolation.ts';
 import { runs } from '../../support/property-runs.ts';
 import {
   includeParameter,
@@ -20,11 +20,11 @@ const { me } = school;
 const numRuns = runs(0.2);
 const known = parametersFor(school);
 
-const reads = listEndpoints(testApp).filter(({ method }) => method === 'GET');
+const reads = getEndpoints(testApp).filter(({ method }) => method === 'GET');
 const lists = reads.filter((endpoint) => hasParameter(endpoint, 'limit'));
-/** What a list answers nothing without. */
+/** Parameters that a list requires. */
 const always: Record<string, string> = { '/v2/search-users': 'username', '/v2/batch/coursedates': 'course_ids' };
-/** How many items a page has; 75 where nothing is said. */
+/** Items per page; 75 by default. */
 const pages: Record<string, number> = {
   '/v2/search-users': 250,
   '/v2/nextcoursedates': 250,
@@ -39,10 +39,10 @@ const parametersOf = (endpoint: Endpoint) =>
     name === 'include[]' ? includeParameter(includeNames(endpoint)) : known[name]!,
   ]);
 
-/** Some parameters of a list, as they may be asked. */
+/** Arbitrary combinations of a list's parameters. */
 function questionTo(endpoint: Endpoint) {
   const parameters = parametersOf(endpoint);
-  // What is under an own course is no partner's.
+  // A course's own sub-lists contain no partners' items.
   const isAsked = (name: string) => name !== 'partner_id' || !endpoint.path.includes('{');
   const someOf = (role: Parameter['role'], most: number) => {
     const those = parameters.filter(([name, parameter]) => parameter.role === role && isAsked(name));
@@ -76,7 +76,7 @@ function expectSchemaOf({ operation }: Endpoint) {
 const startsWith = (text: string | null, word: unknown) =>
   text?.toLowerCase().startsWith(String(word).toLowerCase()) === true;
 
-/** Whether a filter keeps an item, the nth of its list; undefined where the item does not show it. */
+/** Returns true if a filter matches the item, the nth of its list; undefined if the item does not show it. */
 function keeps(
   { name, value }: QueryParameter,
   settings: QueryParameter[],

@@ -51,11 +51,11 @@ const profile = {
 };
 
 type Pair = readonly [name: string, value: unknown];
-type Room = {
+type WriteTarget = {
   endpoint: WriteEndpoint;
   /** In the order of the document. */
   fields: Record<string, kind.FieldKind>;
-  /** Ids that nothing of the provider's own has. */
+  /** Ids that no row of the provider has. */
   foreign: Pair[];
   expected(input: Fields): Fields;
 };
@@ -76,7 +76,7 @@ const findEndpoint = (name: string) => writeEndpoints.find((endpoint) => endpoin
 const anything = expect.anything() as unknown;
 const texts = ['department', 'phone', 'fax', 'email', 'orgnr', 'invoice_email', 'customer_reference_id', 'note'];
 
-const customer: Room = {
+const customer: WriteTarget = {
   endpoint: findEndpoint('POST /v2/customers'),
   fields: {
     ...{ title, department: line, type: choice([1, 2]), orgnr: longLine, email, phone: longLine, fax: longLine },
@@ -115,7 +115,7 @@ const customer: Room = {
 
 const filled = (input: Fields, names: string[]) => Object.fromEntries(names.map((name) => [name, input[name] ?? '']));
 
-const instructor: Room = {
+const instructor: WriteTarget = {
   endpoint: findEndpoint('POST /v2/instructors'),
   fields: { firstname: title, lastname: title, ...profile, show_on_web: flag, idUser: idAmong(members) },
   foreign: [strangers.member, unknown].map((id) => ['idUser', id]),
@@ -127,7 +127,7 @@ const instructor: Room = {
   }),
 };
 
-const person: Room = {
+const person: WriteTarget = {
   endpoint: findEndpoint('POST /v2/admin-users'),
   fields: {
     email: { ...email, shown: title.shown! },
@@ -141,18 +141,19 @@ const person: Room = {
   }),
 };
 
-/** A change and what it changes: the same fields, none of which is needed. */
+/** An update endpoint and the endpoint that creates its item: same fields, none required. */
 const changes = [
   { ...customer, endpoint: findEndpoint('PUT /v2/customers/:id'), created: customer.endpoint },
   { ...instructor, endpoint: findEndpoint('PUT /v2/instructors/:id'), created: instructor.endpoint },
-].map((room) => [room.endpoint.name, room] as const);
-const creations = [customer, instructor, person].map((room) => [room.endpoint.name, room] as const);
-const rooms = [...creations, ...changes];
+].map((target) => [target.endpoint.name, target] as const);
+const creations = [customer, instructor, person].map((target) => [target.endpoint.name, target] as const);
+const targets = [...creations, ...changes];
 
-const needed = ({ endpoint }: Room) => Object.keys(endpoint.minimal).filter((name) => !endpoint.fresh?.includes(name));
+const needed = ({ endpoint }: WriteTarget) =>
+  Object.keys(endpoint.minimal).filter((name) => !endpoint.fresh?.includes(name));
 
-/** Fields as they may be sent: all that is needed, and some of the others, empty ones among them. */
-function sentTo({ fields, endpoint }: Room, required: string[]) {
+/** All required fields and some optional ones, empty ones among them. */
+function sentTo({ fields, endpoint }: WriteTarget, required: string[]) {
   const input = Object.entries(fields).filter(([name]) => !endpoint.fresh?.includes(name));
   const values = input.map(([name, { valid }]) => {
     const orEmpty = fc.option(fc.oneof({ arbitrary: valid, weight: 3 }, fc.constantFrom('', null)), { nil: undefined });
@@ -162,46 +163,46 @@ function sentTo({ fields, endpoint }: Room, required: string[]) {
 }
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
-/** What was sent, as it is read back; without what was sent empty. */
-const shownOf = ({ fields }: Room, sent: Fields): Fields =>
+/** Expected item for the fields sent; without the empty ones. */
+const shownOf = ({ fields }: WriteTarget, sent: Fields): Fields =>
   Object.fromEntries(
     Object.entries(sent)
       .filter(([, value]) => !isEmpty(value))
       .map(([name, value]) => [name, fields[name]!.shown?.(value as never) ?? value]),
   );
 
-/** A new address for each sending where one is needed, with blanks that do not count. */
-const freshOf = ({ endpoint }: Room): Fields =>
+/** A new e-mail address per request where one is required, with surrounding blanks. */
+const freshOf = ({ endpoint }: WriteTarget): Fields =>
   endpoint.fresh?.includes('email') ? { email: ` ${newEmail()}\n` } : {};
 
-/** A body of which one to three fields are not valid and some that are needed are missing, and the names of both. */
-function faultyTo(room: Room) {
-  const { fields, endpoint } = room;
-  // A change may leave out what is needed, but not empty it.
+/** A body with one to three invalid fields and some required ones missing, and the names of both. */
+function invalidBodies(target: WriteTarget) {
+  const { fields, endpoint } = target;
+  // An update may omit required fields, but not send them empty.
   const empties = endpoint.method === 'PUT' ? ['', null] : [undefined, '', null];
   const pairOf = (name: string, values: fc.Arbitrary<unknown>) => values.map((value): Pair => [name, value]);
   const fault = fc
     .constantFrom(...Object.keys(fields))
     .chain((name) => pairOf(name, fc.constantFrom(...fields[name]!.invalid)));
   const errors = fc.uniqueArray(fault, { minLength: 1, maxLength: 3, selector: ([name]) => name });
-  const lacking = fc
-    .subarray(endpoint.required?.length ? endpoint.required : needed(room))
+  const missingFields = fc
+    .subarray(endpoint.required?.length ? endpoint.required : needed(target))
     .chain((names) => fc.tuple(...names.map((name) => pairOf(name, fc.constantFrom(...empties)))));
-  return fc.tuple(sentTo(room, needed(room)), lacking, errors).map(([sent, lacking, errors]) => {
+  return fc.tuple(sentTo(target, needed(target)), missingFields, errors).map(([sent, missingFields, errors]) => {
     const notValid = errors.map(([name]) => name);
-    const missing = lacking.map(([name]) => name).filter((name) => !notValid.includes(name));
-    return { sent: { ...sent, ...Object.fromEntries([...lacking, ...errors]) }, missing, notValid };
+    const missing = missingFields.map(([name]) => name).filter((name) => !notValid.includes(name));
+    return { sent: { ...sent, ...Object.fromEntries([...missingFields, ...errors]) }, missing, notValid };
   });
 }
 
-describe.each(rooms)('%s rejects', (_name, room) => {
-  const { endpoint, fields } = room;
+describe.each(targets)('%s rejects', (_name, target) => {
+  const { endpoint, fields } = target;
   const inOrder = (names: string[]) => Object.keys(fields).filter((name) => names.includes(name));
 
-  type Faulty = { sent: Fields; missing?: string[]; notValid: string[] };
-  async function refused({ sent, missing = [], notValid }: Faulty, asWhich: readonly Dialect[] = dialects) {
+  type InvalidBody = { sent: Fields; missing?: string[]; notValid: string[] };
+  async function refused({ sent, missing = [], notValid }: InvalidBody, asWhich: readonly Dialect[] = dialects) {
     for (const dialect of asWhich) {
-      const response = await sendWrite(me, endpoint, dialect, { ...freshOf(room), ...sent });
+      const response = await sendWrite(me, endpoint, dialect, { ...freshOf(target), ...sent });
       expect(response.status, `${dialect}: ${response.text}`).toBe(400);
       expect(fieldErrors(response), dialect).toEqual({ missing: inOrder(missing), notValid: inOrder(notValid) });
     }
@@ -225,58 +226,58 @@ describe.each(rooms)('%s rejects', (_name, room) => {
   });
 
   test('several invalid or missing fields by name and writes nothing', async () => {
-    const check = (faulty: Faulty) => writingNothing(() => refused(faulty));
-    await fc.assert(fc.asyncProperty(faultyTo(room), check), { numRuns });
+    const check = (invalidBody: InvalidBody) => writingNothing(() => refused(invalidBody));
+    await fc.assert(fc.asyncProperty(invalidBodies(target), check), { numRuns });
   });
 
   test('foreign and unknown ids and writes nothing', async () => {
     const check = (sent: Fields, [name, value]: Pair) =>
       writingNothing(() => refused({ sent: { ...sent, [name]: value }, notValid: [name] }));
-    const foreign = fc.constantFrom(...room.foreign);
-    await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), foreign, check), { numRuns: runs(0.125) });
+    const foreign = fc.constantFrom(...target.foreign);
+    await fc.assert(fc.asyncProperty(sentTo(target, needed(target)), foreign, check), { numRuns: runs(0.125) });
   });
 });
 
 test.each(creations)(
   '%s returns what was sent, in every body format',
-  async (_name, room) => {
+  async (_name, target) => {
     const check = async (input: Fields) => {
       for (const dialect of dialects) {
-        const sent = { ...input, ...freshOf(room) };
-        const response = await sendWrite(me, room.endpoint, dialect, sent);
+        const sent = { ...input, ...freshOf(target) };
+        const response = await sendWrite(me, target.endpoint, dialect, sent);
         expect(response.status, `${dialect}: ${response.text}`).toBe(201);
-        const read = await room.endpoint.read(me, response);
-        expect(omitVolatile(read), dialect).toEqual(room.expected(shownOf(room, sent)));
+        const read = await target.endpoint.read(me, response);
+        expect(omitVolatile(read), dialect).toEqual(target.expected(shownOf(target, sent)));
         if ('id' in response.json()) expect(response.json()).toEqual(read);
       }
     };
-    await fc.assert(fc.asyncProperty(sentTo(room, needed(room)), check), { numRuns });
+    await fc.assert(fc.asyncProperty(sentTo(target, needed(target)), check), { numRuns });
   },
   60_000,
 );
 
 test.each(changes)(
   '%s changes only the sent fields, in every body format',
-  async (_name, room) => {
-    const names = needed(room);
+  async (_name, target) => {
+    const names = needed(target);
     const check = async (before: Fields, change: Fields) => {
       const isKept = (name: string) =>
-        change[name] === undefined || (room.fields[name] === flag && isEmpty(change[name]));
-      const remaining = Object.entries(shownOf(room, before)).filter(([name]) => isKept(name));
-      const after = { ...Object.fromEntries(remaining), ...shownOf(room, change) };
+        change[name] === undefined || (target.fields[name] === flag && isEmpty(change[name]));
+      const remaining = Object.entries(shownOf(target, before)).filter(([name]) => isKept(name));
+      const after = { ...Object.fromEntries(remaining), ...shownOf(target, change) };
       for (const dialect of dialects) {
-        const created = await sendWrite(me, room.created, dialect, before);
+        const created = await sendWrite(me, target.created, dialect, before);
         const id = Object.values(created.json<Fields>())[0] as number;
-        const url = room.endpoint.name.replace('PUT ', '').replace(':id', String(id));
+        const url = target.endpoint.name.replace('PUT ', '').replace(':id', String(id));
         const response = await me.put(url, encodeBody(dialect, change), contentTypeHeader(dialect));
         expect(response.status, `${dialect}: ${response.text}`).toBe(200);
-        expect(omitVolatile(await room.endpoint.read(me, response)), dialect).toEqual(room.expected(after));
+        expect(omitVolatile(await target.endpoint.read(me, response)), dialect).toEqual(target.expected(after));
       }
     };
-    const change = sentTo(room, []).filter((sent) =>
+    const change = sentTo(target, []).filter((sent) =>
       names.every((name) => sent[name] === undefined || !isEmpty(sent[name])),
     );
-    await fc.assert(fc.asyncProperty(sentTo(room, names), change, check), { numRuns });
+    await fc.assert(fc.asyncProperty(sentTo(target, names), change, check), { numRuns });
   },
   60_000,
 );

@@ -29,13 +29,13 @@ type Stage = {
   name: string;
   me: Provider;
   servers: [TestApp, TestApp];
-  /** Sends all at once, one half to each server. */
+  /** Sends all requests at once, one half to each server. */
   all(
     requests: { url?: string; method?: 'POST' | 'PUT'; payload?: object; headers?: object }[],
   ): Promise<TestResponse[]>;
 };
 
-/** Two servers, each with a pool of its own, on one database. Unguarded: no lock, no queue, and nothing else that minds. */
+/** Two servers with a pool each on one database. `unlocked`: without lock, queue and database guards. */
 async function runRace<T>(
   guarded: boolean,
   work: (stage: Stage) => Promise<T>,
@@ -67,7 +67,7 @@ const callers = (count: number, dateId: number, fields: object = {}) =>
 const created = (responses: TestResponse[]) => responses.filter(({ status }) => status === 201);
 const tally = (values: number[]) => [1, 2, 3].map((one) => values.filter((value) => value === one).length);
 
-/** A race need not go wrong each time. */
+/** A race may go well by chance. */
 const retried = { retry: 10 };
 
 describe('seats', () => {
@@ -97,7 +97,7 @@ describe('seats', () => {
   test('negative control: without lock and queue more seats are sold', retried, async () => {
     const [round] = await sold(false, 1);
     expect(round!.created).toBeGreaterThan(10);
-    // The counters are right all the same: the database keeps them.
+    // The counters are correct nevertheless: triggers maintain them.
     expect(round!.counters).toEqual([round!.created, 0, 0, 0]);
   });
 
@@ -212,12 +212,12 @@ describe('vouchers', () => {
 });
 
 describe('campaigns', () => {
-  /** Archives a campaign in the middle of a rush; how many bookings had it then, and how many in the end. */
+  /** Archives a campaign during concurrent bookings; returns how many bookings used it by then, and in the end. */
   const discounted = (guarded: boolean) =>
     runRace(guarded, async ({ name, me, all }) => {
       const { dateId } = await createBookableDate(me);
       const id = await createCampaign(me, { campaignCode: 'rush', discountValue: '50' });
-      // A third process, which does not stand in the queues of the two.
+      // A third process, outside the queues of the two servers.
       const office = openTestDatabase(name);
       const having = and(eq(orders.providerId, me.id), eq(orders.campaignId, id));
       const archive = async () => {
@@ -251,7 +251,7 @@ describe('idempotency keys', () => {
     runRace(guarded, async ({ me, all }) => {
       const { dateId } = await createBookableDate(me);
       const payload = bookingBody(dateId);
-      // The course user is there already, whom only one of many could make.
+      // The course user exists, since only one concurrent request could create it.
       await me.post('/v2/booking', payload);
       const headers = { 'idempotency-key': 'one' };
       const responses = await all(Array.from({ length: 50 }, () => ({ payload, headers })));

@@ -11,16 +11,16 @@ import type { Provider } from '../../support/test-app.ts';
 const states = ['open', 'ended', 'open', 'archived', 'open', 'off', 'open', 'waiting'] as const;
 type State = (typeof states)[number];
 
-/** What a booking came to: its total, or why it was refused. */
+/** Result of a booking: its total, or the error code. */
 type Outcome = number | string;
 
-/** Something to book with that comes and goes. */
+/** Something a booking refers to that is created and removed repeatedly. */
 type Kind = {
-  /** Makes it; `fields` name it in a booking. */
+  /** Creates it; `fields` refer to it in a booking. */
   make(me: Provider): Promise<{ id: number; fields: Record<string, unknown> }>;
-  /** Brings it into a state, as the change with the number `n`. */
+  /** Sets its state for change number `n`. */
   change(tx: Tx, at: string, id: number, state: State, n: number): PromiseLike<unknown>;
-  /** What a booking after that change comes to. */
+  /** Expected result of a booking after that change. */
   outcome(state: State, n: number): Outcome;
 };
 
@@ -34,7 +34,7 @@ const changeCampaign: Kind['change'] = (tx, at, id, state, n) =>
       isArchived: state === 'archived',
       startsAt: state === 'waiting' ? '2099-01-01' : null,
       endsAt: state === 'ended' ? at : null,
-      // Each time another amount, so that a total tells which it was.
+      // A different amount each time, so that the total identifies the change.
       discountValue: String(n),
       updatedAt: at,
     })
@@ -84,16 +84,16 @@ const kinds: Record<string, Kind> = {
 };
 
 const workers = 20;
-/** Bookings from one change to the next; more than there are workers, so some are sent after it. */
+/** Bookings between two changes; more than workers, so that some are sent after the change. */
 const between = workers + 8;
 
 const toOutcome = ({ status, body }: HttpResponse): Outcome =>
   status === 201 ? body.summary.total_incl_vat : body.errors[0].code;
 
 /**
- * Workers book on two servers while a third process changes what they book with. Each booking has to be what a change
- * makes of it that was neither undone before it was sent nor made after it was answered; once booked, the last one
- * before its order's stamp. `wrong` are those that are not.
+ * Workers book on two servers while a third process changes the campaign or voucher. A booking must match a change that
+ * was neither replaced before it was sent nor made after its response; a successful one must match the last change
+ * before the timestamp of its order. `wrong` counts the others.
  */
 async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers>>, kind: Kind) {
   const me = await servers.createProvider();
@@ -102,7 +102,7 @@ async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers
   const { id, fields } = await kind.make(me);
 
   let begun = 0;
-  /** Of the changes that are committed. */
+  /** Numbers of committed changes. */
   const stamps: string[] = [];
   const change = async (n: number) => {
     begun = n;

@@ -16,7 +16,7 @@ type Attempt = Pick<InjectOptions, 'method' | 'url' | 'payload'>;
 const titleOf = (n: number) => (n % 3 === 0 ? 'Racing' : ' RACING');
 const callers = Array.from({ length: 40 }, (_, n) => n);
 
-/** The ways to one title, each by many callers: what each of them sends. */
+/** Endpoints that create a title, each with many concurrent requests. */
 const races: Record<string, (me: Provider) => Promise<Attempt[]>> = {
   created: async () =>
     callers.map((n) => ({
@@ -34,7 +34,7 @@ const races: Record<string, (me: Provider) => Promise<Attempt[]>> = {
   },
 };
 
-/** Races to one title at two servers on one database; how many got it. */
+/** Concurrent requests for one title on two servers; returns how many succeeded. */
 async function winners(database: string, race: string, guarded: boolean) {
   const locking = { lock: guarded, queue: guarded };
   const guards = guarded ? allGuards : { ...allGuards, equalTitle: false };
@@ -72,7 +72,7 @@ each('the check under the lock alone allows only one to be %s', async (race) => 
   expect(await winners(database, race, true)).toBe(1);
 });
 
-// A race need not go wrong each time.
+// A race may go well by chance.
 each('negative control: without lock, queue, check and index several are %s', { retry: 10 }, async (race) => {
   const database = await ownDatabase();
   await dropTriggers(database);
@@ -80,7 +80,7 @@ each('negative control: without lock, queue, check and index several are %s', { 
   expect(await winners(database, race, false)).toBeGreaterThan(1);
 });
 
-/** The triggers that refuse an unlocked write would refuse the negative control. */
+/** The triggers that reject unlocked writes would also reject the negative control. */
 const dropTriggers = (database: string) => execute(database, 'drop function refuse_unlocked cascade');
 
 async function execute(database: string, statement: string) {

@@ -75,7 +75,7 @@ test("many writes of a school and its sub-schools do not delay another school's 
   const many = [greedy, ...branches].flatMap(({ post }) =>
     Array.from({ length: 40 }, (_, n) => write('greedy', post, `tag ${n}`)),
   );
-  // Once those wait.
+  // Waits until those are queued.
   await sleep(0);
   const one = write('modest', modest.post, 'tag');
   await Promise.all([...many, one]);
@@ -94,7 +94,7 @@ test("many sign-ons of one school do not delay another school's", async () => {
   await importObjects(greedy, users(60));
   await importObjects(modest, users(1));
   const finished: string[] = [];
-  // With the right password, since failures wait for a common time.
+  // With the correct password, since failures are delayed to a common time.
   const signOn = async (name: string, { post }: { post: PostSchool }, username: string) => {
     const response = await post('/v2/check-user-credentials', { username, password: 'right one' });
     expect(response.json()).toMatchObject({ valid: true });
@@ -159,7 +159,7 @@ test('mail sending alternates between schools, counting sub-schools with their r
   });
   await eventually(() => expect(sent).toHaveLength(8 * 4));
   const indexesOf = (name: string) => sent.flatMap((one, index) => (one === name ? [index] : []));
-  // Five are sent at once, so one may come up to a round later.
+  // Five are sent at once, so one may arrive up to a round later.
   for (const name of letters) {
     for (const [round, index] of indexesOf(name).entries()) expect(index).toBeLessThan((round + 2) * 7);
   }
@@ -186,7 +186,7 @@ test('mails, links and sessions of a closed school are suspended until it reopen
 
   const sent: unknown[] = [];
   startWorker(testApp, { to: { destination: 'a list', secrets: [], send: async (mail) => String(sent.push(mail)) } });
-  // The other school's mail shows that the worker has looked.
+  // The other school's mail proves that the worker has polled.
   await invite(await testApp.createProvider(), 'other@people.example');
   await eventually(() => expect(sent).toHaveLength(1));
   expect(JSON.stringify(sent)).toContain('other@');

@@ -7,8 +7,8 @@ import { connectionTo } from '../../support/test-app.ts';
 
 const key = { 'idempotency-key': 'one' };
 
-/** 50 equal bookings with one key, all at once on two servers, and what is there afterwards. */
-async function repeat(unlocked = false) {
+/** Sends 50 equal bookings with one key to two servers at once and counts the rows created. */
+async function sendCopies(unlocked = false) {
   const servers = await startServers({ unlocked });
   const school = async () => {
     const me = await servers.createProvider();
@@ -26,24 +26,24 @@ async function repeat(unlocked = false) {
       );
       return rows[0]!;
     };
-    // The course user is there already, whom only one of many could make.
+    // The course user exists, since only one concurrent request could create it.
     await book(payload);
     return { book, payload, there };
   };
   const [mine, theirs] = [await school(), await school()];
-  // Until all that may have looked whether the key was used: a busy machine would let them do so one after the other.
+  // Holds the lock until every request may have looked up the key; a busy machine would run them sequentially.
   const existing = unlocked ? await holdBookings(servers.name) : undefined;
   const race = ({ book, payload }: typeof mine) => Array.from({ length: 50 }, () => book(payload, key));
   const racing = Promise.all(race(mine));
-  // Of mine alone, for which the control is told.
+  // Only of this server, whose database the control uses.
   await existing?.untilTenWait();
   const theirRacing = Promise.all(race(theirs));
-  await existing?.letGo();
+  await existing?.release();
   const [responses, others] = await Promise.all([racing, theirRacing]);
   return { mine, theirs, responses, others };
 }
 
-/** Nobody can book until it is let go. */
+/** Blocks all bookings until released. */
 async function holdBookings(name: string) {
   const client = new Client(connectionTo(name));
   await client.connect();
@@ -62,7 +62,7 @@ async function holdBookings(name: string) {
         },
         { timeout: 60_000, interval: 50 },
       ),
-    async letGo() {
+    async release() {
       await client.query('rollback');
       await client.end();
     },
@@ -73,7 +73,7 @@ const different = (responses: { body: unknown }[]) => new Set(responses.map(({ b
 const one = { bookings: 2, orders: 2, participants: 2, keys: 1 };
 
 test('50 equal requests with one key on two servers create one booking per school with equal responses', async () => {
-  const { mine, theirs, responses, others } = await repeat();
+  const { mine, theirs, responses, others } = await sendCopies();
   for (const all of [responses, others]) {
     expect(all.map(({ status }) => status)).toEqual(Array(50).fill(201));
     expect(different(all)).toBe(1);
@@ -90,7 +90,7 @@ test('50 equal requests with one key on two servers create one booking per schoo
 });
 
 test('negative control: without lock, queue and trigger several bookings are created', async () => {
-  const { mine, responses } = await repeat(true);
+  const { mine, responses } = await sendCopies(true);
   expect(different(responses)).toBeGreaterThan(1);
   expect((await mine.there())['bookings']).toBeGreaterThan(2);
 });

@@ -10,7 +10,7 @@ import { connectionTo, openTestDatabase, sharedTestApp } from '../../support/tes
 
 const { database, createProvider } = await sharedTestApp();
 
-test('the test database refuses a write without the lock of that provider', async () => {
+test('the test database rejects a write without the lock of that provider', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const ctx = await me.ctx();
   await expect(
@@ -119,7 +119,7 @@ test('the key with the least active work runs first', async () => {
     ...['a1', 'a2', 'a3', 'a4'].map((name) => queued([], work(name), { fairnessKey: 1 })),
     ...['b1', 'b2'].map((name) => queued([], work(name), { fairnessKey: 2 })),
   ]);
-  // When the first one leaves, one of A's is at work and none of B's.
+  // When the first one finishes, one request of A is running and none of B.
   expect(order.slice(0, 4)).toEqual(['a1', 'a2', 'b1', 'a3']);
 });
 
@@ -132,13 +132,12 @@ test('a canceled writer releases its place and its keys', async () => {
   await expect(second).rejects.toThrow('gave up');
   expect(await queued([2], async () => 'beside')).toBe('beside');
   const third = queued([1], async () => 'third');
-  // It is over.
   giveUp();
   await first;
   expect(await third).toBe('third');
 });
 
-/** The name of the database that the file's world is on. */
+/** Database name of this file's test app. */
 async function nameOf({ pool }: typeof database) {
   return (await pool.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
 }

@@ -5,14 +5,14 @@ import { startServers } from '../../support/servers.ts';
 
 const workers = 50;
 const dates = 20;
-/** A minute with `CHURN_SECONDS=60`: what is asserted is the same. */
+/** Runs a minute with `CHURN_SECONDS=60`; the assertions are the same. */
 const seconds = Number(process.env['CHURN_SECONDS'] ?? 10);
 
 /** Workers book, deregister and move participants on two servers while the counters are compared with a recount. */
 async function churn(unlocked: boolean) {
   const servers = await startServers({ unlocked });
   const { pool } = servers.database;
-  // Who is moved up is written down by the database itself.
+  // Records promotions by a trigger.
   await pool.query(`create table moves (participant_id bigint, before smallint, after smallint);
     create function note_move() returns trigger language plpgsql as
       $$ begin insert into moves values (new.id, old.status_id, new.status_id); return new; end $$;
@@ -24,14 +24,14 @@ async function churn(unlocked: boolean) {
   const capacities = { capacityMax: 6, capacityOverbook: 2, capacityWait: 4 };
   const ids: number[] = [];
   for (let n = 0; n < dates; n += 1) ids.push(await addDate(me, courseId, capacities));
-  // On these some ask to wait, and then they may wait beside free places; on the others nobody may.
+  // On these some request the waiting list and may wait beside free seats; on the others nobody may.
   const query = ids.slice(0, dates / 2);
 
   const errors: unknown[] = [];
   const bookings: { id: string; dateId: number; participants: number[] }[] = [];
   const done = { booked: 0, refused: 0, deregistered: 0, moved: 0 };
   const since = performance.now();
-  /** On a busy machine it goes on until everything has happened. */
+  /** On a busy machine it continues until every kind of change has happened. */
   const goesOn = () => {
     const passed = (performance.now() - since) / 1_000;
     return passed < seconds || (passed < seconds + 90 && Object.values(done).includes(0));
@@ -44,13 +44,13 @@ async function churn(unlocked: boolean) {
         if (status === 200) done.deregistered += 1;
         else errors.push(body);
       } else if (n % 5 < 2 && some) {
-        // One of the latest, who is likely to hold a place still.
+        // One of the latest, who probably still has a seat.
         const { dateId, participants } = bookings.at(-1 - (n % Math.min(50, bookings.length)))!;
         const statuses = query.includes(dateId) ? [3, 8, 1, 4, 7] : [8, 1, 4, 7];
         const idStatus = statuses[Math.floor(n / 5) % statuses.length];
         const { status, body } = await call('PUT', `/v2/participants/${participants[0]}`, { idStatus });
         if (status === 200) done.moved += 1;
-        // No seat for who was deregistered, or waits; no room on the waiting list.
+        // Deregistered and waiting participants take no seat; the waiting list has no limit here.
         else if (status !== 400) errors.push(body);
       } else {
         const person = (one: number) => ({
@@ -101,8 +101,8 @@ async function churn(unlocked: boolean) {
 }
 
 /**
- * One statement, so one moment: counters beside a recount, what is more than there is, and who waits beside a free place
- * without having asked for it.
+ * One statement, so one snapshot: counters with a recount, overfull dates, and participants who wait beside a free seat
+ * without having requested it.
  */
 const recount = `
   select d.id, d.num_confirmed, d.num_overbooked, d.num_unconfirmed, d.num_waiting, c.*

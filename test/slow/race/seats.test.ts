@@ -4,7 +4,7 @@ import { startServers, type Caller } from '../../support/servers.ts';
 
 type Outcome = { booked: number[]; refused: number; others: unknown[] };
 
-/** So many callers book one place each, all at once; the statuses they got, and who was refused for want of seats. */
+/** Concurrent requests for one seat each; returns their statuses and the number rejected for lack of seats. */
 async function race(call: Caller, dateId: number, callers: number, config: object = {}): Promise<Outcome> {
   const responses = await Promise.all(
     Array.from({ length: callers }, (_, n) =>

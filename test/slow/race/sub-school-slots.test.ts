@@ -7,7 +7,7 @@ import { limits, openTestDatabase, openTestApp, send } from '../../support/test-
 
 const branches = 16;
 
-/** A school with many sub-schools and another school; one list is read and two writes run at once. */
+/** A school with many sub-schools and another school; one list and two writes run concurrently. */
 async function openSchools() {
   const lists = { atOnce: 1, waitMs: 30_000 };
   const testApp = await openTestApp(openTestDatabase(inject('shared')), { limits: { ...limits, lists } });
@@ -22,14 +22,14 @@ async function openSchools() {
   return { app: testApp.app as unknown as App, database: testApp.database, holders, keys: [...keys, other.apiKey] };
 }
 
-/** Promises that are kept when `open` is called. */
+/** Promises that resolve when `open` is called. */
 function newGate() {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((done) => (open = done));
   return { gate, open: () => open() };
 }
 
-/** Sends a request with each key; returns the place of the last key's answer among all. */
+/** Sends a request with each key; returns the position of the last key's response. */
 async function placeOfLast(keys: string[], request: (key: string) => ReturnType<typeof send>, release: () => unknown) {
   const finished: number[] = [];
   const asking = keys.map(async (key, n) => {
@@ -41,7 +41,7 @@ async function placeOfLast(keys: string[], request: (key: string) => ReturnType<
   return finished.indexOf(keys.length - 1);
 }
 
-test("the lists of a school's sub-schools share its turns", async () => {
+test("the lists of a school's sub-schools share its slots", async () => {
   const { app, keys, holders } = await openSchools();
   const { gate, open } = newGate();
   const limiter = app.listCache.limiter!;
@@ -63,7 +63,7 @@ test("the lists of a school's sub-schools share its turns", async () => {
   expect(place).toBeLessThan(4);
 });
 
-test("the writes of a school's sub-schools share its turns", async () => {
+test("the writes of a school's sub-schools share its slots", async () => {
   const { app, database, keys, holders } = await openSchools();
   const { gate, open } = newGate();
   const held = holders.map(({ id }) => database.write([id], () => gate));

@@ -3,16 +3,16 @@ import { expect, test } from 'vitest';
 import { startServers } from '../../support/servers.ts';
 
 const writers = 16;
-/** More with `RACE_ROWS=20000`: what is asserted is the same, it only takes longer. */
+/** `RACE_ROWS=20000` uses more rows; the assertions are the same. */
 const rows = Number(process.env['RACE_ROWS'] ?? 960);
 
-type How = { rows: number; unlocked?: boolean; resume?: 'header' | 'largest' };
+type Options = { rows: number; unlocked?: boolean; resume?: 'header' | 'largest' };
 
 /**
- * Sixteen writers make courses and change some of them, on two servers, while one client walks by `since_id` and
- * another keeps a copy by `updated_at_min`; what the two have missed in the end.
+ * Sixteen writers create and change courses on two servers while one client reads by `since_id` and another syncs by
+ * `updated_at_min`; returns the rows that each missed.
  */
-async function followWhileWriting({ rows, unlocked = false, resume = 'header' }: How) {
+async function readWhileWriting({ rows, unlocked = false, resume = 'header' }: Options) {
   const servers = await startServers({ unlocked });
   const me = await servers.createProvider();
   const call = servers.createCaller(me.apiKey);
@@ -22,12 +22,12 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
 
   const write = async (writer: number) => {
     for (let n = 0; n < rows / writers; n += 1) {
-      // With a text in another language the commit waits for more after the id is given; without, it goes right behind.
+      // Translations delay the commit after the id is assigned; without them it follows immediately.
       const translations = n % 2 === 0 ? { en: { lead: 'In English' } } : undefined;
       const response = await call('POST', '/v2/courses', { title: `W${writer} ${n}`, translations });
       if (response.status !== 201) errors.push(response);
       else created.push(response.body.course_id);
-      // Older ones change once more, so that a copy can grow stale.
+      // Older ones change once more, so that a copy can become stale.
       const older = created[Math.floor((created.length * ((n * 7) % 10)) / 10)];
       if (n % 4 === 0) await call('PUT', `/v2/courses/${older}`, { reference: `changed ${writer} ${n}` });
     }
@@ -84,17 +84,17 @@ async function followWhileWriting({ rows, unlocked = false, resume = 'header' }:
   };
 }
 
-test(`while 16 writers make ${rows} courses, a walk and a sync miss none`, { timeout: 600_000 }, async () => {
-  expect(await followWhileWriting({ rows })).toEqual({ errors: [], there: rows, missed: 0, stale: 0 });
+test(`while 16 writers make ${rows} courses, paging and a sync miss none`, { timeout: 600_000 }, async () => {
+  expect(await readWhileWriting({ rows })).toEqual({ errors: [], there: rows, missed: 0, stale: 0 });
 });
 
 test('negative control: without the lock paging misses courses', { timeout: 300_000 }, async () => {
-  const { missed } = await followWhileWriting({ rows: 800, unlocked: true });
+  const { missed } = await readWhileWriting({ rows: 800, unlocked: true });
   expect(missed).toBeGreaterThan(0);
 });
 
 test('negative control: resuming from the largest updated_at misses changes', { timeout: 300_000 }, async () => {
-  const { missed, stale } = await followWhileWriting({ rows: 2_000, resume: 'largest' });
+  const { missed, stale } = await readWhileWriting({ rows: 2_000, resume: 'largest' });
   expect(missed).toBe(0);
   expect(stale).toBeGreaterThan(0);
 });

@@ -7,10 +7,10 @@ import { write } from '../../support/orders.ts';
 import { startServers } from '../../support/servers.ts';
 import type { Provider } from '../../support/test-app.ts';
 
-/** What one place costs: the last with VAT, in hundredths. */
+/** Price of a seat, the last one with VAT, in hundredths. */
 const place = { exclVat: 33, vat: 8.25, inclVat: 41.25, hundredths: 4_125 };
 
-/** A date with seats for all. */
+/** A date with enough seats. */
 async function dateToPayFor(me: Provider) {
   const { courseId, dateId } = await createBookableDate(me, {
     course: { price_value: place.exclVat },
@@ -20,7 +20,7 @@ async function dateToPayFor(me: Provider) {
   return dateId;
 }
 
-/** One moment of a voucher, in hundredths. */
+/** State of a voucher at one time, in hundredths. */
 type Moment = { amount: number; balance: number; spent: number };
 const moment = `
   select (amount * 100)::int as amount, (balance * 100)::int as balance, (
@@ -29,7 +29,7 @@ const moment = `
   ) as spent
   from vouchers v where v.provider_id = $1 and v.id = $2`;
 
-/** What a voucher paid of each order, in hundredths, in the order they came. */
+/** Amounts that a voucher paid, per order in creation order, in hundredths. */
 type Paid = { order: string; isPaid: boolean; pays: number };
 const payments = `
   select o.id::text as order, o.is_paid as "isPaid", coalesce(r.amount * 100, 0)::int as pays
@@ -40,8 +40,8 @@ const payments = `
 type Rush = { sizes: number[]; amount: number; copies?: number; unlocked?: boolean };
 
 /**
- * Two servers for rounds in which bookings of these sizes all come at once, to be paid with one voucher of this amount;
- * copies of a booking have its key and go to the servers in turn.
+ * Two servers and rounds of concurrent bookings of these sizes, paid by one voucher of this amount. Copies of a booking
+ * share its idempotency key and alternate between the servers.
  */
 async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
   const { database, createProvider, createCaller: callerOf } = await startServers({ unlocked });
@@ -70,7 +70,7 @@ async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
     const [responses] = await Promise.all([Promise.all(sizes.flatMap(send)).finally(() => (booking = false)), watch()]);
     wrong.push(...responses.filter(({ status }) => status !== 201));
     const booked: Summary[] = responses.filter(({ status }) => status === 201).map(({ body }) => body.summary);
-    // Whatever it pays, the totals stay as they are.
+    // The voucher does not change the totals.
     const isPriced = ({ number_of_participants: size, ...one }: Summary) =>
       one.total_excl_vat === size * place.exclVat &&
       one.total_vat === size * place.vat &&
@@ -79,7 +79,7 @@ async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
 
     const sizeOf = new Map(booked.map((one) => [one.order_id, one.number_of_participants]));
     const { rows: paid } = await database.pool.query<Paid>(payments, [me.id, id, [...sizeOf.keys()]]);
-    // One after another: each takes all that it needs, or all that is left.
+    // Sequentially, each order uses all that it needs or the remaining balance.
     let left = amount;
     const inTurn = paid.map(({ order }): Paid => {
       const total = sizeOf.get(order)! * place.hundredths;

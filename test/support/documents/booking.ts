@@ -1,6 +1,6 @@
 /**
- * What the booking endpoints answer, field by field, as `name: type`. Transcribed by hand from the interface's
- * description, never from the code: a field forgotten there fails the contract test.
+ * Responses of the booking endpoints, as `name: type` per field. Transcribed from the interface document, not from the
+ * code, so that the contract test finds missing fields.
  */
 export const booking = {
   successful: 'boolean',
@@ -19,7 +19,7 @@ export const booking = {
 
 export const failure = { successful: 'boolean', errors: [{ code: 'string', message: 'string' }], error: 'string' };
 
-/** Without `participants`, whose table is the Participant's. */
+/** `participants` has the Participant table. */
 export const deregistered = { successful: 'boolean', booking_id: 'string' };
 
 export const validCampaign = {

@@ -2,8 +2,9 @@ import { course, courseIncludes } from '../document.ts';
 import { customer } from './people.ts';
 
 /**
- * Course date, Location and Instructor of the interface document, field by field, as `name: type`, and what the
- * decisions add (embedded instructor, place and course; gathering, bundle). Transcribed by hand, never from the code.
+ * Course date, Location and Instructor of the interface document, as `name: type` per field, with the documented
+ * additions (embedded instructor, place and course; gathering, bundle). Transcribed from the document, not from the
+ * code.
  */
 export const instructor = {
   id: 'integer',
@@ -122,7 +123,7 @@ export const courseDate = {
   status_id: 'integer',
 };
 
-/** The Course without what its embedded form leaves out. */
+/** The Course without the fields that its embedded form omits. */
 export const embeddedCourse = {
   id: course.id,
   title: course.title,
@@ -186,11 +187,11 @@ export const courseDateIncludes = {
   provider: courseIncludes.provider,
 };
 
-/** In the calendar the course may tell its internal reference, but not its customer. */
+/** In the calendar a course may include its internal reference, but not its customer. */
 export const nextCourseDateIncludes = {
   ...courseDateIncludes,
   'course|null': { ...embeddedCourse, products: courseIncludes.products, reference_internal: 'string|null' },
 };
 
-/** Answered by the writes of a course date. */
+/** Response of course date writes. */
 export const courseDateWritten = { coursedate_id: 'integer', course_id: 'integer' };

@@ -1,6 +1,6 @@
 /**
- * The tables of the interface document around orders, field by field, as `name: type`. Transcribed by hand from the
- * document, never from the code: a field forgotten there fails the contract test.
+ * Order tables of the interface document, as `name: type` per field. Transcribed from the document, not from the code,
+ * so that the contract test finds missing fields.
  */
 const text = 'string|null';
 const address = { address: text, address_2: text, address_3: text, zipcode: text, city: text, phone: text };
@@ -57,7 +57,7 @@ export const orderLine = {
   updated_at: text,
 };
 
-/** Without `customer|null`, whose table is the Customer's. */
+/** `customer|null` has the Customer table. */
 export const order = {
   id: 'integer',
   title: 'string',
@@ -92,7 +92,7 @@ export const order = {
   updated_at: text,
 };
 
-/** Without `user`, whose table is the Course user's. */
+/** `user` has the Course user table. */
 export const participant = {
   id: 'integer',
   archived_at: text,
@@ -199,7 +199,7 @@ export const orderProduct = {
   updated_at: 'string',
 };
 
-/** As `include` adds it to an order: without courses, customers and tags. */
+/** Embedded in an order by `include`: without courses, customers and tags. */
 export const embeddedCampaign = {
   id: 'integer',
   title: text,

@@ -1,6 +1,6 @@
 /**
- * Customer, Course user and Admin user of the interface document, field by field, as `name: type`, and what the
- * decisions add (app user, role). Transcribed by hand, never from the code.
+ * Customer, Course user and Admin user of the interface document, as `name: type` per field, with the documented
+ * additions (app user, role). Transcribed from the document, not from the code.
  */
 const address = {
   address: 'string|null',
@@ -12,7 +12,7 @@ const address = {
 
 export const appUser = { id: 'integer', firstname: 'string', lastname: 'string', email: 'string' };
 
-/** POST /v2/check-user-credentials; all but `valid` only when that is true, `login_url` only when asked for. */
+/** POST /v2/check-user-credentials; if `valid` is false, only that; `login_url` only on request. */
 export const signOn = {
   valid: 'boolean',
   user_id: 'integer',
@@ -97,10 +97,10 @@ export const courseUser = {
   information_gathered_at: 'string|null',
 };
 
-/** Added by `include`, and always there for the type Private. */
+/** Added by `include`; always present for the type Private. */
 export const customerIncludes = { employees: [courseUser], employees_truncated: 'boolean' };
 
-/** The country codes that POST /v2/customers takes, in the document's order. */
+/** Country codes that POST /v2/customers accepts, in document order. */
 export const countryCodes =
   'AF AL DZ AS AD AO AI AG AR AM AW AU AT AZ BS BH BD BB BY BE BZ BJ BM BT BO BA BW BR VG BN BG BF BI KH CM CA CV KY CF TD CL CN CX CC CO KM CG CD CK CR HR CU CW CY CZ CI DK DJ DM DO TL EC EG SV GQ ER EE ET FK FO FM FJ FI FR GF PF GA GM GE DE GH GI GR GL GD GP GU GT GG GN GW GY HT HN HK HU IS IN ID IR IQ IE IM IL IT JM JP JE JO KZ KE KI XK KW KG LA LV LB LS LR LY LI LT LU MO MK MG MW MY MV ML MT MH MQ MR MU MX MD MC MN ME MS MA MZ MM NA NR NP NL AN NC NZ NI NE NG NU NF MP KP NO OM PK PW PS PA PG PY PE PH PN PL PT PR QA RE RO RU RW SH KN LC VC WS SM ST SA SN RS SC SL SG SX SK SI SB SO ZA GS KR SS ES LK SD SR SZ SE CH SY TW TJ TZ TH TG TK TO TT TN TR TM TC TV UG UA AE GB UY US UZ VU VA VE VN VI EH YE ZM ZW'.split(
     ' ',
