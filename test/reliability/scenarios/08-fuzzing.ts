@@ -92,7 +92,7 @@ async function sendMany(
 
 const scenario: Scenario = {
   name: 'fuzzing',
-  quick: true,
+  quick: false,
   async run(run): Promise<Outcome> {
     const count = run.quick ? 3_000 : 50_000;
     const postgres = await startPostgres(run, { fsync: 'off', synchronous_commit: 'off' });
