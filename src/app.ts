@@ -7,6 +7,7 @@ import { Problem } from './core/errors.ts';
 import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
+import { registerDeprecation } from './http/deprecation.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
 import { toBasePath, docs } from './http/openapi/docs.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
@@ -67,6 +68,7 @@ export async function buildApp(options: AppOptions) {
   registerListCache(app, { bytes: limits.keptBytes ?? 0, limits: limits.lists });
   const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
 
+  registerDeprecation(app, settings.publicUrl);
   await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),

@@ -31,25 +31,30 @@ export function healthRoutes(
 ) {
   const preParsing = limitByAddress(countRequest);
   const addMethodNotAllowed = methodNotAllowed(app);
-  const schema = (summary: string) => ({
+  const schema = (operationId: string, summary: string) => ({
+    operationId,
     summary,
     tags: ['Operation'],
     security: [],
     response: { 200: Health, 503: Health },
   });
 
-  app.get('/live', { schema: schema('The process answers') }, async () => ({ status: 'live' }));
+  app.get('/live', { schema: schema('getLiveness', 'The process answers') }, async () => ({ status: 'live' }));
 
-  app.get('/ready', { schema: schema('The process should get requests'), preParsing }, async (request, reply) => {
-    const reason = isShuttingDown.now
-      ? 'draining'
-      : await findUnreadyReason(database, timezone).catch((error: unknown) => {
-          request.log.warn({ err: toLoggableError(error) }, 'not ready');
-          return 'the database cannot be reached';
-        });
-    if (reason === undefined) return { status: 'ready', ...(await getWarnings(database)) };
-    return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
-  });
+  app.get(
+    '/ready',
+    { schema: schema('getReadiness', 'The process should get requests'), preParsing },
+    async (request, reply) => {
+      const reason = isShuttingDown.now
+        ? 'draining'
+        : await findUnreadyReason(database, timezone).catch((error: unknown) => {
+            request.log.warn({ err: toLoggableError(error) }, 'not ready');
+            return 'the database cannot be reached';
+          });
+      if (reason === undefined) return { status: 'ready', ...(await getWarnings(database)) };
+      return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
+    },
+  );
 
   app.get('/openapi.json', { schema: { hide: true }, preParsing }, serveOpenapi(app));
   addMethodNotAllowed();

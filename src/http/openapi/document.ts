@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
+import { addExamples } from './examples.ts';
 
 type Encoding = 'identity' | 'gzip' | 'br';
 type Variant = { etag: string; bytes: Buffer };
@@ -16,12 +17,12 @@ const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 /** Serves the OpenAPI document, generated once and compressed once per encoding, with a strong ETag per encoding. */
 export function serveOpenapi(app: FastifyInstance) {
-  let document: Variant | undefined;
+  let document: Promise<Variant> | undefined;
   const variants = new Map<Encoding, Promise<Variant>>();
 
-  function getVariant(encoding: Encoding) {
-    const bytes = (document ??= renderDocument(app)).bytes;
-    const etag = encoding === 'identity' ? document.etag : `${document.etag.slice(0, -1)}-${encoding}"`;
+  async function getVariant(encoding: Encoding) {
+    const { bytes, etag: identityEtag } = await (document ??= renderDocument(app));
+    const etag = encoding === 'identity' ? identityEtag : `${identityEtag.slice(0, -1)}-${encoding}"`;
     const variant =
       variants.get(encoding) ?? compressors[encoding](bytes).then((compressed) => ({ etag, bytes: compressed }));
     variants.set(encoding, variant);
@@ -38,8 +39,8 @@ export function serveOpenapi(app: FastifyInstance) {
   };
 }
 
-function renderDocument(app: FastifyInstance): Variant {
-  const bytes = Buffer.from(JSON.stringify(app.swagger()));
+async function renderDocument(app: FastifyInstance): Promise<Variant> {
+  const bytes = Buffer.from(JSON.stringify(await addExamples(app.swagger())));
   return { etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`, bytes };
 }
 

@@ -1,0 +1,30 @@
+type Content = Record<string, { example?: unknown }>;
+type Response = { content?: Content };
+type Operation = { operationId?: string; responses?: Record<string, Response> };
+type Examples = Record<string, Record<string, unknown>>;
+
+/** Imported with the first document, not at start. */
+const loadExamples = async () =>
+  (await import('./examples.json', { with: { type: 'json' } })).default as unknown as Examples;
+
+/** A copy of the OpenAPI document with the responses that `npm run examples` recorded from the demo data. */
+export async function addExamples<D extends object>(document: D): Promise<D> {
+  const examples = await loadExamples();
+  const { paths = {} } = document as { paths?: Record<string, Record<string, Operation>> };
+  const withExamples = mapValues(paths, (operations) =>
+    mapValues(operations, (operation) => addToOperation(operation, examples[operation.operationId ?? ''] ?? {})),
+  );
+  return { ...document, paths: withExamples };
+}
+
+function addToOperation(operation: Operation, examples: Record<string, unknown>): Operation {
+  if (!operation.responses) return operation;
+  const addExample = (response: Response, status: string): Response =>
+    status in examples && response.content
+      ? { ...response, content: mapValues(response.content, (media) => ({ ...media, example: examples[status] })) }
+      : response;
+  return { ...operation, responses: mapValues(operation.responses, addExample) };
+}
+
+const mapValues = <V, R>(object: Record<string, V>, map: (value: V, key: string) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));

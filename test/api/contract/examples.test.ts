@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { expect, test } from 'vitest';
+import { loadDemo } from '../../../src/demo/load.ts';
+import { dereference } from '../../support/openapi.ts';
+import {
+  examplesFile,
+  recordResponses,
+  toExamples,
+  writeExamples,
+  type Operation,
+  type Paths,
+} from '../../support/record-examples.ts';
+import { openTestAppForFile, send, settings } from '../../support/test-app.ts';
+
+type Schema = Record<string, unknown>;
+type Media = { schema: Schema; example?: unknown };
+type Documented = Operation & { responses: Record<string, { content: Record<string, Media> }> };
+
+const apiKey = 'demo-key-of-the-examples-0123456789';
+const testApp = await openTestAppForFile();
+await loadDemo(testApp.database, settings, () => apiKey);
+const recorded = await recordResponses(testApp, apiKey);
+if (process.env['UPDATE_EXAMPLES']) await writeExamples(toExamples(recorded));
+
+const document = await send(testApp.app, { url: '/openapi.json' });
+const { paths } = dereference<{ paths: Paths<Documented> }>(document.json<object>());
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+);
+const ajv = formats.default(new Ajv2020({ strict: false }));
+const documented = operations.flatMap(({ name, operation }) =>
+  Object.entries(operation.responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([status, { content }]) => {
+      const { schema, example } = content['application/json']!;
+      return { name, status, operation, example, validate: ajv.compile(refuseUndeclared(schema)) };
+    }),
+);
+
+/** The schema without undeclared properties, which the service never sends. */
+function refuseUndeclared(schema: Schema): Schema {
+  const entries = Object.entries(schema).map(([key, child]) => {
+    if (key === 'properties') return [key, mapValues(child as Record<string, Schema>, refuseUndeclared)];
+    if (key === 'anyOf') return [key, (child as Schema[]).map(refuseUndeclared)];
+    return [key, key === 'items' ? refuseUndeclared(child as Schema) : child];
+  });
+  const closed = 'properties' in schema ? { additionalProperties: false } : {};
+  return { ...closed, ...(Object.fromEntries(entries) as Schema) };
+}
+
+function mapValues<V, R>(object: Record<string, V>, map: (value: V) => R) {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
+}
+
+/** The example with other fields in its first item, or in itself. */
+function changeExample(example: unknown, fields: object): unknown {
+  if (Array.isArray(example)) return [{ ...example[0], ...fields }];
+  const { pagination, items } = example as { pagination?: object; items?: object[] };
+  return pagination && items
+    ? { pagination, items: [{ ...items[0], ...fields }] }
+    : { ...(example as object), ...fields };
+}
+
+test('a new demo school accepts every example request', () => {
+  expect(recorded.filter(({ status }) => status >= 300)).toEqual([]);
+});
+
+test('every operation with a body documents an example of it, except one without fields', () => {
+  const withoutExample = operations
+    .filter(({ operation }) => operation.requestBody && !operation.requestBody.content['application/json']!.example)
+    .map(({ name }) => name);
+  expect(withoutExample).toEqual(['PUT /v2/booking/{id}/deregister']);
+});
+
+test('every success response has a recorded example', () => {
+  expect(documented.length).toBeGreaterThanOrEqual(59);
+  const missing = documented.filter(({ example }) => example === undefined);
+  expect(missing.map(({ name, status }) => `${name}: ${status}`)).toEqual([]);
+  const used = new Set(documented.map(({ operation, status }) => `${operation.operationId} ${status}`));
+  const examples = toExamples(recorded);
+  const responses = Object.entries(examples).flatMap(([id, statuses]) =>
+    Object.keys(statuses).map((s) => `${id} ${s}`),
+  );
+  expect(responses.filter((response) => !used.has(response))).toEqual([]);
+});
+
+test.each(documented)('the example of $name: $status matches its schema', ({ validate, example }) => {
+  expect(validate(example), JSON.stringify(validate.errors)).toBe(true);
+});
+
+test('every response of the demo school matches the schema of its example', () => {
+  const invalid = recorded.filter(({ operationId, status, body }) => {
+    const found = documented.find((one) => one.operation.operationId === operationId && one.status === String(status));
+    return !found?.validate(body);
+  });
+  expect(invalid).toEqual([]);
+});
+
+test.each(documented)('a changed example of $name: $status is invalid', ({ validate, example }) => {
+  const [item] = [(example as { items?: object[] }).items ?? example].flat();
+  const [field] = Object.keys(item as object);
+  expect(validate(changeExample(example, {}))).toBe(true);
+  expect(validate(changeExample(example, { [field!]: { changed: true } }))).toBe(false);
+  expect(validate(changeExample(example, { [field!]: undefined }))).toBe(false);
+  expect(validate(changeExample(example, { undeclared: 1 }))).toBe(false);
+});
+
+test('examples contain no key, token or password', () => {
+  const text = readFileSync(examplesFile, 'utf8');
+  expect(text.match(/demo-key|fjord og fjell|\$argon2/g)).toBeNull();
+  expect(text.match(/cbs_[^"]*|\/my\/[^"]*/g)).toEqual(['cbs_EXAMPLE_KEY', '/my/sign-in/EXAMPLE-TOKEN']);
+});
+
+test('examples and document stay small', () => {
+  expect(Buffer.byteLength(JSON.stringify(JSON.parse(readFileSync(examplesFile, 'utf8'))))).toBeLessThan(110_000);
+  expect(Buffer.byteLength(document.text)).toBeLessThan(400_000);
+});

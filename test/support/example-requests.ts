@@ -1,0 +1,93 @@
+type Values = Record<string, string | number>;
+/** The last response to each operation. */
+export type Responses = Record<string, any>;
+
+export type ExampleRequest = {
+  operationId: string;
+  path?: Values | ((responses: Responses) => Values);
+  query?: string;
+  /** Replaces the documented example of the body. */
+  body?: object;
+};
+
+const course = { id: 1 };
+const date = { course_id: 39, id: 76 };
+const employee = 9;
+
+const reads: ExampleRequest[] = [
+  { operationId: 'getLiveness' },
+  { operationId: 'getReadiness' },
+  { operationId: 'listCourses' },
+  { operationId: 'getCourse', path: course },
+  { operationId: 'listCourseDates' },
+  { operationId: 'listDatesOfCourse', path: { course_id: 1 } },
+  { operationId: 'getCourseDate', path: date },
+  { operationId: 'listDatesOfCourses', query: 'course_ids[]=1&course_ids[]=39' },
+  { operationId: 'listNextCourseDates' },
+  { operationId: 'listLocations' },
+  { operationId: 'listInstructors' },
+  { operationId: 'getInstructor', path: { id: 1 } },
+  { operationId: 'listTags' },
+  { operationId: 'listDurationUnits' },
+  { operationId: 'getSchool' },
+  { operationId: 'listOrders' },
+  { operationId: 'getOrder', path: { id: 47 } },
+  { operationId: 'listOrderProducts' },
+  { operationId: 'listParticipants' },
+  { operationId: 'getParticipant', path: { id: 1 } },
+  { operationId: 'listCampaigns' },
+  { operationId: 'validateCampaignByQuery', query: 'code=KVELDSKAFFE&course_id=32' },
+  { operationId: 'validateCampaign', path: { code: 'KVELDSKAFFE' }, query: 'course_id=32' },
+  { operationId: 'validateVoucherByQuery', query: 'code=GAVE-FJORD-2408' },
+  { operationId: 'validateVoucher', path: { code: 'GAVE-FJORD-2408' } },
+  { operationId: 'listCustomers' },
+  { operationId: 'getCustomer', path: { id: 1 } },
+  { operationId: 'listEmployees', path: { id: 2 } },
+  { operationId: 'getCourseUser', path: { id: employee } },
+  { operationId: 'searchCourseUsers', query: 'email=ida.ovrebo@havbris.example' },
+  { operationId: 'listAdminUsers' },
+  { operationId: 'listAdminRoles' },
+  { operationId: 'listAppUsers' },
+  { operationId: 'getLegacySchool' },
+];
+
+const signIn = { username: 'ida.ovrebo@havbris.example', password: 'fjord og fjell', create_login_url: true };
+
+const writes: ExampleRequest[] = [
+  { operationId: 'createSubSchool' },
+  { operationId: 'updateSchool' },
+  { operationId: 'createCourse' },
+  // The older interface creates a course of the same title.
+  { operationId: 'deleteCourse', path: ({ createCourse }) => ({ id: createCourse.course_id }) },
+  { operationId: 'createLegacyCourse' },
+  { operationId: 'updateCourse', path: course },
+  { operationId: 'createCourseDate', path: { course_id: 1 } },
+  {
+    operationId: 'deleteCourseDate',
+    path: ({ createCourseDate }) => ({ course_id: 1, id: createCourseDate.coursedate_id }),
+  },
+  { operationId: 'updateCourseDate', path: date },
+  { operationId: 'createBooking' },
+  { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
+  { operationId: 'updateParticipant', path: { id: 1 } },
+  { operationId: 'exportOrder', path: { id: 47 } },
+  { operationId: 'createLocation' },
+  { operationId: 'updateLocation', path: { id: 1 } },
+  { operationId: 'createInstructor' },
+  { operationId: 'updateInstructor', path: { id: 1 } },
+  { operationId: 'archiveInstructor', path: { id: 2 } },
+  // A second request finds the tag.
+  { operationId: 'createTag' },
+  { operationId: 'createTag' },
+  { operationId: 'createCustomer' },
+  { operationId: 'updateCustomer', path: { id: 1 } },
+  // The documented user does not exist: 200 with `valid: false`.
+  { operationId: 'checkUserCredentials' },
+  { operationId: 'checkUserCredentials', body: signIn },
+  // A second request finds the person.
+  { operationId: 'createAdminUser' },
+  { operationId: 'createAdminUser' },
+];
+
+/** Requests to every operation, in an order in which a new demo school accepts all of them. */
+export const exampleRequests = [...reads, ...writes];

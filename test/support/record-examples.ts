@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
+import { exampleRequests, type ExampleRequest, type Responses } from './example-requests.ts';
+import { send, type TestApp } from './test-app.ts';
+
+type Body = { content: Record<string, { example?: object }> };
+export type Operation = { operationId: string; requestBody?: Body; responses: Record<string, unknown> };
+export type Paths<O = Operation> = Record<string, Record<string, O>>;
+export type Recorded = { operationId: string; status: number; body: unknown };
+/** Response bodies by operation and status. */
+export type Examples = Record<string, Record<string, unknown>>;
+
+export const examplesFile = 'src/http/openapi/examples.json';
+
+/** Sends every example request to a new demo school. */
+export async function recordResponses({ app }: TestApp, apiKey: string): Promise<Recorded[]> {
+  const { paths } = app.swagger() as unknown as { paths: Paths };
+  const responses: Responses = {};
+  const recorded: Recorded[] = [];
+  for (const request of exampleRequests) {
+    const response = await send(app, { ...toRequest(request, paths, responses), headers: { 'x-api-key': apiKey } });
+    responses[request.operationId] = response.json();
+    recorded.push({ operationId: request.operationId, status: response.status, body: response.json() });
+  }
+  return recorded;
+}
+
+function toRequest({ operationId, path = {}, query, body }: ExampleRequest, paths: Paths, responses: Responses) {
+  const found = Object.entries(paths)
+    .flatMap(([template, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ template, method, operation })),
+    )
+    .find(({ operation }) => operation.operationId === operationId);
+  if (!found) throw new Error(`There is no operation ${operationId}`);
+  const { template, method, operation } = found;
+  const values = typeof path === 'function' ? path(responses) : path;
+  const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+  const documented = operation.requestBody?.content['application/json']?.example ?? {};
+  return {
+    method: method.toUpperCase() as 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: query === undefined ? url : `${url}?${query}`,
+    ...(operation.requestBody ? { payload: body ?? documented } : {}),
+  };
+}
+
+/** The last response of each success status, lists cut to one item, without secrets. */
+export function toExamples(recorded: Recorded[]): Examples {
+  const examples: Examples = {};
+  for (const { operationId, status, body } of recorded.filter(({ status }) => status < 300))
+    examples[operationId] = { ...examples[operationId], [status]: replaceSecrets(shorten(body)) };
+  return examples;
+}
+
+function shorten(body: unknown): unknown {
+  if (Array.isArray(body)) return body.slice(0, 1);
+  const { pagination, items } = body as { pagination?: object; items?: unknown[] };
+  return pagination && items ? { pagination, items: items.slice(0, 1) } : body;
+}
+
+const replaceSecrets = (body: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(body)
+      .replaceAll(/(\/my\/[\w-]+\/)[\w-]{20,}/g, '$1EXAMPLE-TOKEN')
+      .replaceAll(/cbs_[\w-]{20,}/g, 'cbs_EXAMPLE_KEY'),
+  );
+
+export async function writeExamples(examples: Examples) {
+  const config = await resolveConfig(examplesFile);
+  await writeFile(examplesFile, await format(JSON.stringify(examples, null, 2), { ...config, filepath: examplesFile }));
+}
