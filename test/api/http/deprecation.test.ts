@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import { buildApp, type AppOptions } from '../../../src/app.ts';
 import { allGuards } from '../../../src/core/context.ts';
 import { registerDeprecation, type Deprecation } from '../../../src/http/deprecation.ts';
-import { okResponses } from '../../../src/http/responses.ts';
+import { responses } from '../../../src/http/responses.ts';
 import { v2 } from '../../../src/interfaces/v2.ts';
 import { openTestApp, openTestDatabase, ownDatabase, send, settings } from '../../support/test-app.ts';
 
@@ -26,7 +26,7 @@ async function buildWithDeprecated(options: AppOptions) {
     const limits = { countInvalidKey: countNothing, countRequest: countNothing, buckets: undefined };
     await scope.register(v2, { prefix: '/v1', database, settings, guards: allGuards, ...limits });
   });
-  const response = okResponses(Type.Object({}));
+  const response = responses.ok(Type.Object({}));
   const schema = { summary: 'A test', tags: ['Operation'], security: [], response };
   app.get('/deprecated', { schema, config: { deprecation } }, () => ({}));
   app.get('/deprecated-only', { schema, config: { deprecation: { since: '2026-01-01' } } }, () => ({}));
