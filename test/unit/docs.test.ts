@@ -25,8 +25,8 @@ test.each(pages)('%s has no line over 120 characters', (page) => {
 });
 
 test.each(pages)('every relative link of %s leads to a page and a heading', (page) => {
-  const links = [...withoutCode(contents.get(page)!).matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, link]) => link!)
+  const links = [...withoutCode(contents.get(page)!).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)]
+    .map(([, link, definition]) => link ?? definition!)
     .filter((link) => !/^https?:/.test(link));
   const broken = links.filter((link) => {
     const [path = '', anchor] = link.split('#');
@@ -65,4 +65,22 @@ test('the pages of docs repeat no paragraph', () => {
       .map((line) => line.replaceAll(/ +/g, ' ').slice(0, 60)),
   );
   expect(beginnings.filter((one, n) => beginnings.indexOf(one) < n)).toEqual([]);
+});
+
+test('the changelog has its versions with dates, the latest first, and names that of the package', () => {
+  const changelog = contents.get('docs/CHANGELOG.md')!;
+  const [unreleased, ...versions] = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading!);
+  expect(unreleased).toBe('[Unreleased]');
+  const parsed = versions.map((heading) => /^\[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$/.exec(heading)?.slice(1));
+  expect(parsed).not.toContain(undefined);
+  const dates = parsed.map((version) => version![1]!);
+  expect(dates).toEqual(dates.toSorted().toReversed());
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(parsed[0]![0]).toBe(version);
+});
+
+test('the changelog groups changes by their kind', () => {
+  const kinds = [...contents.get('docs/CHANGELOG.md')!.matchAll(/^### (.*)$/gm)].map(([, kind]) => kind!);
+  const known = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+  expect(kinds.filter((kind) => !known.includes(kind))).toEqual([]);
 });

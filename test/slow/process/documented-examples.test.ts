@@ -1,73 +1,140 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { curlSamplesOf, pages, programsIn, type Language } from '../../support/documented-samples.ts';
 import { startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
-/** Blocks of lines to paste, each with its position, in the order of the page. */
-const examplesOf = (page: string) =>
-  [...readFileSync(page, 'utf8').matchAll(/```sh\n(.*?)```/gs)]
-    .filter(([, text = '']) => text.includes('curl') && !text.startsWith('docker compose'))
-    .map(([, text = ''], n) => ({ name: `${page} ${n + 1}: ${text.split('\n')[0]}`, text }));
+/** Guides with a program for their main steps in every language. */
+const guides = ['book', 'invoice', 'move', 'partners', 'poll', 'sign-on', 'sync', 'waiting-list'];
 
-/** Pages with examples. Those of the README run on their own, so that they work on a new database. */
-const guides = readdirSync('docs')
-  .map((name) => `docs/${name}`)
-  .filter((page) => examplesOf(page).length > 0);
+/** Output of each program, by the name of its file. */
+const outputs: Record<string, RegExp> = {
+  client: /^$/,
+  book: /^.+, \d{4}-\d\d-\d\d: order \d+\n$/,
+  course: /^\d+\n$/,
+  invoice: /^(\d+ .+: \d+\.\d\d due from .+\n {2}exported at \d{4}-\S+\n){10}$/,
+  move: /^\/courses: 200 \{"status": ?"success", ?"course_id": ?"\d+"\}\n\/v2\/courses: 201 \{"course_id": ?\d+\}\n$/,
+  multipart: /^\{"course_id":\d+\}\n$/,
+  partners: /^(\d{4}-\d\d-\d\d .+ \(.+\)(: full)?\n){20}$/,
+  poll: /^200 \d+ dates, remaining: \d+\n304 unchanged, remaining: \d+\n$/,
+  school: /^1\n$/,
+  'sign-on': /\/my\/sign-in\/[\w-]+/,
+  sync: /^(store|remove) \d+ .+\n((store|remove) \d+ .+\n){40,}$/,
+  'waiting-list': new RegExp(
+    '^first: order (\\d+), status 1\nagain: order \\1, status 1\nrefused: no_seats_available\n' +
+      'waiting: order \\d+, status 3\nafter the cancellation: status 1\n$',
+  ),
+};
 
+/** A server with the demo data, and what the samples read from the environment. */
+async function startDemo(dataFolder: string) {
+  const demo = { DEMO_DATA: 'true', LOG_FORMAT: 'pretty', RATE_LIMIT_PER_SECOND: '1000' };
+  const server = await startServer({ DATA_DIR: dataFolder, ...demo });
+  onTestFinished(async () => {
+    server.child.kill('SIGTERM');
+    await server.ended;
+  });
+  const KEY = /cbs_\S+/.exec(server.output())![0];
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', BASE_URL: server.url, KEY };
+}
+
+/** The tutorial and the README have a server of their own, so that they work on new demo data. */
+const others = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/getting-started.md');
 /** Makes `curl` print each status to standard error. */
 const printStatus = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }`;
 
-test.each([['README.md'], ['docs/getting-started.md'], guides])(
-  'no example of %s and the pages after it is refused, with the demo data',
+test.each([['README.md'], ['docs/getting-started.md'], others])(
+  'no curl sample of %s and the pages after it is refused, with the demo data',
   { timeout: 240_000 },
-  async (...pages) => {
-    const server = await startServer({ DATA_DIR: temporaryFolder(), DEMO_DATA: 'true', LOG_FORMAT: 'pretty' });
-    onTestFinished(() => void server.child.kill('SIGTERM'));
-    const KEY = /cbs_\S+/.exec(server.output())![0];
-    const env = { PATH: process.env['PATH'] ?? '', KEY };
-    const examples = pages.flatMap(examplesOf);
-    expect(examples.length).toBeGreaterThan(0);
+  async (...names) => {
+    const env = await startDemo(temporaryFolder());
+    const cwd = temporaryFolder();
+    const samples = names.flatMap(curlSamplesOf);
     const refused: string[] = [];
-    for (const { name, text } of examples) {
-      const pasted = text.replaceAll('http://localhost:3000', server.url).replace('export KEY=cbs_…\n', '');
+    let requests = 0;
+    for (const { name, text } of samples) {
+      const pasted = text.replace('export BASE_URL=http://localhost:3000 KEY=cbs_…\n', '');
       const script = `${printStatus}\n{ ${pasted}\n} 2>&1 >/dev/null`;
-      const codes = execFileSync('sh', ['-c', script], { env, encoding: 'utf8' }).trim().split('\n');
+      const codes = execFileSync('sh', ['-c', script], { env, cwd, encoding: 'utf8' }).trim().split('\n');
+      requests += codes.length;
       if (!codes.every((code) => /^[23]\d\d$/.test(code))) refused.push(`${name}: ${codes.join(' ')}`);
     }
+    console.log(`${samples.length} curl samples run (${requests} requests) from ${names.length} page(s)`);
     // The same course in three formats: a title is accepted once.
-    const expected = pages.includes('docs/requests.md') ? ['201 400 400'] : [];
+    const expected = names.includes('docs/requests.md') ? ['201 400 400'] : [];
     expect(refused.map((one) => one.replace(/.*: /, ''))).toEqual(expected);
+    expect(samples.length).toBeGreaterThan(0);
   },
 );
 
-const phpOf = (file: string) => [...readFileSync(file, 'utf8').matchAll(/```php\n(.*?)```/gs)].map(([, text]) => text!);
+/** The programs of all languages use one database, so each runs on data that another has changed. */
+let programData: string;
+beforeAll(() => {
+  programData = mkdtempSync(join(tmpdir(), 'booking-samples-'));
+  // As root the database runs as another user.
+  chmodSync(programData, 0o755);
+});
+afterAll(() => rmSync(programData, { recursive: true, force: true }));
 
-test.runIf(succeeds(`php -r 'exit(function_exists("curl_init") ? 0 : 1);'`))(
-  'the PHP of README and docs runs as pasted, with the demo data',
-  async () => {
-    const folder = temporaryFolder();
-    const server = await startServer({ DATA_DIR: temporaryFolder(), DEMO_DATA: 'true', LOG_FORMAT: 'pretty' });
-    onTestFinished(() => void server.child.kill('SIGTERM'));
-    const env = { PATH: process.env['PATH'] ?? '', KEY: /cbs_\S+/.exec(server.output())![0] };
-    const run = (name: string, text: string) => {
-      writeFileSync(join(folder, name), text.replaceAll('http://localhost:3000', server.url));
-      const strict = ['-d', 'display_errors=stdout', '-d', 'error_reporting=-1', name];
-      return execFileSync('php', strict, { env, cwd: folder, encoding: 'utf8' });
-    };
-    // In this order: the first page defines the function that the others call.
-    const guide = ['requests', 'sync', 'endpoints-school', 'endpoints-people'].flatMap((page) =>
-      phpOf(`docs/${page}.md`),
-    );
-    const signOn = guide.filter((text) => text.includes('$_POST'));
-    expect(signOn).toHaveLength(1);
-    const output = run('guide.php', guide.filter((text) => !signOn.includes(text)).join('\n'));
-    expect(output).toMatch(/^\d+\n\{"course_id":\d+\}\n(\d+ .+\n){40,}((store|remove) \d+\n){40,}\d+\n$/);
-    const form = `<?php\n$_POST = ['username' => 'ida.ovrebo@havbris.example', 'password' => 'fjord og fjell'];\n`;
-    expect(run('sign-on.php', `${form}${signOn[0]}\necho $response['login_url'];`)).toContain(`/my/sign-in/`);
+const runners: Record<Language, { isThere: string; needs: string; command: string[] }> = {
+  php: {
+    isThere: `php -r 'exit(function_exists("curl_init") ? 0 : 1);'`,
+    needs: 'PHP with the curl extension',
+    command: ['php', '-d', 'display_errors=stdout', '-d', 'error_reporting=-1'],
   },
-);
+  ts: { isThere: 'true', needs: 'Node.js', command: [resolve('node_modules/.bin/tsx')] },
+  python: {
+    isThere: `python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))'`,
+    needs: 'Python 3.9 or newer',
+    command: ['python3', '-B', '-W', 'error'],
+  },
+};
+const languages = Object.keys(runners) as Language[];
+
+test.for(languages)('each program in %s runs as printed', { timeout: 240_000 }, async (language, { skip }) => {
+  const { isThere, needs, command } = runners[language];
+  if (!succeeds(isThere)) {
+    console.log(`The samples in ${language} are not run: ${needs} is missing`);
+    return skip(`${needs} is missing`);
+  }
+  const env = await startDemo(programData);
+  const cwd = temporaryFolder();
+  const programs = programsIn(language);
+  const [program = '', ...options] = command;
+  const failed: string[] = [];
+  for (const { page, file, text, title } of programs) {
+    writeFileSync(join(cwd, file), text);
+    const { status, stdout, stderr } = spawnSync(program, [...options, file], { env, cwd, encoding: 'utf8' });
+    const isExpected = status === 0 && stderr === '' && outputs[title]?.test(stdout);
+    if (!isExpected) failed.push(`${page}, ${file}: ${status} ${stdout}${stderr}`);
+  }
+  console.log(`${programs.length} samples run in ${language}`);
+  expect(failed).toEqual([]);
+});
+
+test.each(languages)('each guide has a program in %s, and each file has another name', (language) => {
+  const titles = programsIn(language).map(({ title }) => title);
+  expect(guides.filter((guide) => !titles.includes(guide))).toEqual([]);
+  expect(titles).toEqual([...new Set(titles)]);
+});
+
+test('the programs in TypeScript have no type errors under strict', () => {
+  const cwd = temporaryFolder();
+  const programs = programsIn('ts');
+  for (const { file, text } of programs) writeFileSync(join(cwd, file), text);
+  const types = ['--types', 'node', '--typeRoots', resolve('node_modules/@types'), '--skipLibCheck'];
+  const modules = ['--module', 'nodenext', '--target', 'es2023', '--allowImportingTsExtensions', '--noEmit'];
+  const strict = ['--strict', '--noUnusedLocals', '--noUnusedParameters', '--erasableSyntaxOnly'];
+  const files = programs.map(({ file }) => file);
+  const { status, stdout } = spawnSync(resolve('node_modules/.bin/tsc'), [...types, ...modules, ...strict, ...files], {
+    cwd,
+    encoding: 'utf8',
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+});
 
 const withJson = readdirSync('docs')
   .map((name) => `docs/${name}`)

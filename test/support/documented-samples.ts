@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+export const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+
+/** Code blocks of a page in a language, without the fences. */
+const blocksOf = (page: string, language: string) =>
+  [...readFileSync(page, 'utf8').matchAll(new RegExp('```' + language + '\\n(.*?)```', 'gs'))].map(([, text]) => text!);
+
+/** Blocks of `curl` commands, each with its position, in the order of the page. */
+export const curlSamplesOf = (page: string) =>
+  blocksOf(page, 'sh')
+    .filter((text) => text.includes('curl') && !text.startsWith('docker compose'))
+    .map((text, n) => ({ name: `${page} ${n + 1}: ${text.split('\n')[0]}`, text }));
+
+export type Language = 'php' | 'ts' | 'python';
+const extensions: Record<Language, string> = { php: 'php', ts: 'mts', python: 'py' };
+const firstLines: Record<Language, RegExp> = {
+  php: /^<\?php \/\/ (\S+)\n/,
+  ts: /^\/\/ (\S+)\n/,
+  python: /^# (\S+)\n/,
+};
+
+/** Programs of all pages of docs; each has the name of its file in its first line. The clients come first. */
+export function programsIn(language: Language) {
+  const docs = pages.filter((page) => page.startsWith('docs/'));
+  const programs = docs.flatMap((page) =>
+    blocksOf(page, language).map((text) => {
+      const [, file = ''] = firstLines[language].exec(text) ?? [];
+      if (!file.endsWith(`.${extensions[language]}`))
+        throw new Error(`${page}: no file name in ${text.split('\n')[0]}`);
+      return { page, file, text, title: file.replace(/\.\w+$/, '').replaceAll('_', '-') };
+    }),
+  );
+  const isClient = ({ title }: { title: string }) => title === 'client';
+  return [...programs.filter(isClient), ...programs.filter((one) => !isClient(one))];
+}

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { Problem, type ProblemKind } from '../../src/core/errors.ts';
+
+/** A text as a list of regular expressions: one for each literal character, `.+` for an inserted value. */
+type Pattern = string[];
+export type ErrorText = { status: number | undefined; pattern: Pattern };
+
+const anything = '.+';
+const src = join(import.meta.dirname, '../../src');
+/** What a request can reach, except the pages of course users, which show texts of their own. */
+const reachable = /^(app\.ts|(core|database|http|interfaces|lists|resources|schema)\/)/;
+/** Samples of errors in the OpenAPI document. */
+const samples = /^http\/openapi\//;
+
+const parse = (file: string) =>
+  ts.createSourceFile(file, readFileSync(join(src, file), 'utf8'), ts.ScriptTarget.Latest, true);
+
+const visit = (node: ts.Node, see: (node: ts.Node) => void) => {
+  see(node);
+  node.forEachChild((child) => visit(child, see));
+};
+
+type Initializers = Map<string, ts.Expression[]>;
+
+/** Initializers of the variables of a file, by name; functions may use a name twice. */
+function findInitializers(source: ts.SourceFile) {
+  const initializers: Initializers = new Map();
+  visit(source, (node) => {
+    if (!ts.isVariableDeclaration(node) || !ts.isIdentifier(node.name) || !node.initializer) return;
+    const name = node.name.text;
+    initializers.set(name, [...(initializers.get(name) ?? []), node.initializer]);
+  });
+  return initializers;
+}
+
+/** All texts that an expression can have. */
+function toPatterns(node: ts.Expression, initializers: Initializers): Pattern[] {
+  const patternsOf = (one: ts.Expression) => toPatterns(one, initializers);
+  const combine = (before: Pattern[], after: Pattern[]) =>
+    before.flatMap((one) => after.map((other) => [...one, ...other]));
+  if (ts.isStringLiteralLike(node)) return [literal(node.text)];
+  if (ts.isTemplateExpression(node)) {
+    return node.templateSpans.reduce(
+      (patterns, { expression, literal: { text } }) =>
+        combine(combine(patterns, patternsOf(expression)), [literal(text)]),
+      [literal(node.head.text)],
+    );
+  }
+  if (ts.isParenthesizedExpression(node)) return patternsOf(node.expression);
+  if (ts.isConditionalExpression(node)) return [...patternsOf(node.whenTrue), ...patternsOf(node.whenFalse)];
+  if (ts.isBinaryExpression(node)) {
+    const sides = [patternsOf(node.left), patternsOf(node.right)] as const;
+    return node.operatorToken.kind === ts.SyntaxKind.PlusToken ? combine(...sides) : sides.flat();
+  }
+  const name = ts.isElementAccessExpression(node) ? node.expression.getText() : node.getText();
+  const found = initializers.get(name) ?? [];
+  const values = found.flatMap((one) => (ts.isObjectLiteralExpression(one) ? one.properties.map(valueOf) : [one]));
+  if (values.length === 0 || !(ts.isIdentifier(node) || ts.isElementAccessExpression(node))) return [[anything]];
+  return values.flatMap((one) => (one ? patternsOf(one) : []));
+}
+
+const valueOf = (property: ts.ObjectLiteralElementLike) =>
+  ts.isPropertyAssignment(property) ? property.initializer : undefined;
+const literal = (text: string) => Array.from(text, (character) => character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&'));
+
+/** The text of `new Problem(…)`, `Problem.notFound(…)` or `Problem.unavailable(…)`, its status, and what follows the text. */
+function readError(node: ts.Node) {
+  if (ts.isNewExpression(node) && node.expression.getText() === 'Problem') {
+    const [kind, text] = node.arguments ?? [];
+    const status = kind && ts.isStringLiteral(kind) ? new Problem(kind.text as ProblemKind, '').status : undefined;
+    return text && { text, status, ending: '' };
+  }
+  if (!ts.isCallExpression(node)) return undefined;
+  const [text] = node.arguments;
+  if (text && node.expression.getText() === 'Problem.notFound') return { text, status: 404, ending: ' not found' };
+  return text && node.expression.getText() === 'Problem.unavailable' ? { text, status: 503, ending: '' } : undefined;
+}
+
+/** Every error text that the source can send, and the expressions of texts that begin with another text. */
+export function readErrorTexts() {
+  const texts: ErrorText[] = [];
+  const composed: string[] = [];
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  for (const file of files.filter((one) => reachable.test(one) && !samples.test(one)).sort()) {
+    const source = parse(file);
+    const initializers = findInitializers(source);
+    visit(source, (node) => {
+      const error = readError(node);
+      if (!error) return;
+      for (const pattern of toPatterns(error.text, initializers)) {
+        if (pattern[0] === anything) composed.push(`${file}: ${error.text.getText()}`);
+        else texts.push({ status: error.status, pattern: [...pattern, ...literal(error.ending)] });
+      }
+    });
+  }
+  return { texts, composed };
+}
+
+/** Entries of an object of strings that a file declares. */
+export function readEntries(file: string, name: string): [key: string, text: string][] {
+  let initializer = findInitializers(parse(file)).get(name)![0]!;
+  if (ts.isAsExpression(initializer)) initializer = initializer.expression;
+  return (initializer as ts.ObjectLiteralExpression).properties.flatMap((one) =>
+    ts.isPropertyAssignment(one) && ts.isStringLiteralLike(one.initializer)
+      ? [[one.name.getText(), one.initializer.text] as [string, string]]
+      : [],
+  );
+}
+
+/** True if the text has the pattern; one that ends with `…` if a text of the pattern begins so. */
+export const hasPattern = (text: string, pattern: Pattern) =>
+  text.endsWith('…')
+    ? new RegExp(`^${pattern.reduceRight((rest, one) => `(?:${one}${rest})?`, '')}$`).test(text.slice(0, -1))
+    : new RegExp(`^${pattern.join('')}$`).test(text);
+
+/** For messages of a failed test. */
+export const toText = (pattern: Pattern) =>
+  pattern.map((one) => (one === anything ? '…' : one.replace(/^\\/, ''))).join('');

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Problem } from '../../src/core/errors.ts';
+import { hasPattern, readEntries, readErrorTexts, toText, type ErrorText } from '../support/error-texts.ts';
+
+const page = readFileSync('docs/errors.md', 'utf8');
+const unwrapped = page.replaceAll(/\s+/g, ' ');
+const { texts, composed } = readErrorTexts();
+
+/** Texts of the tables, with the statuses in the headings above them. */
+const documented = page.split(/^##+ /m).flatMap((section) => {
+  const [heading = ''] = section.split('\n');
+  const statuses = [...heading.matchAll(/\b[45]\d\d\b/g)].map(([status]) => Number(status));
+  if (statuses.length === 0) return [];
+  return [...section.matchAll(/^\| `(.+?)` +\|/gm)].map(([, text]) => ({ text: text!, statuses }));
+});
+
+/** Texts that only the command line can print, by their beginning. */
+const commandLineOnly = [
+  'A category with this slug',
+  'A provider cannot be its own partner',
+  'Admin user ',
+  'Category ',
+  'Key ',
+  'Parent category ',
+  'Parent provider ',
+  'Partner connection ',
+  'Provider ',
+];
+
+/** Texts that are composed of others, or sent with another status than their kind has. */
+const composedTexts: ErrorText[] = [
+  Problem.invalidFields({ missing: ['title'] }).message,
+  Problem.invalidFields({ notValid: ['level'] }).message,
+  'Field(s) not valid: include. Supported values of include: products, provider',
+].map((text) => ({
+  status: 400,
+  pattern: [...text.replaceAll(/[()]/g, '\\$&').matchAll(/\\?./g)].map(([one]) => one),
+}));
+
+const sent = texts
+  .filter(({ pattern }) => !commandLineOnly.some((beginning) => toText(pattern).startsWith(beginning)))
+  .map((one) => (toText(one.pattern) === 'Request Timeout' ? { ...one, status: 408 } : one))
+  .concat(composedTexts);
+
+test('the texts that are composed of others are known', () => {
+  expect(composed).toEqual([
+    'core/errors.ts: `${item} not found`',
+    "core/errors.ts: sentences.join('. ')",
+    'core/errors.ts: message',
+    'http/errors/error-handler.ts: `${message}. Supported values of include: ${supported}`',
+    'http/errors/error-handler.ts: message',
+    'resources/booking/schema.ts: unique[0]!.message',
+  ]);
+});
+
+test('docs/errors.md lists every error text of the source, below its status', () => {
+  const isDocumented = ({ status, pattern }: ErrorText) =>
+    documented.some(
+      ({ text, statuses }) => (status === undefined || statuses.includes(status)) && hasPattern(text, pattern),
+    );
+  expect(sent.length).toBeGreaterThan(50);
+  expect(sent.filter((one) => !isDocumented(one)).map(({ status, pattern }) => `${status} ${toText(pattern)}`)).toEqual(
+    [],
+  );
+});
+
+test('docs/errors.md lists no text that the source does not send', () => {
+  const isSent = ({ text }: { text: string }) => sent.some(({ pattern }) => hasPattern(text, pattern));
+  expect(documented.filter((one) => !isSent(one)).map(({ text }) => text)).toEqual([]);
+});
+
+test('docs/errors.md lists every code of a booking with its text', () => {
+  const entries = readEntries('resources/booking/schema.ts', 'messages').map(([code, text]) =>
+    /^[a-z]+ /.test(text) && !/^(coursedate_id|customer_id|payment_method)/.test(text)
+      ? `- \`${code}\`, \`Participant 1: ${text}\`: `
+      : `- \`${code}\`, \`${text}\`: `,
+  );
+  expect(entries.length).toBeGreaterThan(20);
+  expect(entries.filter((entry) => !unwrapped.includes(entry))).toEqual([]);
+});
+
+test('docs/errors.md lists the code of every kind of failure', () => {
+  // No booking endpoint accepts a partner.
+  const codes = readEntries('http/errors/error-handler.ts', 'errorCodes').filter(([kind]) => kind !== 'forbidden');
+  expect(codes.length).toBeGreaterThan(9);
+  expect(codes.filter(([, code]) => !page.includes(`- \`${code}\``)).map(([, code]) => code)).toEqual([]);
+});
