@@ -1,11 +1,12 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { CourseDateStatusId } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, filter, momentRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
-import { canceled, courseDateStatuses } from '../../reference/statuses.ts';
+import { canceled } from '../../reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../courses/tag-filters.ts';
 import {
@@ -34,7 +35,7 @@ const filters = {
   ...dateRange('updated_at', courseDates.updatedAt),
   ...momentRange('start_date_at', courseDates.startsAt),
   ...momentRange('end_date_at', courseDates.endsAt),
-  status_id: filter(t.OneOf([...courseDateStatuses.keys()], { description: 'Only dates of this status' }), (id) =>
+  status_id: filter({ ...CourseDateStatusId, description: 'Only dates of this status' }, (id) =>
     eq(courseDates.statusId, id),
   ),
   has_participants: filter(

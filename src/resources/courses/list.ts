@@ -1,11 +1,11 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
+import { TeachingLanguageCode } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { dateRange, selectiveFilter, parameter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope, type Tenant, type TenantScope } from '../../lists/tenant-scope.ts';
-import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from './tag-filters.ts';
 import { courseItemSerializer, courseSerializer, fetchCourses, isPublicCourse } from './serializer.ts';
@@ -16,9 +16,10 @@ const common = {
   notDeleted: isNull(courses.deletedAt),
   fetch: fetchCourses,
 };
-const description_language = parameter(
-  t.OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
-);
+const description_language = parameter({
+  ...TeachingLanguageCode,
+  description: 'Texts in this language, where a course has them',
+});
 
 export const courseList = defineList({
   ...common,

@@ -37,7 +37,7 @@ const fetchEmployees = batchLoader((ctx, keys) => {
 
 const employees = includeMany<CourseUserRow & { ownerId: number }>(fetchEmployees, courseUserSerializer, 'unset');
 
-const CustomerWithEmployees = Type.Object({
+const CustomerWithEmployees = t.NamedObject('CustomerWithEmployees', {
   ...customerSerializer.schema.properties,
   employees: Type.Optional({ ...employees.schema, maxItems: maxEmbedded }),
   employees_truncated: Type.Optional(
