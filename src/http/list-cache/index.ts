@@ -15,6 +15,10 @@ declare module 'fastify' {
       limiter: ReturnType<typeof createListLimiter>;
     };
   }
+  interface FastifyContextConfig {
+    /** Documents the ETag and the 304 of a list. */
+    hasEtag?: true;
+  }
   interface FastifyRequest {
     /** Null outside of lists. */
     listCache: ListRequest | null;
@@ -51,6 +55,7 @@ export const limitedList = { preHandler: [begin, acquireSlot], onSend: releaseSl
  * for which `dependsOnMore` is true depends on more than the provider's data and has neither ETag nor cache.
  */
 export const cachedListUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
+  config: { hasEtag: true as const },
   preHandler: [begin, handleConditionalGet(dependsOnMore), acquireSlot, shareInFlight],
   onSend: [releaseSlot, storeResponse, matchAnyTag],
   onError: failInFlight,
