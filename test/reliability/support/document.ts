@@ -23,7 +23,7 @@ export type Operation = {
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
   body: Schema | undefined;
   /** By status, such as `200` or `4XX`. */
-  answers: Record<string, object>;
+  answers: Record<string, object | undefined>;
 };
 type Told = {
   parameters?: Operation['parameters'];
@@ -54,7 +54,8 @@ export function answerChecker(operations: Operation[]) {
   const ajv = formats.default(new Ajv2020({ strict: false }));
   const compiled = new Map<string, ValidateFunction>();
   for (const { name, answers } of operations)
-    for (const [status, schema] of Object.entries(answers)) compiled.set(`${name} ${status}`, ajv.compile(schema));
+    for (const [status, schema] of Object.entries(answers))
+      if (schema) compiled.set(`${name} ${status}`, ajv.compile(schema));
 
   return ({ name }: Operation, { status, headers, text }: Answer) => {
     const validate = compiled.get(`${name} ${status}`) ?? compiled.get(`${name} ${Math.floor(status / 100)}XX`);
