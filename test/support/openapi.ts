@@ -36,7 +36,7 @@ export function findRepeatedObjects(document: object): string[][] {
 
   function visit(value: unknown, path: string[]) {
     if (typeof value !== 'object' || value === null) return;
-    const { description: _description, default: _default, ...schema } = value as Node;
+    const schema: Node = { ...value, description: undefined, default: undefined };
     const isComponent = path.length === 3 && path[1] === 'schemas';
     if (schema['type'] === 'object' && Object.keys((schema['properties'] as Node | undefined) ?? {}).length > 0) {
       const key = JSON.stringify(schema);

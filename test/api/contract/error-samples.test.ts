@@ -47,6 +47,7 @@ function requestOf({ path, method, name }: Sample) {
     .replace('{code}', 'unknown');
   const query = [
     ...(name === 'not_valid' ? ['limit=0'] : []),
+    ...(isUnknown && path.includes('campaigns') ? [`course_id=${course}`] : []),
     ...(/(campaigns|vouchers)\/validate$/.test(path) && !(path.includes('vouchers') && name === 'missing')
       ? ['code=unknown']
       : []),
