@@ -16,7 +16,7 @@ export function restoreReferences(value: unknown): void {
   const node = value as Node;
   const name = node[keptReference];
   if (typeof name === 'string') {
-    delete node[keptReference];
+    Reflect.deleteProperty(node, keptReference);
     node['$ref'] = `#/components/schemas/${name}`;
   }
   for (const child of Object.values(node)) restoreReferences(child);

@@ -60,7 +60,7 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
       tags,
     },
     transform: ({ schema, url }) => ({ schema: documented(schema), url }),
-    refResolver: { buildLocalReference: ({ $id }) => String($id) },
+    refResolver: { buildLocalReference: ({ $id }) => $id as string },
     transformObject(document) {
       if ('swaggerObject' in document) return document.swaggerObject;
       restoreReferences(document.openapiObject);
