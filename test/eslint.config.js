@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'data/**', 'test/output/**'] },
+  { ignores: ['dist/**', 'data/**', 'test/client/**', 'test/output/**'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

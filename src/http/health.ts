@@ -7,8 +7,10 @@ import { isMigrated } from '../database/migrate.ts';
 import { limitByAddress, type CountRequest } from './auth/address-limit.ts';
 import { methodNotAllowed } from './errors/method-not-allowed.ts';
 import { serveOpenapi } from './openapi/document.ts';
+import { responses } from './responses.ts';
+import { NamedObject } from '../schema/types.ts';
 
-const Health = Type.Object({
+const Health = NamedObject('Health', {
   status: Type.String(),
   reason: Type.Optional(Type.String()),
   warnings: Type.Optional(Type.Array(Type.String())),
@@ -31,19 +33,31 @@ export function healthRoutes(
 ) {
   const preParsing = limitByAddress(countRequest);
   const addMethodNotAllowed = methodNotAllowed(app);
-  const schema = (operationId: string, summary: string) => ({
+  const schema = (operationId: string, summary: string, description: string) => ({
     operationId,
     summary,
+    description,
     tags: ['Operation'],
     security: [],
-    response: { 200: Health, 503: Health },
+    response: { ...responses.ok(Health), 503: { ...Health, description: 'Not ready; the reason is in `reason`' } },
   });
 
-  app.get('/live', { schema: schema('getLiveness', 'The process answers') }, async () => ({ status: 'live' }));
+  app.get(
+    '/live',
+    { schema: schema('getLiveness', 'The process answers', 'Does not use the database.') },
+    async () => ({ status: 'live' }),
+  );
 
   app.get(
     '/ready',
-    { schema: schema('getReadiness', 'The process should get requests'), preParsing },
+    {
+      schema: schema(
+        'getReadiness',
+        'The process should get requests',
+        'Checks the database and its migrations, and fails during a shutdown.',
+      ),
+      preParsing,
+    },
     async (request, reply) => {
       const reason = isShuttingDown.now
         ? 'draining'

@@ -32,6 +32,9 @@ export const emptyValue = Symbol('emptyValue');
 /** Schema key of the schema's name in the OpenAPI document. A symbol, so that Ajv and the serializers ignore it. */
 export const componentName = Symbol('componentName');
 
+/** Schema key of a description that belongs to the component, not to one of its uses. */
+export const componentDescription = Symbol('componentDescription');
+
 /** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
 export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
 

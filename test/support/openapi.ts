@@ -26,3 +26,24 @@ function mergeNull(schema: Node): Node {
   if (anyOf?.length !== 2 || object?.['type'] !== 'object' || none?.['type'] !== 'null') return schema;
   return { ...object, ...rest, type: ['object', 'null'] };
 }
+
+/** Keywords whose values are data. */
+const data = new Set(['default', 'enum', 'const', 'example', 'examples', 'required']);
+
+/** Pointers of object schemas that occur more than once inline; a named component counts once. */
+export function findRepeatedObjects(document: object): string[][] {
+  const pointers = new Map<string, string[]>();
+
+  function visit(value: unknown, path: string[]) {
+    if (typeof value !== 'object' || value === null) return;
+    const schema: Node = { ...value, description: undefined, default: undefined };
+    const isComponent = path.length === 3 && path[1] === 'schemas';
+    if (schema['type'] === 'object' && Object.keys((schema['properties'] as Node | undefined) ?? {}).length > 0) {
+      const key = JSON.stringify(schema);
+      if (!isComponent) pointers.set(key, [...(pointers.get(key) ?? []), path.join('/')]);
+    }
+    for (const [key, child] of Object.entries(value)) if (!data.has(key)) visit(child, [...path, key]);
+  }
+  visit(document, []);
+  return [...pointers.values()].filter((places) => places.length > 1);
+}

@@ -15,6 +15,10 @@ declare module 'fastify' {
       limiter: ReturnType<typeof createListLimiter>;
     };
   }
+  interface FastifyContextConfig {
+    /** Documents the ETag and the 304 of a list. */
+    hasEtag?: true;
+  }
   interface FastifyRequest {
     /** Null outside of lists. */
     listCache: ListRequest | null;
@@ -44,6 +48,7 @@ export function registerListCache(
 }
 
 const cachedUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
+  config: { hasEtag: true as const },
   preHandler: [begin, handleConditionalGet(dependsOnMore), acquireSlot, shareInFlight],
   onSend: [releaseSlot, storeResponse, matchAnyTag],
   onError: failInFlight,

@@ -1,11 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { componentName } from '../../schema/types.ts';
+import { componentDescription, componentName } from '../../schema/types.ts';
 
 type Node = Record<string | symbol, unknown>;
 
 /** Keywords whose values are data. */
 const data = new Set(['default', 'enum', 'const', 'examples', 'required', 'type']);
+
+/** Stands for `$ref` where a description or default is beside it, which @fastify/swagger would remove. */
+const keptReference = 'x-component';
+
+/** Replaces each `keptReference`. */
+export function restoreReferences(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const node = value as Node;
+  const name = node[keptReference];
+  if (typeof name === 'string') {
+    Reflect.deleteProperty(node, keptReference);
+    node['$ref'] = `#/components/schemas/${name}`;
+  }
+  for (const child of Object.values(node)) restoreReferences(child);
+}
 
 /**
  * Replaces named schemas by references, and adds each to `app` as a shared schema, which becomes a component of the
@@ -24,20 +39,24 @@ export function createComponents(app: FastifyInstance) {
     components.set(name, known);
   }
 
-  function toReference(name: string, node: Node) {
+  function toReference(name: string, node: Node, ownDescription: unknown) {
     const types = [node['type']].flat();
-    const { description, default: fallback, ...schema } = node;
+    const { description: described, default: fallback, ...schema } = node;
     const isNullable = types.length > 1 && types.includes('null');
     if (isNullable) {
       const [type, ...others] = types.filter((type) => type !== 'null');
       schema['type'] = others.length > 0 ? [type, ...others] : type;
     }
+    if (Array.isArray(schema['enum'])) schema['enum'] = schema['enum'].filter((code) => code !== null);
+    if (ownDescription !== undefined) schema['description'] = ownDescription;
+    const description = described === ownDescription ? undefined : described;
     add(name, schema);
-    const reference = { $ref: `${name}#` };
     const keywords = {
       ...(description === undefined ? {} : { description }),
       ...(fallback === undefined ? {} : { default: fallback }),
     };
+    const isAlone = isNullable || Object.keys(keywords).length === 0;
+    const reference = isAlone ? { $ref: `${name}#` } : { [keptReference]: name };
     return isNullable ? { anyOf: [reference, { type: 'null' }], ...keywords } : { ...reference, ...keywords };
   }
 
@@ -55,7 +74,7 @@ export function createComponents(app: FastifyInstance) {
     ]);
     const schema = Object.fromEntries(entries) as Node;
     const name = node[componentName] as string | undefined;
-    return name === undefined ? schema : toReference(name, schema);
+    return name === undefined ? schema : toReference(name, schema, node[componentDescription]);
   }
 
   /** The route's schema with references. */

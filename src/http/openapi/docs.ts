@@ -3,8 +3,9 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
-import { createComponents } from './components.ts';
-import { completeOperations, limitHeaders } from './operations.ts';
+import { createComponents, restoreReferences } from './components.ts';
+import { headerComponents } from './headers.ts';
+import { completeOperations } from './operations.ts';
 import { documentInput } from './input-schemas.ts';
 import { limitByAddress, type CountRequest } from '../auth/address-limit.ts';
 
@@ -53,15 +54,18 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
       servers: [{ url: basePath || '/' }],
       components: {
         securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
-        headers: limitHeaders,
+        headers: headerComponents,
       },
       security: [{ key: [] }],
       tags,
     },
     transform: ({ schema, url }) => ({ schema: documented(schema), url }),
-    refResolver: { buildLocalReference: ({ $id }) => String($id) },
-    transformObject: (document) =>
-      'openapiObject' in document ? completeOperations(document.openapiObject) : document.swaggerObject,
+    refResolver: { buildLocalReference: ({ $id }) => $id as string },
+    transformObject(document) {
+      if ('swaggerObject' in document) return document.swaggerObject;
+      restoreReferences(document.openapiObject);
+      return completeOperations(document.openapiObject);
+    },
   });
   await app.register(async (scope) => {
     scope.addHook('preParsing', limitByAddress(countRequest));
@@ -98,12 +102,18 @@ function redirectToDocument(scope: FastifyInstance, url: string) {
 function documentRoutes(app: FastifyInstance) {
   const { toReferences } = createComponents(app);
   const documented = new WeakMap<FastifySchema, FastifySchema>();
-  app.addHook('onRoute', ({ schema }) => {
-    if (schema && !schema.hide && !documented.has(schema))
-      documented.set(schema, toReferences(toDocumentedSchema(schema)));
+  app.addHook('onRoute', ({ schema, config }) => {
+    if (!schema || schema.hide || documented.has(schema)) return;
+    const withReferences = toReferences(toDocumentedSchema(schema));
+    documented.set(schema, config?.hasEtag ? withNotModified(withReferences) : withReferences);
   });
   return (schema: FastifySchema) => documented.get(schema) ?? schema;
 }
+
+const withNotModified = (schema: FastifySchema): FastifySchema => ({
+  ...schema,
+  response: { ...(schema.response as object), 304: { type: 'null' } },
+});
 
 /** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */
 function toDocumentedSchema(schema: FastifySchema): FastifySchema {

@@ -1,129 +1,19 @@
-import { Problem } from '../../core/errors.ts';
-import { formatBookingError, formatLegacyError, formatV2Error, type ErrorFormatter } from '../errors/error-handler.ts';
+import { addErrors, getResource, itemNames } from './error-responses.ts';
+import { notModifiedHeaders, requestIdHeader, successHeaders } from './headers.ts';
+import { findSchema, type Document, type Operation, type Response } from './operation-types.ts';
 
-type Schema = { $ref?: string; required?: string[]; examples?: unknown[] };
-type Media = { schema: Schema; example?: unknown; examples?: Record<string, { value: object }> };
-type Content = Record<string, Media>;
-type Response = { description: string; content?: Content; headers?: object } | { $ref: string };
-type Parameter = { name: string; in: string; required?: boolean; description?: string };
-type Operation = {
-  parameters?: Parameter[];
-  requestBody?: { content: Content };
-  responses: Record<string, Response>;
-};
-type Document = { paths?: object; components?: { responses?: object; schemas?: Record<string, Schema> } };
-
-/** Names of components, and formatters, by the schema of an interface's errors. */
-const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthorized?: string }> = {
-  Error: { prefix: '', format: formatV2Error },
-  BookingError: { prefix: 'Booking', format: formatBookingError },
-  LegacyError: { prefix: 'Legacy', format: formatLegacyError, unauthorized: 'LegacyUnauthorized' },
-};
-
-const seconds = (description: string) => ({ description, schema: { type: 'integer' as const } });
-/** Headers of a 429. Limits per address send only Retry-After. */
-export const limitHeaders = {
-  'Retry-After': seconds('Seconds until the same request may succeed'),
-  'RateLimit-Limit': seconds('Requests that may be sent at once'),
-  'RateLimit-Remaining': seconds('Requests that may still be sent now'),
-  'RateLimit-Reset': seconds('Seconds until the full limit is available again'),
-  'RateLimit-Policy': {
-    description: 'Requests and the seconds in which they are restored: `40;w=2`',
-    schema: { type: 'string' as const },
-  },
-};
-
-/** Responses that are equal for all operations of an interface. */
-const shared: Record<string, { name: string; description: string; samples: Record<string, Problem> }> = {
-  401: {
-    name: 'Unauthorized',
-    description: 'The API key is missing or invalid',
-    samples: { wrong_key: new Problem('unauthenticated', 'Wrong API Key') },
-  },
-  403: {
-    name: 'Forbidden',
-    description: 'The partner is not approved',
-    samples: { forbidden: new Problem('forbidden', 'The partner is not approved') },
-  },
-  413: {
-    name: 'BodyTooLarge',
-    description: 'The body is too large',
-    samples: { too_large: new Problem('too_large', 'The body is too large') },
-  },
-  415: {
-    name: 'UnsupportedMediaType',
-    description: 'The body is not a form, multipart or JSON',
-    samples: {
-      unsupported_media_type: new Problem(
-        'unsupported_media_type',
-        'The Content-Type is not supported; send a form, multipart or JSON',
-      ),
-    },
-  },
-  429: {
-    name: 'TooManyRequests',
-    description: 'Too many requests',
-    samples: { too_many_requests: new Problem('too_many_requests', 'Too many requests') },
-  },
-  '4XX': { name: 'ClientError', description: 'Another client error, such as 408 or 431', samples: {} },
-  500: {
-    name: 'InternalError',
-    description: 'An error of the service; report the request id',
-    samples: { internal: new Problem('internal', 'Something went wrong (request req-1)') },
-  },
-  503: {
-    name: 'Unavailable',
-    description: 'The service is busy or its database unavailable; retry later',
-    samples: {
-      unavailable: new Problem('unavailable', 'The service is busy or its database out of reach (request req-1)'),
-    },
-  },
-};
-
-/** Item names in "not found" errors, by the first segment of the path. */
-const itemNames: Record<string, string> = {
-  booking: 'Booking',
-  campaigns: 'Campaign',
-  courses: 'Course',
-  customers: 'Customer',
-  'course-users': 'Course user',
-  instructors: 'Instructor',
-  locations: 'Location',
-  orders: 'Order',
-  participants: 'Participant',
-  vouchers: 'Voucher',
-};
-
-/** Samples of 400 responses that do not follow from the schema. */
-const specialSamples: Record<string, Record<string, Problem>> = {
-  'POST /v2/booking': {
-    no_seats_available: new Problem('invalid', 'Participant 1: no seat is available', {
-      faults: [{ code: 'no_seats_available', message: 'Participant 1: no seat is available' }],
-    }),
-  },
-  'GET /v2/search-users': {
-    missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
-  },
-  ...Object.fromEntries(
-    ['GET /v2/campaigns/validate', 'GET /v2/campaigns/validate/{code}'].map((name) => [
-      name,
-      {
-        missing: new Problem('invalid', 'coursedate_id or course_id is missing', {
-          faults: [{ code: 'missing_course_id', message: 'coursedate_id or course_id is missing' }],
-        }),
-      },
-    ]),
-  ),
-};
-
-/** Documents every error status of each operation with samples in the format of its interface, ids, and the request. */
+/** Documents the responses of each operation, ids, list parameters, and the request. */
 export function completeOperations<D extends Document>(document: D): D {
-  const responses: Record<string, Response> = {};
+  const responses: Record<string, Response> = {
+    NotModified: { description: 'The ETag matches `If-None-Match`', headers: notModifiedHeaders },
+  };
   for (const [path, methods] of Object.entries((document.paths ?? {}) as Record<string, Record<string, Operation>>)) {
     for (const [method, operation] of Object.entries(methods)) {
       const name = `${method.toUpperCase()} ${path}`;
       describeIds(name, operation);
+      describeListParameters(operation);
       addRequestExample(operation, document);
+      describeResponses(operation);
       addErrors(name, operation, document, responses);
     }
   }
@@ -131,42 +21,18 @@ export function completeOperations<D extends Document>(document: D): D {
   return document;
 }
 
-function addErrors(name: string, operation: Operation, document: Document, components: Record<string, Response>) {
-  const declared = operation.responses['4XX'] as { content?: Content } | undefined;
-  const schemaName = declared?.content?.['application/json']?.schema.$ref?.split('/').at(-1) ?? '';
-  const interfaceFormat = formats[schemaName];
-  if (!interfaceFormat) return;
-  const { prefix, format, unauthorized = schemaName } = interfaceFormat;
-  const sampled = (description: string, samples: Record<string, Problem>, ref = schemaName): Response => ({
-    description,
-    content: {
-      'application/json': { schema: { $ref: `#/components/schemas/${ref}` }, ...examplesOf(format, samples) },
-    },
-  });
-  const own: Record<string, Response> = {
-    400: sampled('The request is not valid', invalidSamples(name, operation, document)),
-    ...(hasItem(name, operation)
-      ? { 404: sampled('The item does not exist', { not_found: Problem.notFound(itemNames[getResource(name)]!) }) }
-      : {}),
-  };
-  for (const status of sharedStatuses(operation)) {
-    const { name: responseName, description, samples } = shared[status]!;
-    const component = `${prefix}${responseName}`;
-    components[component] ??= {
-      ...sampled(description, samples, status === '401' ? unauthorized : schemaName),
-      ...(status === '429' ? { headers: references('headers', Object.keys(limitHeaders)) } : {}),
-    };
-    own[status] = { $ref: `#/components/responses/${component}` };
-  }
-  const declaredStatuses = Object.entries(operation.responses).filter(([status]) => /^(2..|400)$/.test(status));
-  operation.responses = { ...own, ...Object.fromEntries(declaredStatuses) };
-}
-
 function describeIds(name: string, { parameters = [] }: Operation) {
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   for (const [n, parameter] of inPath.entries()) {
     const item = parameter.name === 'id' && n > 0 ? 'Course date' : itemNames[getResource(name)];
     parameter.description ??= `${parameter.name === 'code' ? 'Code' : 'Id'} of the ${item?.toLowerCase()}`;
+  }
+}
+
+/** Lists are sent as `name[]=1&name[]=2`. */
+function describeListParameters({ parameters = [] }: Operation) {
+  for (const parameter of parameters) {
+    if (parameter.name.endsWith('[]')) Object.assign(parameter, { style: 'form', explode: true });
   }
 }
 
@@ -178,48 +44,15 @@ function addRequestExample({ requestBody }: Operation, document: Document) {
   }
 }
 
-const findSchema = ({ components }: Document, { $ref = '' }: Schema) =>
-  components?.schemas?.[$ref.split('/').at(-1) ?? ''];
-
-function sharedStatuses({ parameters = [], requestBody }: Operation) {
-  const isPartnerQuery = parameters.some(({ name }) => name === 'include_partners');
-  return [
-    '401',
-    ...(isPartnerQuery ? ['403'] : []),
-    ...(requestBody ? ['413', '415'] : []),
-    ...['429', '4XX', '500', '503'],
-  ];
-}
-
-const references = (kind: string, names: string[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]));
-
-function invalidSamples(
-  name: string,
-  { parameters = [], requestBody }: Operation,
-  document: Document,
-): Record<string, Problem> {
-  if (specialSamples[name]) return specialSamples[name];
-  const schema = requestBody?.content['application/json']?.schema;
-  const body = (schema && findSchema(document, schema)?.required) ?? [];
-  const query = parameters
-    .filter((parameter) => parameter.in === 'query' && parameter.required)
-    .map((parameter) => parameter.name.replace('[]', ''));
-  const missing = [...body, ...query];
-  return {
-    ...(missing.length > 0 ? { missing: Problem.invalidFields({ missing }) } : {}),
-    ...(parameters.some((parameter) => parameter.name === 'limit') && query.length === 0
-      ? { not_valid: Problem.invalidFields({ notValid: ['limit'] }) }
-      : {}),
-  };
-}
-
-const getResource = (name: string) => /^\w+ \/v2\/([\w-]+)/.exec(name)?.[1] ?? '';
-
-const hasItem = (name: string, { parameters = [] }: Operation) =>
-  parameters.some((parameter) => parameter.in === 'path') || getResource(name) === 'vouchers';
-
-function examplesOf(format: ErrorFormatter, problems: Record<string, Problem>) {
-  const examples = Object.entries(problems).map(([name, problem]) => [name, { value: format(problem) }] as const);
-  return examples.length > 0 ? { examples: Object.fromEntries(examples) } : {};
+function describeResponses(operation: Operation) {
+  const { responses } = operation;
+  if (responses['304']) responses['304'] = { $ref: '#/components/responses/NotModified' };
+  for (const [status, response] of Object.entries(responses)) {
+    if ('$ref' in response) continue;
+    const isSuccess = status.startsWith('2');
+    response.headers = { ...response.headers, ...(isSuccess ? successHeaders(operation) : requestIdHeader) };
+    const isList = response.content?.['application/json']?.schema.type?.includes('array') ?? false;
+    if (isSuccess) response.description = status === '201' ? 'Created' : isList ? 'Success: a list' : 'Success';
+    if (status === '400') response.description = 'The request is not valid';
+  }
 }

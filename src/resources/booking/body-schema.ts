@@ -1,12 +1,17 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { CodedError } from '../../core/errors.ts';
+import { CurrencyCode, describeCodes } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
-import { currencyCodes } from '../../reference/currencies.ts';
+import { participantStatusTitles } from '../participants/schema.ts';
 import { fault, participantFault, fieldFault, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
 const Address = () => ({ ...t.Email(), [t.coercionKind]: 'title' as const });
+
+/** Statuses that a booking may request. */
+const requestable = [1, 3, 7] as const;
+const requestableTitles = new Map(requestable.map((id) => [id, participantStatusTitles.get(id)!]));
 
 export const ParticipantBody = t.NamedObject('BookingParticipant', {
   firstname: t.Title(),
@@ -17,7 +22,7 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
   position: Optional(t.LongLine()),
   date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
   comment: Optional(t.Note()),
-  status_id: Optional(t.OneOf([1, 3, 7], { default: 1, description: '1 confirmed, 3 waiting list, 7 unconfirmed' })),
+  status_id: Optional(t.OneOf(requestable, { default: 1, description: describeCodes(requestableTitles) })),
   products: Optional(t.JsonList(t.Id, { description: "Ids of products; the course's main product unless sent" })),
   trigger_value: Optional(t.LongLine({ description: 'Routes the participant to the child course date of this value' })),
 });
@@ -46,7 +51,7 @@ export const BookingBody = t.NamedObject(
   {
     coursedate_id: t.Id,
     payment_method: t.OneOf(['invoice']),
-    currency: Optional(t.UpperCode(currencyCodes, { description: "The course's unless sent" })),
+    currency: Optional({ ...CurrencyCode, description: "The course's unless sent" }),
     campaign_code: Optional(t.Title()),
     voucher_code: Optional(t.Title()),
     booker_name: Optional(t.Line()),

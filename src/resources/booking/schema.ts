@@ -1,8 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { TObject } from '@sinclair/typebox';
+import { describeCodes } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
+import { participantStatusTitles } from '../participants/schema.ts';
 
 /** Error codes of bookings; those in lower case follow `Participant n: `. */
 const messages = {
@@ -62,7 +64,12 @@ export const BookingAnswer = t.NamedObject('Booking', {
     total_incl_vat: Type.Number(),
     total_vat: Type.Number(),
     number_of_participants: Type.Integer(),
-    participants: Type.Array(Type.Object({ id: Type.Integer(), status_id: Type.Integer() })),
+    participants: Type.Array(
+      Type.Object({
+        id: Type.Integer(),
+        status_id: Type.Integer({ description: describeCodes(participantStatusTitles) }),
+      }),
+    ),
   }),
 });
 

@@ -34,7 +34,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     tags: ['Booking'],
     response: { 200: ValidCampaign, ...responses.bookingErrors },
   };
-  const Code = Type.Object({ code: t.Title() });
+  const Code = Type.Object({ code: t.Title({ description: 'The campaign code' }) });
   const Booked = Type.Object({
     coursedate_id: Type.Optional({ ...t.Id, description: 'The course date to be booked' }),
     course_id: Type.Optional({ ...t.Id, description: 'Or the course' }),

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
 import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
-import { Voucher } from './voucher-schema.ts';
+import { ValidVoucher } from './voucher-schema.ts';
 import { validateVoucher } from './voucher-service.ts';
 
 export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -12,9 +12,9 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
   const schema = {
     description: 'An expired, archived or deleted voucher is returned with its state.',
     tags: ['Booking'],
-    response: { 200: Type.Object({ successful: Type.Boolean(), voucher: Voucher }), ...responses.bookingErrors },
+    response: { 200: ValidVoucher, ...responses.bookingErrors },
   };
-  const Code = Type.Object({ code: t.Title() });
+  const Code = Type.Object({ code: t.Title({ description: 'The voucher code' }) });
 
   // Without an ETag: expiry depends on the clock.
   app.get(

@@ -17,6 +17,8 @@ export const Voucher = t.NamedObject('Voucher', {
   created_at: t.PlainDateTime,
 });
 
+export const ValidVoucher = t.NamedObject('ValidVoucher', { successful: Type.Boolean(), voucher: Voucher });
+
 export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
 
 export const toVoucher = (row: VoucherRow): Voucher => ({

@@ -1,14 +1,13 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { CourseDateStatusId, TeachingLanguageCode } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
-import * as reference from '../../reference/courses.ts';
-import * as statuses from '../../reference/statuses.ts';
 import { GatheringField } from './gathering-schema.ts';
 
 const { Optional } = Type;
 
 const deadline = t.DayField({ description: 'yyyy-mm-dd; start_at unless sent' });
 const timezone = t.Line({ description: 'An IANA name; the service time zone unless sent' });
-const language = t.OneOf(reference.teachingLanguageCodes, { description: "The course's unless sent" });
+const language = { ...TeachingLanguageCode, description: "The course's unless sent" };
 const placeId = { ...t.Id, description: 'A place' };
 const placeText = t.Note({ description: 'Shown beside the place, or without one' });
 const placeSearch = t.Title({
@@ -16,7 +15,6 @@ const placeSearch = t.Title({
   description: 'The title of a place; used when place_id is not sent. Without a match it is place_additional_info',
 });
 const locationId = { ...t.Id, description: 'One of the own locations' };
-const statusIds = [...statuses.courseDateStatuses.keys()];
 const instructorIds = t.JsonList(t.Id, { maxItems: 50, description: 'Ids of the own instructors' });
 const parentId = { ...t.Id, description: 'Another date of the same course that is no child itself' };
 const trigger = t.LongLine({ description: 'Routes a participant with an equal value from the parent to this date' });
@@ -53,7 +51,7 @@ export const CourseDateBody = t.NamedObject(
     place_by_search: Optional(placeSearch),
     place_additional_info: Optional(placeText),
     location_id: Optional(locationId),
-    status_id: t.withDefault(t.OneOf(statusIds), 1),
+    status_id: t.withDefault(CourseDateStatusId, 1),
     reference: Optional(t.Line()),
     instructors: Optional(instructorIds),
     is_visible: t.withDefault(t.Flag(), true),

@@ -1,6 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../lib/timestamps.ts';
+import { describeCodes, toTitles } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
+import * as statuses from '../../reference/statuses.ts';
 import type * as tables from '../../database/tables/coursedates.ts';
 
 const text = Type.String();
@@ -8,7 +10,7 @@ const count = Type.Integer();
 const Day = Type.String({ format: 'date' });
 const TimeOfDay = Type.String({ description: 'hh:mm:ss' });
 
-const Seats = Type.Object({
+const Seats = t.NamedObject('Seats', {
   allocated_capacity: Type.Object({ num: count, num_overbooked: count, num_waiting: count }),
   free: Type.Object({ num: count, num_waiting: count }),
   booking_status: Type.Object({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count }),
@@ -60,7 +62,7 @@ export const CourseDate = t.NamedObject('CourseDate', {
   location_id: t.Nullable(Type.Integer()),
   place_id: t.Nullable(Type.Integer()),
   teaching_language_id: text,
-  status_id: Type.Integer(),
+  status_id: Type.Integer({ description: describeCodes(toTitles(statuses.courseDateStatuses)) }),
 });
 
 const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;

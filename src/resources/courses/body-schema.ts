@@ -1,11 +1,16 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { Code, CurrencyCode, TeachingLanguageCode, toTitles } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
-import { currencyCodes } from '../../reference/currencies.ts';
 import * as durations from '../../reference/durations.ts';
 import { descriptionMembers } from './schema.ts';
 
 const { Optional } = Type;
+
+const Level = Code('CourseLevel', toTitles(reference.levels));
+const FormOfTeaching = Code('FormOfTeaching', toTitles(reference.formsOfTeaching));
+const TimeOfDay = Code('TimeOfDay', toTitles(reference.timesOfDay));
+const DurationUnit = Code('DurationUnitId', new Map([...durations.units].map(([id, { many }]) => [id, many.en])));
 
 /** Fields of a new course in both interfaces. */
 const common = {
@@ -14,14 +19,14 @@ const common = {
   reference: Optional(t.Line()),
   is_full_time: Optional(t.Flag()),
   is_part_time: Optional(t.Flag()),
-  level: t.withDefault(t.OneOf([...reference.levels.keys()]), 6),
-  form_of_teaching: t.withDefault(t.OneOf([...reference.formsOfTeaching.keys()]), 1),
-  teaching_language: t.withDefault(t.OneOf(reference.teachingLanguageCodes), 'no'),
-  time_of_day: Optional(t.OneOf([...reference.timesOfDay.keys()])),
+  level: t.withDefault(Level, 6),
+  form_of_teaching: t.withDefault(FormOfTeaching, 1),
+  teaching_language: t.withDefault(TeachingLanguageCode, 'no'),
+  time_of_day: Optional(TimeOfDay),
   duration_value: Optional(t.Count()),
-  duration_unit: Optional(t.OneOf([...durations.units.keys()])),
+  duration_unit: Optional(DurationUnit),
   price_value: Optional(t.Count()),
-  price_currency: t.withDefault(t.UpperCode(currencyCodes), 'NOK'),
+  price_currency: t.withDefault(CurrencyCode, 'NOK'),
   price_comment: Optional(t.Note()),
 };
 const texts = {
@@ -41,9 +46,10 @@ const texts = {
 /** A tag or label: an own id, `{id}`, or `{title}`, which is created if missing. */
 const TagInput = Type.Union([
   t.Id,
-  Type.Object(
+  t.NamedObject(
+    'TagInput',
     { id: Optional(t.Id), title: Optional(t.Title()) },
-    { if: { required: ['id'] }, else: { required: ['title'] } },
+    { if: { properties: { id: {} }, required: ['id'] }, else: { properties: { title: {} }, required: ['title'] } },
   ),
 ]);
 export type TagInput = Static<typeof TagInput>;
@@ -55,7 +61,7 @@ const Translations = <T>(texts: TSchema) =>
   Type.Unsafe<Record<string, T>>({
     type: 'object',
     maxProperties: reference.teachingLanguageCodes.length,
-    propertyNames: { enum: reference.teachingLanguageCodes },
+    propertyNames: TeachingLanguageCode,
     additionalProperties: texts,
     description: 'Language code to the members of `descriptions` in that language',
     [t.coercionKind]: 'json',

@@ -1,11 +1,11 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
+import { TeachingLanguageCode } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
-import * as reference from '../../reference/courses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from './tag-filters.ts';
 import { fetchCourses, isPublicCourse } from './loaders.ts';
@@ -17,9 +17,10 @@ const common = {
   notDeleted: isNull(tables.courses.deletedAt),
   fetch: fetchCourses,
 };
-const description_language = filter.parameter(
-  t.OneOf(reference.teachingLanguageCodes, { description: 'Texts in this language, where a course has them' }),
-);
+const description_language = filter.parameter({
+  ...TeachingLanguageCode,
+  description: 'Texts in this language, where a course has them',
+});
 
 export const courseList = defineList({
   ...common,

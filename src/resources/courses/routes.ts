@@ -10,7 +10,7 @@ import { createCourse, deleteCourse, updateCourse } from './service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
-const CourseId = Type.Object({ course_id: Type.Integer() });
+const CourseId = t.NamedObject('CourseReference', { course_id: Type.Integer() });
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(

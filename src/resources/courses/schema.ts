@@ -10,6 +10,8 @@ import type * as tables from '../../database/tables/courses.ts';
 
 const text = Type.String();
 const titled = t.NamedObject('IdAndTitle', { id: Type.Integer(), title: text });
+const Duration = t.NamedObject('CourseDuration', { value: Type.Number(), code: text, unit: text });
+const Price = t.NamedObject('CoursePrice', { value: Type.Number(), currency: text, comment: t.Nullable(text) });
 
 /** Members of `descriptions` → columns. */
 export const descriptionMembers = {
@@ -54,16 +56,16 @@ export const Course = t.NamedObject('Course', {
   type: text,
   level: titled,
   form_of_teaching: titled,
-  teaching_language: Type.Object({ id: text, title: text }),
+  teaching_language: t.NamedObject('Language', { id: text, title: text }),
   time_of_day: t.Nullable(titled),
   publishing_platform: text,
-  duration: t.Nullable(Type.Object({ value: Type.Number(), code: text, unit: text })),
-  price: Type.Object({ value: Type.Number(), currency: text, comment: t.Nullable(text) }),
+  duration: t.Nullable(Duration),
+  price: Price,
   categories: Type.Array(Category),
   external_booking_url: t.Nullable(text),
   external_more_info_url: t.Nullable(text),
   descriptions: Descriptions,
-  lead_settings: Type.Object({ email_booking: text, email_more_info: text }),
+  lead_settings: t.NamedObject('LeadSettings', { email_booking: text, email_more_info: text }),
   tags: Type.Array(Tag),
   custom_properties: t.Nullable(t.CustomProperties),
   description_languages: Type.Array(text),

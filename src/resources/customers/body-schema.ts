@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { Code, CountryCode } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
-import { countryCodes } from '../../reference/countries.ts';
 import { customerStatuses, customerTypes } from './schema.ts';
 
 const { Optional } = Type;
@@ -12,14 +12,14 @@ export const CustomerBody = t.NamedObject(
   {
     title: t.Title(),
     department: Optional(t.Line()),
-    type: t.withDefault(t.OneOf([...customerTypes.keys()], { description: '1 Company, 2 Private' }), 1),
+    type: t.withDefault(Code('CustomerType', customerTypes), 1),
     orgnr: Optional(t.LongLine()),
     email: Optional(t.Email()),
     phone: Optional(t.LongLine()),
     fax: Optional(t.LongLine()),
     web_address: Optional(t.Line({ maxLength: 2_000 })),
     customer_reference_id: Optional(t.Line({ description: 'Customer number' })),
-    country: t.withDefault(t.UpperCode(countryCodes), 'NO'),
+    country: t.withDefault(CountryCode, 'NO'),
     post_address_1: Optional(t.Line()),
     post_address_2: Optional(t.Line()),
     post_address_3: Optional(t.Line()),
@@ -40,7 +40,7 @@ export const CustomerBody = t.NamedObject(
     office_city: Optional(t.Line()),
     seller_id: Optional({ ...t.Id, description: 'An id from /v2/app-users' }),
     note: Optional(t.Note()),
-    status: t.withDefault(t.OneOf([...customerStatuses.keys()], { description: '1 Active, 2 Deactive' }), 1),
+    status: t.withDefault(Code('CustomerStatus', customerStatuses), 1),
   },
   { examples: [{ title: 'Fjord Energy AS', orgnr: '912345678', email: 'post@fjordenergy.example' }] },
 );

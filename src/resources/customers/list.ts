@@ -21,7 +21,7 @@ const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(
   'unset',
 );
 
-const CustomerWithEmployees = Type.Object({
+const CustomerWithEmployees = t.NamedObject('CustomerWithEmployees', {
   ...customerSerializer.schema.properties,
   employees: Type.Optional({ ...employees.schema, maxItems: maxEmbedded }),
   employees_truncated: Type.Optional(

@@ -9,7 +9,7 @@ import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustom
 
 const tags = ['People'];
 const params = Type.Object({ id: t.Id });
-const CustomerId = Type.Object({ customer_id: Type.Integer() });
+const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
 
 export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(

@@ -3,7 +3,7 @@ import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
 
-const example = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@school.example', show_on_web: 1 };
+const example = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@school.example', show_on_web: true };
 
 /** POST /v2/instructors. */
 export type InstructorBody = Static<typeof InstructorBody>;

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { CountryCode } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
-import { countryCodes } from '../../reference/countries.ts';
 
 const { Optional } = Type;
 const number = () => t.withDefault(t.Count(), 0);
@@ -20,7 +20,7 @@ export const LocationBody = t.NamedObject(
     city: Optional(t.Line()),
     state: Optional(t.Line()),
     county: Optional(t.Line()),
-    country: t.withDefault(t.UpperCode(countryCodes, { description: 'Two letters' }), 'NO'),
+    country: t.withDefault(CountryCode, 'NO'),
     place_id: Optional({ ...t.Id, description: 'The id of a place' }),
     lat: t.withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0),
     lng: t.withDefault(Type.Number({ minimum: -180, maximum: 180 }), 0),
@@ -49,5 +49,5 @@ export const LocationBody = t.NamedObject(
 /** PUT /v2/locations/:id. */
 export type LocationChange = Static<typeof LocationChange>;
 export const LocationChange = t.NamedObject('LocationUpdate', t.partialUpdate(LocationBody.properties), {
-  examples: [{ capacity_max: 24, is_archived: 0 }],
+  examples: [{ capacity_max: 24, is_archived: false }],
 });

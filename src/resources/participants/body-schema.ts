@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { Code, describeCodes, toTitles } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
-import { paidStates, participantStatuses } from './schema.ts';
+import { paidStates, participantStatusTitles } from './schema.ts';
 
 const { Optional } = Type;
 
@@ -9,10 +10,12 @@ export type ParticipantChange = Static<typeof ParticipantChange>;
 export const ParticipantChange = t.NamedObject(
   'ParticipantUpdate',
   t.partialUpdate({
-    idStatus: t.OneOf([...participantStatuses.keys()], {
-      description: '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is given, never taken',
+    idStatus: t.OneOf([...participantStatusTitles.keys()], {
+      description:
+        `${describeCodes(participantStatusTitles)}. ` +
+        '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is assigned, never requested',
     }),
-    idPaid: t.OneOf([...paidStates.keys()]),
+    idPaid: Code('PaymentStatusId', toTitles(paidStates)),
     completed: Optional(t.Flag()),
     passed: Optional(t.Flag()),
     no_show: Optional(t.Flag()),

@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { formatTimestamp } from '../../lib/timestamps.ts';
+import { describeCodes, toTitles } from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
@@ -29,9 +30,11 @@ export const paidStates = new Map<number, Label>([
   [statuses.paymentStatus.no, label('No', 'Nei')],
 ]);
 
+export const participantStatusTitles = new Map([...participantStatuses].map(([id, { title }]) => [id, title.en]));
+
 export type ParticipantRow = typeof participants.$inferSelect;
 
-const ParticipantCourse = Type.Object({
+const ParticipantCourse = t.NamedObject('ParticipantCourse', {
   id: Type.Integer(),
   title: text,
   reference: t.Nullable(text),
@@ -62,9 +65,9 @@ export const Participant = t.NamedObject('Participant', {
   entry_source: text,
   idBooking: Type.Integer(),
   idOrder: Type.Integer(),
-  idPaid: Type.Integer(),
-  paid: Type.Object({ id: Type.Integer(), title: text }),
-  status: Type.Object({ id: Type.Integer(), title: text, status_code: text }),
+  idPaid: Type.Integer({ description: describeCodes(toTitles(paidStates)) }),
+  paid: t.NamedObject('PaymentStatus', { id: Type.Integer(), title: text }),
+  status: t.NamedObject('ParticipantStatus', { id: Type.Integer(), title: text, status_code: text }),
   user_comment: t.Nullable(text),
 });
 

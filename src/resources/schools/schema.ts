@@ -4,7 +4,7 @@ import * as t from '../../schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
 const text = Type.String();
-const Address = Type.Object({ address: text, zip: text, city: text });
+const Address = t.NamedObject('SchoolAddress', { address: text, zip: text, city: text });
 
 /** The older interface has no timestamps. */
 export const LegacySchool = t.NamedObject('LegacySchool', {

@@ -8,7 +8,7 @@ import * as booking from '../../support/documents/booking.ts';
 import * as dates from '../../support/documents/dates.ts';
 import * as people from '../../support/documents/people.ts';
 import { createCampaign, createOrder } from '../../support/orders.ts';
-import { dereference } from '../../support/openapi.ts';
+import { dereference, findRepeatedObjects } from '../../support/openapi.ts';
 import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { app, createProvider } = await sharedTestApp();
@@ -21,6 +21,7 @@ type Schema = {
 };
 type Operation = { tags: string[]; responses: Record<string, { content: Record<string, { schema: Schema }> }> };
 const document = app.swagger();
+const { schemas } = (document as unknown as { components: { schemas: Record<string, Schema> } }).components;
 const { tags, paths } = dereference<{
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
@@ -96,6 +97,103 @@ test('exactly these endpoints exist', () => {
     'PUT /v2/participants/{id}',
     'PUT /v2/schools',
   ]);
+});
+
+describe('the components', () => {
+  test('no object schema is repeated inline', () => {
+    expect(findRepeatedObjects(document)).toEqual([]);
+  });
+
+  test('a repeated object schema is found', () => {
+    const inline = { type: 'object', properties: { id: { type: 'integer' } } };
+    const repeated = {
+      components: { schemas: { A: { properties: { b: inline, c: { ...inline, description: 'C' } } } } },
+    };
+    expect(findRepeatedObjects(repeated)).toEqual([
+      ['components/schemas/A/properties/b', 'components/schemas/A/properties/c'],
+    ]);
+    const named = {
+      components: { schemas: { A: inline, B: { properties: { a: { $ref: '#/components/schemas/A' } } } } },
+    };
+    expect(findRepeatedObjects(named)).toEqual([]);
+  });
+
+  test('the items of every list are components', () => {
+    type Listed = { type?: string | string[]; items?: { $ref?: string } };
+    const lists = Object.values(document.paths as Record<string, Record<string, Operation>>)
+      .map(({ get }) => get?.responses['200']?.content['application/json']?.schema as Listed | undefined)
+      .filter((schema) => schema?.type?.includes('array'));
+    expect(lists.length).toBeGreaterThan(15);
+    for (const { items } of lists as Listed[]) expect(items).toEqual({ $ref: expect.any(String) });
+  });
+
+  test('codes name what each stands for', () => {
+    expect(schemas['CourseLevel']).toMatchObject({ description: expect.stringContaining('6: Courses') });
+    expect(schemas['CourseDateStatusId']).toMatchObject({ description: expect.stringContaining('3: Canceled') });
+    expect(schemas['CustomerType']).toMatchObject({ description: '1: Company, 2: Private' });
+    const unnamed = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties as Record<string, { enum?: unknown[]; description?: string }>)
+        .filter(
+          ([, field]) => typeof field.enum?.[0] === 'number' && !field.description?.includes(`${field.enum[0]}: `),
+        )
+        .map(([field]) => `${name}.${field}`),
+    );
+    expect(unnamed).toEqual([]);
+  });
+
+  test('a description beside a reference is kept', () => {
+    expect(schemas['CourseDateCreate']!.properties!['teaching_language']).toEqual({
+      $ref: '#/components/schemas/TeachingLanguageCode',
+      description: "The course's unless sent",
+    });
+    expect(schemas['CourseCreate']!.properties!['level']).toEqual({
+      $ref: '#/components/schemas/CourseLevel',
+      default: 6,
+    });
+  });
+});
+
+describe('responses and parameters', () => {
+  type Header = { description: string };
+  type Documented = {
+    parameters?: { name: string; in: string; description?: string; style?: string; explode?: boolean }[];
+    responses: Record<string, { description: string; headers?: Record<string, Header>; content?: object }>;
+  };
+  const all = operations.map(({ method, path, operation }) => ({
+    name: `${method} ${path}`,
+    ...(operation as unknown as Documented),
+  }));
+  const headersOf = (name: string) =>
+    Object.keys(all.find((one) => one.name === name)!.responses['200']!.headers ?? {}).sort();
+
+  test('every response has a description and names the request id', () => {
+    for (const { name, responses } of all) {
+      for (const [status, { description, headers }] of Object.entries(responses)) {
+        expect(description, `${name} ${status}`).not.toBe('Default Response');
+        expect(Object.keys(headers ?? {}), `${name} ${status}`).toContain('X-Request-Id');
+      }
+    }
+  });
+
+  test('lists document their headers, and 304 if they have an ETag', () => {
+    const paged = ['Link', 'X-Page-Truncated', 'X-Request-Id', 'X-Updated-Through'];
+    expect(headersOf('GET /v2/courses')).toEqual(['ETag', ...paged]);
+    expect(headersOf('GET /v2/durations')).toEqual(['ETag', 'X-Request-Id']);
+    expect(headersOf('GET /v2/campaigns')).toEqual(['X-Request-Id']);
+    const withEtag = all.filter(({ responses }) => responses['200']?.headers?.['ETag']).map(({ name }) => name);
+    const withNotModified = all.filter(({ responses }) => responses['304']).map(({ name }) => name);
+    expect(withNotModified).toEqual(withEtag);
+    expect(all.find(({ name }) => name === 'GET /v2/courses')!.responses['304']!.content).toBeUndefined();
+  });
+
+  test('every parameter has a description, and lists their serialization', () => {
+    for (const { name, parameters = [] } of all) {
+      for (const parameter of parameters) {
+        expect(parameter.description, `${name} ${parameter.name}`).toBeTruthy();
+        if (parameter.name.endsWith('[]')) expect(parameter).toMatchObject({ style: 'form', explode: true });
+      }
+    }
+  });
 });
 
 test('the document declares exactly the tags of its endpoints', () => {

@@ -39,10 +39,9 @@ export async function loadOperations(base: string): Promise<Operation[]> {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([lower, { parameters = [], requestBody, responses }]) => {
       const method = lower.toUpperCase();
-      const schemas = Object.entries(responses).map(([status, { content }]) => [
-        status,
-        content?.['application/json']?.schema,
-      ]);
+      const schemas = Object.entries(responses).flatMap(([status, { content }]) =>
+        content ? [[status, content['application/json']!.schema]] : [],
+      );
       const body = requestBody?.content['application/json']?.schema;
       return { name: `${method} ${path}`, method, path, parameters, body, responses: Object.fromEntries(schemas) };
     }),

@@ -1,0 +1,23 @@
+export type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };
+type Media = { schema: Schema; example?: unknown; examples?: Record<string, { value: object }> };
+export type Content = Record<string, Media>;
+export type Response = { description: string; content?: Content; headers?: object } | { $ref: string };
+type Parameter = {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  style?: 'form';
+  explode?: boolean;
+};
+/** Operations and documents as @fastify/swagger generates them. */
+export type Operation = {
+  parameters?: Parameter[];
+  requestBody?: { content: Content };
+  responses: Record<string, Response>;
+  security?: object[];
+};
+export type Document = { paths?: object; components?: { responses?: object; schemas?: Record<string, Schema> } };
+
+export const findSchema = ({ components }: Document, { $ref = '' }: Schema) =>
+  components?.schemas?.[$ref.split('/').at(-1) ?? ''];

@@ -1,0 +1,10 @@
+import { defineConfig } from '@hey-api/openapi-ts';
+
+const output = process.env['CLIENT_OUTPUT'] ?? 'test/client';
+
+export default defineConfig({
+  input: 'test/output/openapi-client.json',
+  output: { path: output, module: { extension: '.ts' } },
+  plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+  logs: { file: false },
+});
