@@ -9,6 +9,7 @@ import {
   type TSchema,
   type TUnsafe,
 } from '@sinclair/typebox';
+import { Problem } from '../core/errors.ts';
 import { addressPattern } from '../lib/text.ts';
 
 /** Schema key of the coercion applied before validation. A symbol, so that Ajv and the OpenAPI document ignore it. */
@@ -101,13 +102,15 @@ export const List = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
 export const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
   coerced('json', Type.Array(item, { maxItems: 1_000, ...options }));
 
+const maxCustomProperties = 200;
+
 /** An object with arbitrary keys; values are text or null. */
 export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
   coerced(
     'json',
     Type.Unsafe({
       type: 'object',
-      maxProperties: 200,
+      maxProperties: maxCustomProperties,
       propertyNames: { type: 'string', minLength: 1, maxLength: 40 },
       additionalProperties: { type: ['string', 'null'], maxLength: 255 },
     }),
@@ -159,3 +162,22 @@ function toUpdateField({ default: fallback, ...field }: TSchema): TSchema {
   if (field['type'] === 'boolean') return field;
   return fallback === undefined ? Nullable(field as TSchema) : { ...field, [emptyValue]: fallback as unknown };
 }
+
+type CustomPropertyValues = Record<string, string | null>;
+
+/**
+ * Merges an update into stored properties; null values remove their keys. An undefined input changes nothing, a null
+ * input removes all. Returns null if none is left; throws if there are more than 200.
+ */
+export function mergeCustomProperties(
+  stored: CustomPropertyValues | null,
+  input: CustomPropertyValues | null | undefined,
+): CustomPropertyValues | null {
+  if (input === null) return null;
+  const merged = Object.entries({ ...stored, ...input }).filter(([, value]) => value !== null);
+  if (merged.length > maxCustomProperties) throw Problem.invalidFields({ notValid: ['custom_properties'] });
+  return merged.length === 0 ? null : Object.fromEntries(merged);
+}
+
+/** For text columns that are not nullable. */
+export const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);

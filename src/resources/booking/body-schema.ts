@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { CodedError } from '../../core/errors.ts';
-import { CurrencyCode, describeCodes } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { participantStatusTitles } from '../participants/schema.ts';
 import { fault, participantFault, fieldFault, type BookingCode } from './schema.ts';
@@ -22,7 +22,7 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
   position: Optional(t.LongLine()),
   date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
   comment: Optional(t.Note()),
-  status_id: Optional(t.OneOf(requestable, { default: 1, description: describeCodes(requestableTitles) })),
+  status_id: Optional(t.OneOf(requestable, { default: 1, description: codes.describe(requestableTitles) })),
   products: Optional(t.JsonList(t.Id, { description: "Ids of products; the course's main product unless sent" })),
   trigger_value: Optional(t.LongLine({ description: 'Routes the participant to the child course date of this value' })),
 });
@@ -51,7 +51,7 @@ export const BookingBody = t.NamedObject(
   {
     coursedate_id: t.Id,
     payment_method: t.OneOf(['invoice']),
-    currency: Optional({ ...CurrencyCode, description: "The course's unless sent" }),
+    currency: Optional({ ...codes.CurrencyCode, description: "The course's unless sent" }),
     campaign_code: Optional(t.Title()),
     voucher_code: Optional(t.Title()),
     booker_name: Optional(t.Line()),

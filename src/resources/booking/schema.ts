@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { TObject } from '@sinclair/typebox';
-import { describeCodes } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
@@ -67,7 +67,7 @@ export const BookingAnswer = t.NamedObject('Booking', {
     participants: Type.Array(
       Type.Object({
         id: Type.Integer(),
-        status_id: Type.Integer({ description: describeCodes(participantStatusTitles) }),
+        status_id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
       }),
     ),
   }),

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { CourseDateStatusId, TeachingLanguageCode } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { GatheringField } from './gathering-schema.ts';
 
@@ -7,7 +7,7 @@ const { Optional } = Type;
 
 const deadline = t.DayField({ description: 'yyyy-mm-dd; start_at unless sent' });
 const timezone = t.Line({ description: 'An IANA name; the service time zone unless sent' });
-const language = { ...TeachingLanguageCode, description: "The course's unless sent" };
+const language = { ...codes.TeachingLanguageCode, description: "The course's unless sent" };
 const placeId = { ...t.Id, description: 'A place' };
 const placeText = t.Note({ description: 'Shown beside the place, or without one' });
 const placeSearch = t.Title({
@@ -51,7 +51,7 @@ export const CourseDateBody = t.NamedObject(
     place_by_search: Optional(placeSearch),
     place_additional_info: Optional(placeText),
     location_id: Optional(locationId),
-    status_id: t.withDefault(CourseDateStatusId, 1),
+    status_id: t.withDefault(codes.CourseDateStatusId, 1),
     reference: Optional(t.Line()),
     instructors: Optional(instructorIds),
     is_visible: t.withDefault(t.Flag(), true),

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
-import { CourseDateStatusId } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -29,7 +29,7 @@ const filters = {
   ...filter.dateRange('updated_at', tables.courseDates.updatedAt),
   ...filter.momentRange('start_date_at', tables.courseDates.startsAt),
   ...filter.momentRange('end_date_at', tables.courseDates.endsAt),
-  status_id: filter.plain({ ...CourseDateStatusId, description: 'Only dates of this status' }, (id) =>
+  status_id: filter.plain({ ...codes.CourseDateStatusId, description: 'Only dates of this status' }, (id) =>
     eq(tables.courseDates.statusId, id),
   ),
   has_participants: filter.plain(

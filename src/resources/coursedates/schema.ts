@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../lib/timestamps.ts';
-import { describeCodes, toTitles } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as statuses from '../../reference/statuses.ts';
 import type * as tables from '../../database/tables/coursedates.ts';
@@ -62,7 +62,7 @@ export const CourseDate = t.NamedObject('CourseDate', {
   location_id: t.Nullable(Type.Integer()),
   place_id: t.Nullable(Type.Integer()),
   teaching_language_id: text,
-  status_id: Type.Integer({ description: describeCodes(toTitles(statuses.courseDateStatuses)) }),
+  status_id: Type.Integer({ description: codes.describe(statuses.courseDateStatuses) }),
 });
 
 const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;

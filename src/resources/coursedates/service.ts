@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { mergeCustomProperties } from '../../schema/partial-update.ts';
+import * as t from '../../schema/types.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
@@ -46,7 +46,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityMin: body.capacity_min ?? location?.capacityMin,
       capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
       capacityWait: body.capacity_wait ?? location?.capacityWait,
-      customProperties: mergeCustomProperties(null, body.custom_properties),
+      customProperties: t.mergeCustomProperties(null, body.custom_properties),
     });
     tx.recordAffected(id);
     await addInstructors(ctx, tx, id, body.instructors ?? []);
@@ -93,7 +93,7 @@ export async function updateCourseDate(
         capacityMin: orElse(body.capacity_min, 0),
         capacityOverbook: orElse(body.capacity_overbook, 0),
         capacityWait: orElse(body.capacity_wait, 0),
-        customProperties: mergeCustomProperties(before.customProperties, body.custom_properties),
+        customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
         updatedAt: now,
       })
       .where(target)

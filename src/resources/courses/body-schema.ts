@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import { Code, CurrencyCode, TeachingLanguageCode, toTitles } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import * as durations from '../../reference/durations.ts';
@@ -7,10 +7,10 @@ import { descriptionMembers } from './schema.ts';
 
 const { Optional } = Type;
 
-const Level = Code('CourseLevel', toTitles(reference.levels));
-const FormOfTeaching = Code('FormOfTeaching', toTitles(reference.formsOfTeaching));
-const TimeOfDay = Code('TimeOfDay', toTitles(reference.timesOfDay));
-const DurationUnit = Code('DurationUnitId', new Map([...durations.units].map(([id, { many }]) => [id, many.en])));
+const Level = codes.Code('CourseLevel', reference.levels);
+const FormOfTeaching = codes.Code('FormOfTeaching', reference.formsOfTeaching);
+const TimeOfDay = codes.Code('TimeOfDay', reference.timesOfDay);
+const DurationUnit = codes.Code('DurationUnitId', new Map([...durations.units].map(([id, { many }]) => [id, many.en])));
 
 /** Fields of a new course in both interfaces. */
 const common = {
@@ -21,12 +21,12 @@ const common = {
   is_part_time: Optional(t.Flag()),
   level: t.withDefault(Level, 6),
   form_of_teaching: t.withDefault(FormOfTeaching, 1),
-  teaching_language: t.withDefault(TeachingLanguageCode, 'no'),
+  teaching_language: t.withDefault(codes.TeachingLanguageCode, 'no'),
   time_of_day: Optional(TimeOfDay),
   duration_value: Optional(t.Count()),
   duration_unit: Optional(DurationUnit),
   price_value: Optional(t.Count()),
-  price_currency: t.withDefault(CurrencyCode, 'NOK'),
+  price_currency: t.withDefault(codes.CurrencyCode, 'NOK'),
   price_comment: Optional(t.Note()),
 };
 const texts = {
@@ -61,7 +61,7 @@ const Translations = <T>(texts: TSchema) =>
   Type.Unsafe<Record<string, T>>({
     type: 'object',
     maxProperties: reference.teachingLanguageCodes.length,
-    propertyNames: TeachingLanguageCode,
+    propertyNames: codes.TeachingLanguageCode,
     additionalProperties: texts,
     description: 'Language code to the members of `descriptions` in that language',
     [t.coercionKind]: 'json',

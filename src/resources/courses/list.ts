@@ -1,6 +1,6 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
-import { TeachingLanguageCode } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
@@ -18,7 +18,7 @@ const common = {
   fetch: fetchCourses,
 };
 const description_language = filter.parameter({
-  ...TeachingLanguageCode,
+  ...codes.TeachingLanguageCode,
   description: 'Texts in this language, where a course has them',
 });
 

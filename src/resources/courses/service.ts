@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, sql, type 
 import { toSlug } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { emptyIfNull, mergeCustomProperties } from '../../schema/partial-update.ts';
+import * as t from '../../schema/types.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
 import * as catalog from '../../database/tables/catalog.ts';
@@ -33,7 +33,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     ...{ ...fields, title, slug: toSlug(title), isActive: active },
     ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
     ...{ priceValue: fields.priceValue ?? null, priceCurrency: fields.priceCurrency ?? 'NOK' },
-    customProperties: mergeCustomProperties(null, body.custom_properties),
+    customProperties: t.mergeCustomProperties(null, body.custom_properties),
   };
   validateCrossFields(columns);
   const work = ctx.write(async (tx, now) => {
@@ -65,7 +65,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const hasOtherTags = await replaceTags(ctx, tx, now, id, body);
     await updateTranslations(ctx, tx, id, body.translations);
     const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
-    const customProperties = mergeCustomProperties(before.customProperties, body.custom_properties);
+    const customProperties = t.mergeCustomProperties(before.customProperties, body.custom_properties);
     const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
     const affected = hasOtherUrl ? undefined : isNull(courseDates.title);
     const hasRenamedDates = after.title !== before.title && (await touchDates(ctx, tx, now, id, affected));
@@ -242,17 +242,17 @@ const toColumns = (body: CourseChange) => ({
   priceComment: body.price_comment,
   externalBookingUrl: body.external_booking_url,
   externalMoreInfoUrl: body.external_more_info_url,
-  emailBooking: emptyIfNull(body.email_booking),
-  emailMoreInfo: emptyIfNull(body.email_more_info),
-  textLead: emptyIfNull(body.text_lead),
-  textDescription: emptyIfNull(body.text_description),
-  textPlace: emptyIfNull(body.text_place),
-  textPrerequisites: emptyIfNull(body.text_prerequisites),
-  textDuration: emptyIfNull(body.text_duration),
-  textCredits: emptyIfNull(body.text_credits),
-  textSubmissions: emptyIfNull(body.text_submissions),
-  textHotelInfo: emptyIfNull(body.text_hotel_info),
-  textAudience: emptyIfNull(body.text_audience),
+  emailBooking: t.emptyIfNull(body.email_booking),
+  emailMoreInfo: t.emptyIfNull(body.email_more_info),
+  textLead: t.emptyIfNull(body.text_lead),
+  textDescription: t.emptyIfNull(body.text_description),
+  textPlace: t.emptyIfNull(body.text_place),
+  textPrerequisites: t.emptyIfNull(body.text_prerequisites),
+  textDuration: t.emptyIfNull(body.text_duration),
+  textCredits: t.emptyIfNull(body.text_credits),
+  textSubmissions: t.emptyIfNull(body.text_submissions),
+  textHotelInfo: t.emptyIfNull(body.text_hotel_info),
+  textAudience: t.emptyIfNull(body.text_audience),
   visitAddress: body.visit_address,
   visitAddress2: body.visit_address2,
   visitZipcode: body.visit_zipcode,

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Code, CountryCode } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { customerStatuses, customerTypes } from './schema.ts';
 
@@ -12,14 +12,14 @@ export const CustomerBody = t.NamedObject(
   {
     title: t.Title(),
     department: Optional(t.Line()),
-    type: t.withDefault(Code('CustomerType', customerTypes), 1),
+    type: t.withDefault(codes.Code('CustomerType', customerTypes), 1),
     orgnr: Optional(t.LongLine()),
     email: Optional(t.Email()),
     phone: Optional(t.LongLine()),
     fax: Optional(t.LongLine()),
     web_address: Optional(t.Line({ maxLength: 2_000 })),
     customer_reference_id: Optional(t.Line({ description: 'Customer number' })),
-    country: t.withDefault(CountryCode, 'NO'),
+    country: t.withDefault(codes.CountryCode, 'NO'),
     post_address_1: Optional(t.Line()),
     post_address_2: Optional(t.Line()),
     post_address_3: Optional(t.Line()),
@@ -40,7 +40,7 @@ export const CustomerBody = t.NamedObject(
     office_city: Optional(t.Line()),
     seller_id: Optional({ ...t.Id, description: 'An id from /v2/app-users' }),
     note: Optional(t.Note()),
-    status: t.withDefault(Code('CustomerStatus', customerStatuses), 1),
+    status: t.withDefault(codes.Code('CustomerStatus', customerStatuses), 1),
   },
   { examples: [{ title: 'Fjord Energy AS', orgnr: '912345678', email: 'post@fjordenergy.example' }] },
 );

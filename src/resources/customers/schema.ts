@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { formatTimestamp } from '../../lib/timestamps.ts';
-import { describeCodes } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import type { customers } from '../../database/tables/customers.ts';
 import { countries } from '../../reference/countries.ts';
@@ -47,7 +47,7 @@ export const Customer = t.NamedObject('Customer', {
   note: text,
   turnover: text,
   always_use_customer_reference: Type.Integer(),
-  idStatus: Type.String({ description: describeCodes(customerStatuses) }),
+  idStatus: Type.String({ description: codes.describe(customerStatuses) }),
   idParentCustomer: t.Nullable(Type.Integer()),
   invoice_method: Type.String(),
   country: t.NamedObject('Country', { id: Type.Integer(), title: Type.String(), code: Type.String() }),

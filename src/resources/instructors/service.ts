@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { emptyIfNull } from '../../schema/partial-update.ts';
+import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
@@ -67,12 +67,12 @@ async function assertOwnUser(ctx: Ctx, tx: Tx, userId: number | null | undefined
 }
 
 const toColumns = (body: InstructorChange) => ({
-  phonePrefix: emptyIfNull(body.phone_prefix),
-  phone: emptyIfNull(body.phone),
-  email: emptyIfNull(body.email),
-  position: emptyIfNull(body.position),
-  company: emptyIfNull(body.company),
-  description: emptyIfNull(body.description),
+  phonePrefix: t.emptyIfNull(body.phone_prefix),
+  phone: t.emptyIfNull(body.phone),
+  email: t.emptyIfNull(body.email),
+  position: t.emptyIfNull(body.position),
+  company: t.emptyIfNull(body.company),
+  description: t.emptyIfNull(body.description),
   showOnWeb: body.show_on_web,
   adminUserId: body.idUser,
 });

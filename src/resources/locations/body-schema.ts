@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { CountryCode } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
@@ -20,7 +20,7 @@ export const LocationBody = t.NamedObject(
     city: Optional(t.Line()),
     state: Optional(t.Line()),
     county: Optional(t.Line()),
-    country: t.withDefault(CountryCode, 'NO'),
+    country: t.withDefault(codes.CountryCode, 'NO'),
     place_id: Optional({ ...t.Id, description: 'The id of a place' }),
     lat: t.withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0),
     lng: t.withDefault(Type.Number({ minimum: -180, maximum: 180 }), 0),

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { emptyIfNull } from '../../schema/partial-update.ts';
+import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
@@ -71,8 +71,8 @@ const toColumns = (body: LocationChange) => ({
   address3: body.address3,
   zipcode: body.zipcode,
   city: body.city,
-  state: emptyIfNull(body.state),
-  county: emptyIfNull(body.county),
+  state: t.emptyIfNull(body.state),
+  county: t.emptyIfNull(body.county),
   country: body.country,
   lat: body.lat,
   lng: body.lng,

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Code, describeCodes, toTitles } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { paidStates, participantStatusTitles } from './schema.ts';
 
@@ -12,10 +12,10 @@ export const ParticipantChange = t.NamedObject(
   t.partialUpdate({
     idStatus: t.OneOf([...participantStatusTitles.keys()], {
       description:
-        `${describeCodes(participantStatusTitles)}. ` +
+        `${codes.describe(participantStatusTitles)}. ` +
         '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is assigned, never requested',
     }),
-    idPaid: Code('PaymentStatusId', toTitles(paidStates)),
+    idPaid: codes.Code('PaymentStatusId', paidStates),
     completed: Optional(t.Flag()),
     passed: Optional(t.Flag()),
     no_show: Optional(t.Flag()),

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
-import { describeCodes, toTitles } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { teachingLanguages } from '../../reference/courses.ts';
@@ -46,7 +46,7 @@ export type ParticipantDate = Static<typeof ParticipantDate>;
 export const ParticipantDate = t.NamedObject('ParticipantCourseDate', {
   id: Type.Integer(),
   idCourse: Type.Integer(),
-  idStatus: Type.Integer({ description: describeCodes(toTitles(courseDateStatuses)) }),
+  idStatus: Type.Integer({ description: codes.describe(courseDateStatuses) }),
   week: Type.Integer(),
   start_at: day,
   end_at: day,

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { formatTimestamp } from '../../lib/timestamps.ts';
-import { describeCodes, toTitles } from '../../schema/codes.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import type { Label } from '../../reference/language.ts';
@@ -65,7 +65,7 @@ export const Participant = t.NamedObject('Participant', {
   entry_source: text,
   idBooking: Type.Integer(),
   idOrder: Type.Integer(),
-  idPaid: Type.Integer({ description: describeCodes(toTitles(paidStates)) }),
+  idPaid: Type.Integer({ description: codes.describe(paidStates) }),
   paid: t.NamedObject('PaymentStatus', { id: Type.Integer(), title: text }),
   status: t.NamedObject('ParticipantStatus', { id: Type.Integer(), title: text, status_code: text }),
   user_comment: t.Nullable(text),

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
-import { mergeCustomProperties } from '../../schema/partial-update.ts';
+import * as t from '../../schema/types.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
@@ -90,7 +90,7 @@ const toColumns = (row: ParticipantRow, body: ParticipantChange) => ({
   completed: body.completed ?? row.completed,
   passed: body.passed ?? row.passed,
   noShow: body.no_show ?? row.noShow,
-  customProperties: mergeCustomProperties(row.customProperties, body.custom_properties),
+  customProperties: t.mergeCustomProperties(row.customProperties, body.custom_properties),
 });
 
 const isSame = (changes: Partial<ParticipantRow>, row: ParticipantRow) =>

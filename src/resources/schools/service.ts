@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { emptyIfNull } from '../../schema/partial-update.ts';
+import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
@@ -35,16 +35,16 @@ export const toColumns = (body: SchoolBody): NewProvider => ({
   orgNr: body.org_nr,
   phone: body.phone,
   emailAdmin: body.email_admin,
-  email: emptyIfNull(body.email),
-  emailBooking: emptyIfNull(body.email_booking),
-  emailMoreInfo: emptyIfNull(body.email_more_info),
+  email: t.emptyIfNull(body.email),
+  emailBooking: t.emptyIfNull(body.email_booking),
+  emailMoreInfo: t.emptyIfNull(body.email_more_info),
   postAddress: body.post_address,
   postZip: body.post_zip,
   postCity: body.post_city,
-  visitAddress: emptyIfNull(body.visit_address),
-  visitZip: emptyIfNull(body.visit_zip),
-  visitCity: emptyIfNull(body.visit_city),
-  webAddress: emptyIfNull(body.web_address),
-  textTagline: emptyIfNull(body.text_tagline),
-  textDescription: emptyIfNull(body.text_description),
+  visitAddress: t.emptyIfNull(body.visit_address),
+  visitZip: t.emptyIfNull(body.visit_zip),
+  visitCity: t.emptyIfNull(body.visit_city),
+  webAddress: t.emptyIfNull(body.web_address),
+  textTagline: t.emptyIfNull(body.text_tagline),
+  textDescription: t.emptyIfNull(body.text_description),
 });
