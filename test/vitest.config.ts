@@ -13,6 +13,7 @@ const longest = [
   'process/browser',
   'process/embedded-postgres',
   'process/cli',
+  'process/documented-examples',
   'process/start',
   'race/sync-order',
   'process/audit-log-cli',

@@ -20,7 +20,7 @@ const shared: Record<string, { name: string; description: string; samples: Recor
   403: {
     name: 'Forbidden',
     description: 'The partner is not approved',
-    samples: { forbidden: new Problem('forbidden', 'The partner is not approved') },
+    samples: { forbidden: new Problem('forbidden', 'The partner connection is not approved') },
   },
   413: {
     name: 'BodyTooLarge',

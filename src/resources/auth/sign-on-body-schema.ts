@@ -10,5 +10,5 @@ export const CredentialsBody = t.NamedObject(
     password: Type.String({ minLength: 1, maxLength: 5_000 }),
     create_login_url: Type.Optional(t.Flag({ default: false, description: 'true answers a `login_url` as well' })),
   },
-  { examples: [{ username: 'kari@fjordenergy.example', password: 'fjord and forest', create_login_url: true }] },
+  { examples: [{ username: 'ida.ovrebo@havbris.example', password: 'fjord og fjell', create_login_url: true }] },
 );
