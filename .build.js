@@ -1,6 +1,7 @@
 // Bundles the server into dist: loading a few files starts faster than five hundred.
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const { outputFiles } = await build({
@@ -12,7 +13,30 @@ const { outputFiles } = await build({
 // Written atomically, chunks before entries, since another process may be starting from dist.
 for (const { path, contents } of outputFiles.sort((a, b) => b.path.length - a.path.length)) {
   if (path.includes('-') && existsSync(path)) continue;
+  write(path, contents);
+}
+await writeReference();
+
+function write(path, contents) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(`${path}.${process.pid}`, contents);
   renameSync(`${path}.${process.pid}`, path);
+}
+
+/** Compresses the browser bundle of the API reference. Its package exports it only through a route. */
+async function writeReference() {
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const path = `dist/browser/scalar-${devDependencies['@scalar/fastify-api-reference']}.js`;
+  if (existsSync(`${path}.br`)) return;
+  const [{ default: Fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ]);
+  const app = Fastify();
+  await app.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
+  const { statusCode, payload } = await app.inject('/docs/js/scalar.js');
+  if (statusCode !== 200) throw new Error(`the browser bundle of the API reference was answered ${statusCode}`);
+  const bytes = Buffer.from(payload.replace(/\n\/\/# sourceMappingURL=.*/, ''));
+  write(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  write(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
 }

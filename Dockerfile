@@ -18,6 +18,7 @@ RUN npm ci --omit=dev --ignore-scripts \
  && npm cache clean --force \
  && install -d -o node -g node /data
 COPY migrations ./migrations
+COPY docs ./docs
 COPY --from=build /app/dist ./dist
 ARG VERSION=0.1.0
 ARG REVISION=unknown

@@ -9,7 +9,8 @@ import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
 import { registerDeprecation } from './http/deprecation.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
-import { toBasePath, docs } from './http/openapi/docs.ts';
+import { docs } from './http/docs/routes.ts';
+import { description, toBasePath } from './http/openapi/description.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
 import { registerListCache } from './http/list-cache/index.ts';
@@ -69,7 +70,8 @@ export async function buildApp(options: AppOptions) {
   const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
 
   registerDeprecation(app, settings.publicUrl);
-  await app.register(docs, { version, publicUrl: settings.publicUrl, countRequest });
+  await app.register(description, { version, publicUrl: settings.publicUrl });
+  await app.register(docs, { publicUrl: settings.publicUrl, countRequest });
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );

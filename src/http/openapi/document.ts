@@ -1,48 +1,14 @@
-import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
+import { compressOnce, sendContent, type Content } from '../compressed-content.ts';
 import { addExamples } from './examples.ts';
 
-type Encoding = 'identity' | 'gzip' | 'br';
-type Variant = { etag: string; bytes: Buffer };
-const encodings: Encoding[] = ['br', 'gzip', 'identity'];
+const headers = { type: 'application/json; charset=utf-8', cacheControl: 'public, max-age=300' };
 
-const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
-  identity: async (bytes) => bytes,
-  gzip: promisify(gzip),
-  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-};
-
-/** Serves the OpenAPI document, generated once and compressed once per encoding, with a strong ETag per encoding. */
+/** Serves the OpenAPI document, generated once. */
 export function serveOpenapi(app: FastifyInstance) {
-  let document: Promise<Variant> | undefined;
-  const variants = new Map<Encoding, Promise<Variant>>();
-
-  async function getVariant(encoding: Encoding) {
-    const { bytes, etag: identityEtag } = await (document ??= renderDocument(app));
-    const etag = encoding === 'identity' ? identityEtag : `${identityEtag.slice(0, -1)}-${encoding}"`;
-    const variant =
-      variants.get(encoding) ?? compressors[encoding](bytes).then((compressed) => ({ etag, bytes: compressed }));
-    variants.set(encoding, variant);
-    return variant;
-  }
-
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const encoding = (new Negotiator(request.raw).encoding(encodings) ?? 'identity') as Encoding;
-    const { etag, bytes } = await getVariant(encoding);
-    reply.header('etag', etag).header('vary', 'Accept-Encoding').header('cache-control', 'public, max-age=300');
-    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
-    if (encoding !== 'identity') reply.header('content-encoding', encoding);
-    return reply.type('application/json; charset=utf-8').send(bytes);
-  };
+  let document: Promise<Content> | undefined;
+  return async (request: FastifyRequest, reply: FastifyReply) =>
+    sendContent(request, reply, await (document ??= renderDocument(app)), headers);
 }
 
-async function renderDocument(app: FastifyInstance): Promise<Variant> {
-  const bytes = Buffer.from(JSON.stringify(await addExamples(app.swagger())));
-  return { etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`, bytes };
-}
-
-const matches = (ifNoneMatch: string | undefined, etag: string) =>
-  ifNoneMatch?.split(',').some((entry) => ['*', etag].includes(entry.trim().replace(/^W\//, ''))) ?? false;
+const renderDocument = async (app: FastifyInstance) => compressOnce(JSON.stringify(await addExamples(app.swagger())));

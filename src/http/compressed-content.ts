@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
+
+export type Encoding = 'identity' | 'gzip' | 'br';
+const encodings: Encoding[] = ['br', 'gzip', 'identity'];
+
+/** Bytes in each encoding. The ETag is that of the uncompressed bytes, with quotes. */
+export type Content = { etag: string; load(encoding: Encoding): Promise<Buffer> };
+
+const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  identity: async (bytes) => bytes,
+  gzip: promisify(gzip),
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+};
+
+/** Content that is compressed once per encoding. */
+export function compressOnce(text: string): Content {
+  const bytes = Buffer.from(text);
+  const variants = new Map<Encoding, Promise<Buffer>>();
+  return {
+    etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`,
+    load(encoding) {
+      const variant = variants.get(encoding) ?? compressors[encoding](bytes);
+      variants.set(encoding, variant);
+      return variant;
+    },
+  };
+}
+
+type ContentHeaders = { type: string; cacheControl: string };
+
+/** Sends content in the encoding that the client prefers, with a strong ETag per encoding, or 304. */
+export async function sendContent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { etag: identityEtag, load }: Content,
+  { type, cacheControl }: ContentHeaders,
+) {
+  const encoding = (new Negotiator(request.raw).encoding(encodings) ?? 'identity') as Encoding;
+  const etag = encoding === 'identity' ? identityEtag : `${identityEtag.slice(0, -1)}-${encoding}"`;
+  reply.header('etag', etag).header('vary', 'Accept-Encoding').header('cache-control', cacheControl);
+  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  const bytes = await load(encoding);
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return reply.type(type).send(bytes);
+}
+
+const matches = (ifNoneMatch: string | undefined, etag: string) =>
+  ifNoneMatch?.split(',').some((entry) => ['*', etag].includes(entry.trim().replace(/^W\//, ''))) ?? false;

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { palette } from '../../lib/palette.ts';
+
+/** Content hash in the name, so that browsers can cache it forever. */
+const asset = (name: string, extension: 'css' | 'js', text: string) => ({
+  name: `${name}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.${extension}`,
+  type: extension === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
+  text,
+});
+
+const header = `
+.bar {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 0 1.25rem;
+  min-height: 3rem;
+  padding: 0 1rem;
+  border-bottom: 1px solid var(--line);
+  background: var(--card);
+  color: var(--ink);
+  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
+}
+.bar p { margin: 0; font-weight: 600; }
+.bar ul { display: flex; flex-wrap: wrap; gap: 0 1.25rem; list-style: none; margin: 0; padding: 0; }
+.bar a { display: inline-block; padding: 0.5rem 0; color: var(--link); text-underline-offset: 0.15em; }
+.bar a[aria-current] { color: var(--ink); font-weight: 600; }
+@media (max-width: 30rem) {
+  .bar p { display: none; }
+}
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px; }
+`;
+
+export const guideStyle = asset(
+  'guides',
+  'css',
+  `${palette}${header}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; scroll-padding-top: 1rem; }
+body {
+  margin: 0;
+  background: var(--page);
+  color: var(--ink);
+  font: 1.0625rem/1.6 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
+  overflow-wrap: break-word;
+}
+a { color: var(--link); text-underline-offset: 0.15em; }
+.skip { position: absolute; left: -100vw; padding: 0.5rem 1rem; background: var(--card); }
+.skip:focus { left: 0.5rem; top: 0.5rem; }
+main { min-width: 0; padding: 1.75rem 1rem 3rem; max-width: 50rem; }
+main:focus { outline: none; }
+h1, h2, h3, h4 { line-height: 1.25; text-wrap: balance; }
+h1 { font-size: 1.75rem; margin: 0; }
+h2 { font-size: 1.375rem; margin: 2.5rem 0 0.75rem; }
+h3 { font-size: 1.125rem; margin: 1.75rem 0 0.5rem; }
+h4 { font-size: 1rem; margin: 1.5rem 0 0.5rem; }
+h1 + p { color: var(--soft); }
+.anchor { text-decoration: none; opacity: 0; }
+:hover > .anchor, .anchor:focus-visible { opacity: 1; }
+p, ul, ol, pre, .table, blockquote { margin: 0.75rem 0; }
+ul, ol { padding-left: 1.375rem; }
+li { margin: 0.25rem 0; }
+code { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
+:not(pre) > code { padding: 0.1em 0.3em; border: 1px solid var(--line); border-radius: 4px; background: var(--card); }
+pre { line-height: 1.3; overflow-x: auto; padding: 0.875rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; }
+th, td { padding: 0.375rem 0.75rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { border-bottom-width: 2px; }
+td[align='right'], th[align='right'] { text-align: right; font-variant-numeric: tabular-nums; }
+blockquote { padding-left: 1rem; border-left: 3px solid var(--line); }
+.source { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: 0.9375rem; }
+nav.guides { padding: 1.5rem 1rem; border-top: 1px solid var(--line); font-size: 0.9375rem; }
+nav.guides h2 { margin: 0 0 0.25rem; font-size: 0.875rem; color: var(--soft); }
+nav.guides section + section { margin-top: 1.25rem; }
+nav.guides ul { list-style: none; margin: 0; padding: 0; }
+nav.guides li { margin: 0.125rem 0; }
+nav.guides ul ul { padding-left: 0.875rem; }
+nav.guides a { display: inline-block; padding: 0.125rem 0; text-decoration: none; }
+nav.guides a:hover { text-decoration: underline; }
+nav.guides a[aria-current] { color: var(--ink); font-weight: 600; }
+nav.guides .sections { border-left: 2px solid var(--line); }
+@media (min-width: 60rem) {
+  .columns { display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
+  nav.guides {
+    position: sticky;
+    top: 0;
+    align-self: start;
+    max-height: 100vh;
+    overflow-y: auto;
+    grid-column: 1;
+    grid-row: 1;
+    border-top: 0;
+  }
+  main { grid-column: 2; padding-left: 2rem; }
+}
+@media print { .bar, nav.guides, .anchor { display: none; } }
+`,
+);
+
+export const referenceStyle = asset(
+  'reference',
+  'css',
+  `${palette}${header}
+body { margin: 0; --scalar-custom-header-height: 3rem; }
+.bar { position: sticky; top: 0; z-index: 100; height: 3rem; box-sizing: border-box; flex-wrap: nowrap; }
+/* Scalar's own greys and method colours have a contrast below 4.5:1. */
+body.light-mode {
+  --scalar-color-2: #555555;
+  --scalar-color-3: #666666;
+  --scalar-color-green: #00704a;
+  --scalar-color-orange: #b03a00;
+  --scalar-color-red: #c40d0d;
+  --scalar-color-blue: #005fb8;
+}
+body.dark-mode {
+  --scalar-color-2: #b8b8b8;
+  --scalar-color-3: #a6a6a6;
+  --scalar-color-red: #ff8a80;
+}
+`,
+);
+
+/** Configures Scalar. The script's own URL contains the base path, below which the document lies. */
+export const referenceScript = asset(
+  'reference',
+  'js',
+  `const base = new URL('..', document.currentScript.src).href;
+Scalar.createApiReference('#reference', {
+  url: base + 'openapi.json',
+  servers: [{ url: base.slice(0, -1) }],
+  authentication: { preferredSecurityScheme: 'key' },
+  persistAuth: true,
+  featuredClients: ['shell/curl', 'php/curl', 'js/fetch', 'python/requests'],
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  hideModels: true,
+  documentDownloadType: 'json',
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+});
+
+// Scalar omits the attribute while the list of suggestions is closed; the role requires it.
+new MutationObserver(() => {
+  for (const input of document.querySelectorAll('[role=combobox]:not([aria-expanded])'))
+    input.setAttribute('aria-expanded', 'false');
+}).observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-expanded'] });
+`,
+);

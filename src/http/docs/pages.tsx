@@ -1,0 +1,118 @@
+import type { ComponentChildren } from 'preact';
+import { render } from 'preact-render-to-string';
+import type { Guide, GuideGroup } from './guides.ts';
+import type { RenderedGuide } from './render-guide.ts';
+
+const service = 'Course Booking Service';
+const renderPage = (page: ReturnType<typeof Document>) => `<!doctype html>${render(page)}`;
+
+type DocumentProps = {
+  title: string;
+  basePath: string;
+  style: string;
+  current: 'reference' | 'guides';
+  scripts?: string[];
+  children: ComponentChildren;
+};
+
+/** Frame of every page: the head and the bar with links to the reference and the guides. */
+function Document({ title, basePath, style, current, scripts = [], children }: DocumentProps) {
+  const links = [
+    { id: 'reference', href: `${basePath}/docs`, text: 'API reference' },
+    { id: 'guides', href: `${basePath}/docs/guides`, text: 'Guides' },
+  ];
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${title} – ${service}`}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href={style} />
+        {scripts.map((src) => (
+          <script key={src} src={src} defer />
+        ))}
+      </head>
+      <body>
+        {current === 'guides' && (
+          <a class="skip" href="#content">
+            Skip to the content
+          </a>
+        )}
+        <nav class="bar" aria-label="Documentation">
+          <p>{service}</p>
+          <ul>
+            {links.map(({ id, href, text }) => (
+              <li key={id}>
+                <a href={href} aria-current={id === current ? 'true' : undefined}>
+                  {text}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        {children}
+      </body>
+    </html>
+  );
+}
+
+export const renderReferencePage = (props: { basePath: string; scripts: string[]; style: string }) =>
+  renderPage(
+    <Document {...props} title="API reference" current="reference">
+      <div id="reference" />
+      <noscript>
+        The API reference needs JavaScript. The same as JSON:{' '}
+        <a href={`${props.basePath}/openapi.json`}>openapi.json</a>
+      </noscript>
+    </Document>,
+  );
+
+type GuideProps = { basePath: string; style: string; name: string; guide: RenderedGuide; groups: GuideGroup[] };
+
+export function renderGuidePage({ basePath, style, name, guide, groups }: GuideProps) {
+  const path = `${basePath}/docs/guides`;
+  const list = (guides: Guide[]) => (
+    <ul>
+      {guides.map(({ name: other, title, children }) => (
+        <li key={other}>
+          <a href={`${path}/${other}`} aria-current={other === name ? 'page' : undefined}>
+            {title}
+          </a>
+          {other === name && <Sections sections={guide.sections} />}
+          {children.length > 0 && list(children)}
+        </li>
+      ))}
+    </ul>
+  );
+  return renderPage(
+    <Document title={guide.title} basePath={basePath} style={style} current="guides">
+      <div class="columns">
+        <main id="content" tabIndex={-1}>
+          <article dangerouslySetInnerHTML={{ __html: guide.html }} />
+          <p class="source">
+            <a href={`${path}/${name}.md`}>This page as Markdown</a>
+          </p>
+        </main>
+        <nav class="guides" aria-label="Guides">
+          {groups.map(({ title, guides }) => (
+            <section key={title}>
+              <h2>{title}</h2>
+              {list(guides)}
+            </section>
+          ))}
+        </nav>
+      </div>
+    </Document>,
+  );
+}
+
+const Sections = ({ sections }: Pick<RenderedGuide, 'sections'>) => (
+  <ul class="sections">
+    {sections.map(({ id, title }) => (
+      <li key={id}>
+        <a href={`#${id}`}>{title}</a>
+      </li>
+    ))}
+  </ul>
+);

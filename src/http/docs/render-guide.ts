@@ -1,0 +1,48 @@
+import GithubSlugger from 'github-slugger';
+import type { Marked } from 'marked';
+
+export type RenderedGuide = { title: string; html: string; sections: { id: string; title: string }[] };
+
+/** Renders Markdown with anchors on its headings; HTML in it is escaped. `names` are the pages that links can lead to. */
+export function renderGuide(marked: Marked, markdown: string, names: Set<string>, path: string): RenderedGuide {
+  const slugger = new GithubSlugger();
+  const sections: RenderedGuide['sections'] = [];
+  let title = '';
+  marked.use({
+    renderer: {
+      heading({ depth, text, tokens }) {
+        const id = slugger.slug(text);
+        const plain = escapeHtml(text.replaceAll('`', ''));
+        if (depth === 1) title = text;
+        if (depth === 2) sections.push({ id, title: text.replaceAll('`', '') });
+        const anchor = depth === 1 ? '' : ` <a class="anchor" href="#${id}" aria-label="Link to ${plain}">#</a>`;
+        const content = this.parser.parseInline(tokens);
+        return `<h${depth} id="${id}">${content}${anchor}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const target = toLinkTarget(href, names, path);
+        return target === undefined ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
+      },
+      // Focusable, so that the keyboard can scroll them.
+      code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
+      html: ({ text }) => escapeHtml(text),
+    },
+  });
+  const html = marked
+    .parse(markdown, { async: false })
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>');
+  return { title, html, sections };
+}
+
+/** Links to pages lead to the rendered ones; links to other files of the repository have no target. */
+function toLinkTarget(href: string, names: Set<string>, path: string): string | undefined {
+  if (/^(https?:|mailto:|#)/.test(href)) return href;
+  const [, name, fragment = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  if (name === undefined || !names.has(name)) return undefined;
+  return `${name === 'README' ? path : `${path}/${name}`}${fragment}`;
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, (character) => entities[character]!);

@@ -1,0 +1,191 @@
+import { createHook } from 'node:async_hooks';
+import { readdirSync, readFileSync } from 'node:fs';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { loadGuides } from '../../../src/http/docs/guides.ts';
+import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
+
+const { app } = await sharedTestApp();
+const names = readdirSync('docs')
+  .map((file) => file.replace('.md', ''))
+  .filter((name) => name !== 'README');
+
+async function openAppAt(publicUrl: string) {
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl } });
+  onTestFinished(testApp.close);
+  return testApp.app;
+}
+
+/** Addresses of the resources that a page loads. */
+const resources = (html: string) =>
+  [...html.matchAll(/<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"]+)"/g)]
+    .map(([, address]) => address!)
+    .filter((address) => !address.startsWith('data:'));
+const links = (html: string) => [...html.matchAll(/<a\b[^>]*?\bhref="([^"]+)"/g)].map(([, address]) => address!);
+
+const pages = ['/docs', '/docs/guides', ...names.map((name) => `/docs/guides/${name}`)];
+
+test.each(pages)('%s loads only resources of this host that exist', async (url) => {
+  const page = await send(app, { url });
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  const addresses = resources(page.text);
+  expect(addresses.length).toBeGreaterThan(0);
+  for (const address of addresses) {
+    expect(address).toMatch(/^\/docs\//);
+    const { status, headers } = await send(app, { url: address });
+    expect([status, headers['cache-control']], address).toEqual([200, 'public, max-age=31536000, immutable']);
+  }
+  expect(page.text).not.toMatch(/<script(?![^>]* src=)|<style|\bstyle="|\bon\w+="/);
+});
+
+test('pages allow scripts and requests of this host only, and guides allow no scripts', async () => {
+  const policy = async (url: string) => (await send(app, { url })).headers['content-security-policy'];
+  const common = "img-src 'self' data:;base-uri 'none';form-action 'none';frame-ancestors 'none'";
+  expect(await policy('/docs')).toBe(
+    `default-src 'none';${common};script-src 'self';connect-src 'self';style-src 'self' 'unsafe-inline';font-src data:`,
+  );
+  expect(await policy('/docs/guides/sync')).toBe(`default-src 'none';${common};style-src 'self'`);
+});
+
+test('over plain HTTP no header is sent that browsers only accept over HTTPS', async () => {
+  const secure = ['strict-transport-security', 'cross-origin-opener-policy', 'origin-agent-cluster'];
+  const sent = async (own: typeof app) => {
+    const { headers } = await send(own, { url: '/docs' });
+    return secure.filter((name) => name in headers);
+  };
+  expect(await sent(app)).toEqual([]);
+  expect(await sent(await openAppAt('https://school.example/booking'))).toEqual(secure);
+});
+
+test('the bundle of the reference is compressed, and 304 for its ETag', async () => {
+  const { text } = await send(app, { url: '/docs' });
+  const url = resources(text).find((address) => address.includes('scalar'))!;
+  const load = async (headers: Record<string, string>) => app.inject({ url, headers });
+  const plain = await load({});
+  expect(plain.headers['content-type']).toBe('text/javascript; charset=utf-8');
+  expect(plain.body).not.toContain('sourceMappingURL');
+  const decompress = { gzip: gunzipSync, br: brotliDecompressSync };
+  for (const encoding of ['gzip', 'br'] as const) {
+    const compressed = await load({ 'accept-encoding': encoding });
+    expect([compressed.headers['content-encoding'], compressed.headers.vary]).toEqual([encoding, 'Accept-Encoding']);
+    expect(decompress[encoding](compressed.rawPayload).equals(plain.rawPayload)).toBe(true);
+    expect(compressed.rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
+    const etag = String(compressed.headers.etag);
+    const again = await load({ 'accept-encoding': encoding, 'if-none-match': etag });
+    expect([again.statusCode, again.body, etag === plain.headers.etag]).toEqual([304, '', false]);
+  }
+});
+
+describe('guides', () => {
+  test('every file of docs/ is a page and a Markdown file, listed in the index and in /llms.txt', async () => {
+    const index = links((await send(app, { url: '/docs/guides' })).text);
+    const llms = (await send(app, { url: '/llms.txt' })).text;
+    for (const name of names) {
+      expect(index, name).toContain(`/docs/guides/${name}`);
+      expect(llms).toContain(`](http://localhost:3000/docs/guides/${name}.md)`);
+      const { status, headers, text } = await send(app, { url: `/docs/guides/${name}.md` });
+      expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
+      expect(text).toBe(readFileSync(`docs/${name}.md`, 'utf8'));
+    }
+  });
+
+  test('the index has the groups of docs/README.md, and marks the current page', async () => {
+    const { text } = await send(app, { url: '/docs/guides/sync' });
+    const navigation = text.slice(text.indexOf('<nav class="guides"'));
+    expect([...navigation.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title)).toEqual([
+      'Tutorial',
+      'How-to guides',
+      'Reference',
+      'Explanation',
+    ]);
+    expect(navigation).toContain('<a href="/docs/guides/sync" aria-current="page">Pagination and sync</a>');
+    expect(navigation).toContain('<a href="#read-only-what-changed">Read only what changed</a>');
+  });
+
+  test('links between pages lead to pages and headings that exist', async () => {
+    const ids = new Map<string, Set<string>>();
+    const texts = new Map<string, string>();
+    for (const url of pages.slice(1)) {
+      const { text } = await send(app, { url });
+      texts.set(url, text);
+      ids.set(url, new Set([...text.matchAll(/\bid="([^"]+)"/g)].map(([, id]) => id!)));
+    }
+    const broken: string[] = [];
+    for (const [url, text] of texts) {
+      for (const link of links(text)) {
+        const { origin, pathname, hash } = new URL(link, `http://here${url}`);
+        if (origin !== 'http://here' || pathname.endsWith('.md') || pathname === '/docs') continue;
+        const known = ids.get(pathname);
+        if (!known || (hash && !known.has(decodeURIComponent(hash.slice(1))))) broken.push(`${url}: ${link}`);
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+
+  test('HTML in Markdown is escaped', async () => {
+    const { text } = await send(app, { url: '/docs/guides/requests' });
+    expect(text).toContain('&lt;?php');
+    expect(text).not.toContain('<?php');
+  });
+
+  test.each(['..%2fdocs%2fsync', '..%2fpackage.json', '%2e%2e%2fpackage.json.md', 'nothing', 'sync.txt', 'sync.md.md'])(
+    '/docs/guides/%s is 404',
+    async (file) => {
+      const { status, text } = await send(app, { url: `/docs/guides/${file}` });
+      expect([status, text.includes('course-booking-service')]).toEqual([404, false]);
+    },
+  );
+
+  test('a page is rendered and compressed once, with a strong ETag', async () => {
+    const own = await openAppAt('http://localhost:3000');
+    let compressions = 0;
+    const hook = createHook({ init: (_id, type) => void (compressions += type === 'ZLIB' ? 1 : 0) }).enable();
+    onTestFinished(() => void hook.disable());
+    const load = (headers: Record<string, string>) => own.inject({ url: '/docs/guides/sync', headers });
+    const [first] = await Promise.all([{}, {}, {}].map(() => load({ 'accept-encoding': 'gzip' })));
+    const etag = String(first!.headers.etag);
+    expect(etag).toMatch(/^"[\w-]{27}-gzip"$/);
+    const again = await load({ 'accept-encoding': 'gzip', 'if-none-match': etag });
+    expect([again.statusCode, again.body, compressions]).toEqual([304, '', 1]);
+  });
+
+  test('without the folder there are no guides', async () => {
+    expect(await loadGuides('/docs/guides', '/nowhere')).toBeUndefined();
+  });
+});
+
+test('behind a base path every address contains it, with and without a trailing slash', async () => {
+  const own = await openAppAt('https://school.example/booking');
+  for (const url of ['/docs', '/docs/', '/docs/guides', '/docs/guides/', '/docs/guides/sync', '/docs/guides/sync/']) {
+    const page = await send(own, { url });
+    expect(page.status, url).toBe(200);
+    const addresses = [...resources(page.text), ...links(page.text)].filter((address) => !/^(#|https?:)/.test(address));
+    expect(addresses.length).toBeGreaterThan(2);
+    for (const address of addresses) {
+      expect(address, url).toMatch(/^\/booking\/(docs|openapi\.json)/);
+      // The proxy removes the base path.
+      expect((await send(own, { url: address.slice('/booking'.length) })).status, address).toBe(200);
+    }
+  }
+  const llms = (await send(own, { url: '/llms.txt' })).text;
+  expect(llms).toContain('](https://school.example/booking/openapi.json)');
+  expect(llms).toContain('](https://school.example/booking/docs/guides/sync.md)');
+});
+
+test('/llms.txt begins with a title and a summary, followed by sections of links', async () => {
+  const { headers, text } = await send(app, { url: '/llms.txt' });
+  expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+  expect(text).toMatch(/^# Course Booking Service\n\n> .+/);
+  for (const line of text
+    .split('\n## ')
+    .slice(1)
+    .flatMap((section) => section.trim().split('\n').slice(2)))
+    expect(line).toMatch(/^- \[[^\]]+\]\(http:\/\/localhost:3000\/[\w./-]+\)/);
+});
+
+test('other methods are 405', async () => {
+  for (const url of ['/docs', '/docs/guides', '/docs/guides/sync', '/llms.txt']) {
+    const { status, headers } = await send(app, { method: 'POST', url });
+    expect([status, headers['allow']], url).toEqual([405, 'GET, HEAD']);
+  }
+});

@@ -1,0 +1,120 @@
+import { createServer, request as forward } from 'node:http';
+import type { Page } from 'playwright-core';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import {
+  accessibilityViolations,
+  chromiumPath,
+  saveScreenshot,
+  openBrowser,
+  horizontalOverflow,
+} from '../../support/browser.ts';
+import { freePort } from '../../support/ports.ts';
+import { openTestDatabase, openTestApp, settings } from '../../support/test-app.ts';
+
+const widths = { phone: 390, desk: 1280 };
+
+/** A server that a browser can reach at `path`, below which a proxy removes it. */
+async function startServer(path = '') {
+  const [port, proxyPort] = [await freePort(), await freePort()];
+  const url = `http://localhost:${path ? proxyPort : port}${path}`;
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl: url } });
+  onTestFinished(() => testApp.close());
+  await testApp.app.listen({ port, host: 'localhost' });
+  if (path) await startProxy(path, proxyPort, port);
+  return { url, me: await testApp.createProvider() };
+}
+
+async function startProxy(path: string, proxyPort: number, port: number) {
+  const proxy = createServer((incoming, outgoing) => {
+    const { method, headers, url = '' } = incoming;
+    if (!url.startsWith(`${path}/`)) return outgoing.writeHead(404).end();
+    const options = { host: 'localhost', port, method, headers, path: url.slice(path.length) };
+    incoming.pipe(
+      forward(options, (response) => {
+        outgoing.writeHead(response.statusCode!, response.headers);
+        response.pipe(outgoing);
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => proxy.listen(proxyPort, 'localhost', resolve));
+  onTestFinished(() => {
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+}
+
+const isForeign = (url: string) => (address: string) => !address.startsWith(url) && !address.startsWith('data:');
+
+const openReference = async (page: Page, url: string) => {
+  await page.goto(`${url}/docs`);
+  await page.getByRole('heading', { name: 'Course Booking Service', level: 1 }).waitFor();
+};
+
+describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
+  test.each(['light', 'dark'] as const)(
+    'the reference and the guides have no accessibility violations, errors or foreign requests: %s',
+    async (colorScheme) => {
+      const { url } = await startServer();
+      const { page, complaints, requested } = await (await openBrowser()).open({ colorScheme });
+      const found: Record<string, unknown> = {};
+      const clean: Record<string, unknown> = {};
+      async function look(name: string) {
+        for (const [device, width] of Object.entries(widths)) {
+          await page.setViewportSize({ width, height: 800 });
+          // The whole reference is too long for a screenshot.
+          if (name !== 'reference') await saveScreenshot(page, `${name}-${colorScheme}-${device}`);
+          found[`${name} on ${device}`] = [await horizontalOverflow(page), await accessibilityViolations(page)];
+          clean[`${name} on ${device}`] = [0, []];
+        }
+      }
+      await openReference(page, url);
+      await look('reference');
+      for (const name of ['', '/requests', '/codes', '/performance']) {
+        await page.goto(`${url}/docs/guides${name}`);
+        await look(`guides${name.replace('/', '-')}`);
+      }
+      expect(found).toEqual(clean);
+      expect(complaints).toEqual([]);
+      expect(requested.filter(isForeign(url))).toEqual([]);
+    },
+    // The reference is large: axe takes a minute for it on a busy machine.
+    300_000,
+  );
+
+  test.each(['', '/booking'])('the reference can try an operation with a key: base path %j', async (path) => {
+    const { url, me } = await startServer(path);
+    const { page, complaints, requested } = await (await openBrowser()).open();
+    await openReference(page, url);
+    await page.locator('.scalar-password-input').first().fill(me.apiKey);
+    for (const [language, call] of [
+      ['PHP', 'curl_init('],
+      ['JavaScript', 'fetch('],
+      ['Python', 'requests.get('],
+      ['Shell', 'curl '],
+    ] as const) {
+      await page.getByRole('tab', { name: language }).click();
+      const sample = page.locator('pre', { hasText: call }).filter({ hasText: `${url}/v2/courses` });
+      await sample.first().waitFor({ state: 'attached' });
+    }
+    await page.goto(`${url}/docs#tag/courses/POST/v2/courses`);
+    await page.locator('section[id$="POST/v2/courses"]').getByRole('button', { name: 'Test Request' }).click();
+    const [response] = await Promise.all([
+      page.waitForResponse((response) => response.request().method() === 'POST'),
+      page.getByRole('dialog').getByRole('button', { name: /^Send/ }).first().click(),
+    ]);
+    expect([response.url(), response.status()]).toEqual([`${url}/v2/courses`, 201]);
+    await saveScreenshot(page, 'reference-request');
+    expect(complaints).toEqual([]);
+    expect(requested.filter(isForeign(url))).toEqual([]);
+  });
+
+  test('search finds an operation by its description', async () => {
+    const { url } = await startServer();
+    const { page } = await (await openBrowser()).open();
+    await openReference(page, url);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('waiting list');
+    await page.getByRole('option', { name: /Book a course date/ }).click();
+    await page.waitForURL(/#.*booking/);
+  });
+});
