@@ -13,8 +13,8 @@ import { docs } from './http/docs/routes.ts';
 import { description, toBasePath } from './http/openapi/description.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
-import { registerListCache } from './http/list-cache/index.ts';
-import { assertQueryIsRead, parseQuery } from './http/parsing/query-string.ts';
+import { decorateListCache } from './http/list-cache/index.ts';
+import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
 import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/list-limiter.ts';
 import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
@@ -30,13 +30,13 @@ export type Limits = {
   requestMs: number;
   keepAliveMs: number;
   /** Invalid API keys per address. */
-  wrongKeysPerMinute: number;
+  invalidKeysPerMinute: number;
   /** Requests without a key per address; default 600. */
   publicRequestsPerMinute?: number;
   /** Requests per provider; default unlimited. */
   rate?: Rate | undefined;
   /** Size of the response cache in bytes; default 0, which disables it. */
-  keptBytes?: number;
+  responseCacheBytes?: number;
   /** Concurrent lists; default unlimited. */
   lists?: ListLimits;
 };
@@ -64,9 +64,9 @@ export async function buildApp(options: AppOptions) {
 
   await app.register(rateLimit, { global: false, cache: 10_000 });
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
-  const countInvalidKey = app.createRateLimit({ max: limits.wrongKeysPerMinute, timeWindow: '1 minute' });
+  const countInvalidKey = app.createRateLimit({ max: limits.invalidKeysPerMinute, timeWindow: '1 minute' });
   const buckets = limits.rate && createRateBuckets(limits.rate);
-  registerListCache(app, { bytes: limits.keptBytes ?? 0, limits: limits.lists });
+  decorateListCache(app, { bytes: limits.responseCacheBytes ?? 0, limits: limits.lists });
   const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
 
   registerDeprecation(app, settings.publicUrl);
@@ -115,7 +115,7 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState) {
   });
   // In preParsing, because error pages need what the onRequest hooks of the pages set up.
   app.addHook('preParsing', async ({ raw, query }) => {
-    assertQueryIsRead(query);
+    assertParameterCount(query);
     // rawHeaders alternates names and values.
     if (raw.rawHeaders.length > 2 * maxHeaders)
       throw new Problem('headers_too_large', `There are more than ${maxHeaders} headers`);

@@ -102,13 +102,13 @@ const appOptions = (
   version: packageVersion(),
   limits: {
     bodyBytes: config.BODY_LIMIT,
-    keptBytes: config.RESPONSE_CACHE_MB * 1_048_576,
+    responseCacheBytes: config.RESPONSE_CACHE_MB * 1_048_576,
     // Leaves one connection for other requests. A list may briefly use two while its relations load.
     lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_ACQUIRE_TIMEOUT_MS },
     headersMs: config.HEADERS_TIMEOUT_MS,
     requestMs: config.REQUEST_TIMEOUT_MS,
     keepAliveMs: config.KEEP_ALIVE_TIMEOUT_MS,
-    wrongKeysPerMinute: config.INVALID_KEYS_PER_MINUTE,
+    invalidKeysPerMinute: config.INVALID_KEYS_PER_MINUTE,
     publicRequestsPerMinute: config.PUBLIC_REQUESTS_PER_MINUTE,
     rate: config.rate,
   },

@@ -11,7 +11,13 @@ const app = await buildApp({
     catalogUrl: 'https://catalog.example',
   },
   version: '0.0.0',
-  limits: { bodyBytes: 1_048_576, headersMs: 10_000, requestMs: 10_000, keepAliveMs: 10_000, wrongKeysPerMinute: 100 },
+  limits: {
+    bodyBytes: 1_048_576,
+    headersMs: 10_000,
+    requestMs: 10_000,
+    keepAliveMs: 10_000,
+    invalidKeysPerMinute: 100,
+  },
 });
 await app.ready();
 process.stdout.write(`${JSON.stringify(app.swagger(), null, 2)}\n`);

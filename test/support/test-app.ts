@@ -20,9 +20,9 @@ export const limits: AppOptions['limits'] = {
   headersMs: 10_000,
   requestMs: 10_000,
   keepAliveMs: 10_000,
-  wrongKeysPerMinute: 1_000_000,
+  invalidKeysPerMinute: 1_000_000,
   publicRequestsPerMinute: 1_000_000,
-  keptBytes: 8_388_608,
+  responseCacheBytes: 8_388_608,
   lists: { atOnce: 5, waitMs: 30_000 },
 };
 

@@ -43,7 +43,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
       reply.header('www-authenticate', 'ApiKey header="X-API-Key"');
       throw await unauthorizedError(countInvalidKey, request);
     }
-    // Afterwards: the queries of one tick share a connection.
+    // In a later tick, since the queries of one tick share a connection: the update would delay those of this request.
     if (key.stale) setImmediate(recordUse, database, key, request);
     request.ctx = contextOf(services, key, request);
   });

@@ -40,7 +40,7 @@ export function createKeyLookup({ pool }: Database): FindKey {
       return own;
     }
     const found = await pending;
-    // Another tick for each request: the queries of one tick share a connection, where a slow read delays the others.
+    // A tick for each request, since the queries of one tick share a connection: a slow one would delay the others.
     await nextTick();
     return found;
   };

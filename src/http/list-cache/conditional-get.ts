@@ -12,17 +12,17 @@ type Query = Record<string, unknown>;
  * the settings, the language and the query. It replies 304 or from the cache. A list with partners has no ETag.
  */
 export const handleConditionalGet =
-  (dependsOnMore: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+  (dependsOnOtherData: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
     const { ctx, routeOptions, server } = request;
-    // Includes change neither the number of items nor where a page ends.
-    if (!dependsOnMore({ ...query, include: undefined })) {
+    // Page hints (totals, cursors) are equal with and without includes.
+    if (!dependsOnOtherData({ ...query, include: undefined })) {
       const prefix = `${ctx.providerId} ${ctx.dataVersion} ${routeOptions.url}`;
       ctx.pageHints = pageHintsOf(server.listCache.pageHints, prefix);
     }
-    if (dependsOnMore(query)) return;
-    // By URL: ignored parameters are repeated in the link to the next page.
+    if (dependsOnOtherData(query)) return;
+    // By the URL, not the coerced query: the next page's link repeats ignored parameters.
     const cacheKey = `${ctx.providerId} ${ctx.dataVersion} ${ctx.language} ${request.url}`;
     const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? etagOf(request);
     reply.header('etag', etag);

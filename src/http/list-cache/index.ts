@@ -34,8 +34,11 @@ export type ListRequest = {
   release?: () => void;
 };
 
-/** `bytes` of 0 switches the response cache off; without `limits` all lists run at once. */
-export function registerListCache(
+/**
+ * Creates the caches; each list's route spreads `listRoute`, which has the hooks. `bytes` of 0 switches the response
+ * cache off; without `limits` all lists run at once.
+ */
+export function decorateListCache(
   app: FastifyInstance,
   { bytes, limits }: { bytes: number; limits?: ListLimits | undefined },
 ) {
@@ -47,9 +50,9 @@ export function registerListCache(
   app.decorateRequest('listCache', null);
 }
 
-const cachedUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean) => ({
+const cachedUnless = (dependsOnOtherData: (query: Record<string, unknown>) => boolean) => ({
   config: { hasEtag: true as const },
-  preHandler: [begin, handleConditionalGet(dependsOnMore), acquireSlot, shareInFlight],
+  preHandler: [begin, handleConditionalGet(dependsOnOtherData), acquireSlot, shareInFlight],
   onSend: [releaseSlot, storeResponse, matchAnyTag],
   onError: failInFlight,
 });
@@ -58,7 +61,7 @@ const cachedUnless = (dependsOnMore: (query: Record<string, unknown>) => boolean
 export const listRoute = {
   /** 304 by ETag, then the response cache, then the concurrency limit, then single-flight. */
   cached: cachedUnless(() => false),
-  /** A query for which `dependsOnMore` is true depends on more than the provider's data; it has neither ETag nor cache. */
+  /** A query for which `dependsOnOtherData` is true depends on more than the provider's data; it has neither ETag nor cache. */
   cachedUnless,
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
   limited: { preHandler: [begin, acquireSlot], onSend: releaseSlot },

@@ -4,7 +4,7 @@ import { Problem } from '../../core/errors.ts';
 type Query = Record<string, unknown>;
 
 const maxParameters = 300;
-/** Marks a query with too many parameters; see `assertQueryIsRead`. */
+/** Marks a query with too many parameters; see `assertParameterCount`. */
 const tooManyParameters: Query = Object.freeze(Object.create(null) as Query);
 
 /** Parses `a[]=1&a[]=2` and `a[0]=1&a[1]=2` as the list `a`. */
@@ -40,7 +40,7 @@ function hasTooMany(text: string) {
 }
 
 /** Throws if the query had too many parameters. `parseQuery` runs in the router, where an error has no response. */
-export function assertQueryIsRead(query: unknown) {
+export function assertParameterCount(query: unknown) {
   if (query === tooManyParameters) throw new Problem('invalid', `The query has more than ${maxParameters} parameters`);
 }
 

@@ -484,7 +484,7 @@ test('rate limit and overload errors have the booking error format', async () =>
   const database = openTestDatabase(await ownDatabase(), { writeMs: 1_000, poolSize: 2 });
   const testApp = await openTestApp(database, {
     guards: allGuards,
-    limits: { bodyBytes: 1_000_000, headersMs: 1_000, requestMs: 1_000, keepAliveMs: 1_000, wrongKeysPerMinute: 1 },
+    limits: { bodyBytes: 1_000_000, headersMs: 1_000, requestMs: 1_000, keepAliveMs: 1_000, invalidKeysPerMinute: 1 },
   });
   try {
     const guest = await testApp.createProvider();

@@ -188,7 +188,7 @@ test.each(['/live', '/ready', '/openapi.json'])('%s needs no key', async (url) =
 
 test('invalid keys are rate-limited by IP address, valid ones are not', async () => {
   const testApp = await openTestApp(openTestDatabase(inject('shared')), {
-    limits: { ...limits, wrongKeysPerMinute: 3 },
+    limits: { ...limits, invalidKeysPerMinute: 3 },
   });
   onTestFinished(testApp.close);
   const provider = await testApp.createProvider();

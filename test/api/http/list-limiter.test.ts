@@ -15,10 +15,10 @@ type Responses = Record<string, { content?: { 'application/json': { schema: View
 type Document = { paths: Record<string, { get?: { responses: Responses } }> };
 
 /** A server that runs that many list queries at once, and a lock that blocks location queries. */
-async function openLimitedApp({ concurrency = 1, waitMs = 10_000, waiting = 10, keptBytes = 0 } = {}) {
+async function openLimitedApp({ concurrency = 1, waitMs = 10_000, waiting = 10, responseCacheBytes = 0 } = {}) {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name), {
-    limits: { ...limits, keptBytes, lists: { atOnce: concurrency, waitMs, waiting } },
+    limits: { ...limits, responseCacheBytes, lists: { atOnce: concurrency, waitMs, waiting } },
   });
   onTestFinished(() => testApp.close());
   const me = await testApp.createProvider();
@@ -105,7 +105,10 @@ test('a failing list releases its slot', async () => {
 });
 
 test('304s, errors and cached responses need no slot', async () => {
-  const { me, block, release, isBlocked } = await openLimitedApp({ waitMs: 300, keptBytes: limits.keptBytes ?? 0 });
+  const { me, block, release, isBlocked } = await openLimitedApp({
+    waitMs: 300,
+    responseCacheBytes: limits.responseCacheBytes ?? 0,
+  });
   const { etag } = (await me.get(other)).headers as { etag: string };
   await block();
   const first = me.get(existing);
@@ -159,7 +162,10 @@ test('a client that disconnects during its query keeps the slot until the query 
 });
 
 test('a later equal request waits with the first', async () => {
-  const { me, block, release, isBlocked } = await openLimitedApp({ waitMs: 1_500, keptBytes: limits.keptBytes ?? 0 });
+  const { me, block, release, isBlocked } = await openLimitedApp({
+    waitMs: 1_500,
+    responseCacheBytes: limits.responseCacheBytes ?? 0,
+  });
   await block();
   const holding = me.get(existing);
   await isBlocked();
@@ -216,7 +222,7 @@ test('a list runs before a second list of another provider, with a single slot',
 
 test('a request that waits for an equal in-flight one releases its slot', async () => {
   const { me, block, blockMore, release, releaseMore, isBlocked } = await openLimitedApp({
-    ...{ concurrency: 2, waitMs: 3_000, keptBytes: limits.keptBytes ?? 0 },
+    ...{ concurrency: 2, waitMs: 3_000, responseCacheBytes: limits.responseCacheBytes ?? 0 },
   });
   await block();
   await blockMore('courses');
@@ -258,7 +264,9 @@ test('every list acquires a slot', async () => {
 });
 
 test('a client that disconnects before its query key is known blocks no equal request', async () => {
-  const { me, block, release, isBlocked, listening } = await openLimitedApp({ keptBytes: limits.keptBytes ?? 0 });
+  const { me, block, release, isBlocked, listening } = await openLimitedApp({
+    responseCacheBytes: limits.responseCacheBytes ?? 0,
+  });
   const request = await listening();
   await block('api_keys');
   const first = request(other);

@@ -189,7 +189,7 @@ test('public requests are rate-limited by IP address; keys and /live are not', a
 });
 
 test('a 401 has WWW-Authenticate, and a preflight does not count as an invalid key', async () => {
-  const { app: own } = await worldWith({ limits: { ...limits, wrongKeysPerMinute: 1 } });
+  const { app: own } = await worldWith({ limits: { ...limits, invalidKeysPerMinute: 1 } });
   for (const url of ['/v2/courses', '/schools', '/v2/booking', '/courses']) {
     const preflight = await send(own, { method: 'OPTIONS', url });
     expect([preflight.status, preflight.headers['www-authenticate']], url).toEqual([405, undefined]);

@@ -148,7 +148,7 @@ test('without configuration there is no limit and no rate limit header', async (
 test('after sixty invalid keys per minute an IP address gets 429; a valid key still passes', async () => {
   const { INVALID_KEYS_PER_MINUTE } = readConfig({});
   const testApp = await openTestApp(openTestDatabase(inject('shared')), {
-    limits: { ...limits, wrongKeysPerMinute: INVALID_KEYS_PER_MINUTE },
+    limits: { ...limits, invalidKeysPerMinute: INVALID_KEYS_PER_MINUTE },
   });
   onTestFinished(testApp.close);
   const me = await testApp.createProvider();

@@ -227,7 +227,9 @@ test('the total of a query is counted once until data changes', async () => {
 });
 
 test('totals are counted once also without a response cache', async () => {
-  const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 0 } });
+  const own = await openTestApp(openTestDatabase(await ownDatabase()), {
+    limits: { ...limits, responseCacheBytes: 0 },
+  });
   try {
     const me = await own.createProvider();
     for (let n = 0; n < 2; n += 1) await me.course();
@@ -244,7 +246,9 @@ test('totals are counted once also without a response cache', async () => {
 });
 
 test('the cache stays within its size limit', async () => {
-  const own = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, keptBytes: 50_000 } });
+  const own = await openTestApp(openTestDatabase(await ownDatabase()), {
+    limits: { ...limits, responseCacheBytes: 50_000 },
+  });
   try {
     const me = await own.createProvider();
     for (let n = 0; n < 10; n += 1) await me.course({ text_description: 'x'.repeat(400) });

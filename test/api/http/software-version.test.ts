@@ -8,7 +8,7 @@ const version = '7.65.43';
 
 async function openNamedTestApp() {
   const rate = { perSecond: 1, burst: 1_000 };
-  const options = { version, limits: { ...limits, rate, wrongKeysPerMinute: 3 } };
+  const options = { version, limits: { ...limits, rate, invalidKeysPerMinute: 3 } };
   const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
   onTestFinished(testApp.close);
   return { ...testApp, me: await testApp.createProvider() };

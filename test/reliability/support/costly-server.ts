@@ -29,7 +29,7 @@ const app = await buildApp({
   version: 'test',
   limits: {
     ...{ bodyBytes: 1_048_576, headersMs: 20_000, requestMs: 20_000, keepAliveMs: 20_000 },
-    ...{ wrongKeysPerMinute: 1e6, publicRequestsPerMinute: 1e6 },
+    ...{ invalidKeysPerMinute: 1e6, publicRequestsPerMinute: 1e6 },
   },
 });
 app.server.prependListener('request', ({ url = '' }) => {

@@ -187,7 +187,7 @@ test('PUBLIC_URL and CATALOG_URL are normalised like in a browser', () => {
 /** Statuses of sequential requests with invalid keys and these forwarded addresses. */
 async function wrongKeys(TRUST_PROXY: string, addresses: string[]) {
   const { trustProxy } = readConfig({ TRUST_PROXY });
-  const { app } = await worldWith({ trustProxy, limits: { ...limits, wrongKeysPerMinute: 2 } });
+  const { app } = await worldWith({ trustProxy, limits: { ...limits, invalidKeysPerMinute: 2 } });
   const statuses: number[] = [];
   for (const address of addresses) {
     const headers = { 'x-api-key': 'wrong', 'x-forwarded-for': address };
