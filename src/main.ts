@@ -9,6 +9,7 @@ import { startAuditRetention } from './runtime/audit-retention.ts';
 import { startClockCheck } from './runtime/clock-check.ts';
 import { bootstrap, demoData, printWelcome } from './runtime/first-start.ts';
 import { describeError, ListenError } from './runtime/describe-error.ts';
+import { assertPortIsFree } from './runtime/port.ts';
 import { onStopSignal } from './runtime/signals.ts';
 import { packageVersion } from './runtime/version.ts';
 import { startMailWorker } from './runtime/mail.ts';
@@ -25,6 +26,7 @@ async function start() {
   const config = readConfig(process.env);
   const log = openLog(config);
   for (const warning of config.warnings) log.warn(warning);
+  await assertPortIsFree(config);
   let isClosing = false;
   const opened = await openStore(config, (error) => {
     if (!isClosing) log.warn({ err: error.message }, 'a database connection broke');

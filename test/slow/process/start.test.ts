@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
@@ -190,12 +190,13 @@ test.each([
   expect(server.errors()).not.toContain('secret');
 });
 
-test('a port in use is reported', async () => {
+test('a port in use is reported before a database is created', async () => {
   const DATA_DIR = temporaryFolder();
-  const first = await startServer({ DATA_DIR });
+  const first = await startServer({ DATA_DIR: temporaryFolder() });
   const second = await startServer({ DATA_DIR, PORT: String(first.port) });
   expect(await second.ended).toBe(1);
   expect(second.errors()).toBe(`The server could not start: port ${first.port} is in use; set PORT to another one\n`);
+  expect(readdirSync(DATA_DIR)).toEqual([]);
   // A service manager may restart it repeatedly, so none of these sends a mail.
   expect([first.output(), second.output()].map((text) => text.includes('Mails go to'))).toEqual([true, false]);
 });
