@@ -28,13 +28,13 @@ export const defineSerializer =
 
     async function embed(ctx: Ctx, rows: Row[], query: Query, requested: string[]) {
       if (rows.length === 0) return [];
-      const always = Object.entries(relations).map(
+      const loadingRelations = Object.entries(relations).map(
         async ([name, load]) => [name, await load(ctx, rows, query)] as const,
       );
-      const onRequest = [...groupByFirst(requested)].map(
+      const loadingIncludes = [...groupByFirst(requested)].map(
         async ([name, nested]) => [name, await includes[name]!.load(ctx, rows, query, nested)] as const,
       );
-      const [loaded, included] = await Promise.all([Promise.all(always), Promise.all(onRequest)]);
+      const [loaded, included] = await Promise.all([Promise.all(loadingRelations), Promise.all(loadingIncludes)]);
       const toItem = (row: Row) => {
         const values: Record<string, unknown> = {};
         for (const [name, of] of loaded) values[name] = of(row);
