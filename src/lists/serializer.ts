@@ -5,7 +5,7 @@ import { withNameOf } from '../schema/types.ts';
 import type { Key } from './loaders.ts';
 import type { Include, Includes, Loaded, Query, Relations, Serializer } from './relations.ts';
 
-/** So many items are built in a few milliseconds; then the event loop is free. */
+/** The serializer builds this number of items in a few milliseconds, then frees the event loop. */
 const itemsAtOnce = 2_000;
 
 /** Called as `defineSerializer<Row>()({ … })`: the row's type is given, the others are inferred. */
