@@ -16,7 +16,7 @@ import { registerErrorHandler, formatV2Error } from './http/errors/error-handler
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
 import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
-import type { ListLimits } from './http/list-cache/list-limiter.ts';
+import type { ListLimits } from './http/list-cache/index.ts';
 import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
 import { escapeInvalidPath } from './pages/address.ts';

@@ -4,7 +4,7 @@ import { auditCommands } from './commands/audit.ts';
 import { command, id, print, run, slug, table, timestamp, title, type Options } from './commands/connect.ts';
 import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
-import { exchangeCommands } from './commands/import-export.ts';
+import { importExportCommands } from './commands/import-export.ts';
 import { mailCommands } from './commands/mail.ts';
 import { readConfig } from './config.ts';
 import { formatTimestamp } from './lib/timestamps.ts';
@@ -217,7 +217,7 @@ command(category, 'add', 'Add a category')
 
 userCommands(program);
 auditCommands(program);
-exchangeCommands(program);
+importExportCommands(program);
 mailCommands(program);
 doctorCommand(program);
 

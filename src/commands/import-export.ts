@@ -32,7 +32,7 @@ const allowed = (text: string) => {
 const kindHelp = `record type of a .csv file: ${csvRecordTypes.join(', ')}`;
 type FileOptions = Options & { provider: number; kind?: string };
 
-export function exchangeCommands(program: Command) {
+export function importExportCommands(program: Command) {
   command(program, 'import', 'Import a file into a provider; lines that were imported before are skipped')
     .argument('<file>', 'JSON lines (one object per line), or a .csv file')
     .requiredOption('--provider <id>', 'provider to import into', id)

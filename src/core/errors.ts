@@ -24,7 +24,7 @@ type Details = {
   /** Invalid fields in schema order, for interfaces that list them. */
   missing?: string[];
   notValid?: string[];
-  faults?: CodedError[];
+  errors?: CodedError[];
   /** Seconds until a retry may succeed. */
   retryAfter?: number;
   cause?: unknown;
@@ -37,16 +37,16 @@ export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly missing: string[];
   readonly notValid: string[];
-  readonly faults: CodedError[];
+  readonly errors: CodedError[];
   readonly retryAfter: number | undefined;
 
   constructor(kind: ProblemKind, message: string, details: Details = {}) {
-    const { missing = [], notValid = [], faults = [], retryAfter, cause } = details;
+    const { missing = [], notValid = [], errors = [], retryAfter, cause } = details;
     super(message, { cause });
     this.kind = kind;
     this.missing = missing;
     this.notValid = notValid;
-    this.faults = faults;
+    this.errors = errors;
     this.retryAfter = retryAfter;
   }
 

@@ -15,8 +15,8 @@ export type Audited = {
   rollbackNoChange(): void;
   rollbackNoChange<T>(result: T): T;
 };
-/** A provider id of null stands for shared data; `at` is the transaction's timestamp. */
-type Change = AffectedItems & { providerIds: (number | null)[]; at: string };
+/** A provider id of null stands for shared data; `now` is the transaction's timestamp. */
+type Change = AffectedItems & { providerIds: (number | null)[]; now: string };
 
 export function createAudited(): Audited {
   const affected: AffectedItems = { changed: true, itemIds: [] };
@@ -44,10 +44,10 @@ export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds =
   const loggedProviders = new Set<number | null>();
   return {
     /** Inserts the entries in the change's own transaction. */
-    async record(client: PoolClient, { providerIds, changed, itemIds, at }: Change) {
+    async record(client: PoolClient, { providerIds, changed, itemIds, now }: Change) {
       const unlogged = providerIds.filter((id) => !loggedProviders.has(id));
       if (!changed || unlogged.length === 0) return;
-      const values = [unlogged, actor, actorId, action, [...routeItemIds, ...itemIds], at];
+      const values = [unlogged, actor, actorId, action, [...routeItemIds, ...itemIds], now];
       await client.query({ ...insertEntries, values });
     },
     /** Called after the commit: until then a retry has to insert the entry again. */

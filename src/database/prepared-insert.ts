@@ -1,8 +1,8 @@
 import { getTableColumns, getTableName, is, SQL, sql, type Column } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { casing } from './query-builder/row-decoder.ts';
 import { hashedName, execute, type Queryable, type Statement, type ParameterValue } from './statements.ts';
+import { casing } from './tables/columns.ts';
 
 type TableWithId = PgTable & { id: PgColumn };
 

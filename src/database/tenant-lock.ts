@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 /** Takes a lock as the transaction's first statement; returns the transaction's timestamp. */
 export type Lock = (client: PoolClient) => Promise<string>;
 
-type Timestamp = { at: string };
+type Timestamp = { now: string };
 
 /** SQL condition: the `api_keys` row with this alias is neither revoked nor expired. */
 export const activeKeySql = (key: string) =>
@@ -23,12 +23,12 @@ export const lockProviders =
       providerIds.length === 1 ? lockOne(providerIds) : lockSeveral(providerIds),
     );
     if (rows.length !== providerIds.length) throw new Error('a provider without its row in provider_state');
-    return rows[0]!.at;
+    return rows[0]!.now;
   };
 
 const lockOne = (values: number[]) => ({
   name: 'lock_provider',
-  text: `update provider_state set changed_at = ${nextTimestamp} where provider_id = $1 returning changed_at::text as at`,
+  text: `update provider_state set changed_at = ${nextTimestamp} where provider_id = $1 returning changed_at::text as now`,
   values,
 });
 
@@ -36,23 +36,23 @@ const lockSeveral = (providerIds: number[]) => ({
   text: `with locked as materialized
       (select provider_id, changed_at from provider_state where provider_id = any($1) order by provider_id for no key update),
     clock as materialized
-      (select greatest(clock_timestamp(), max(changed_at) + interval '1 microsecond') as at from locked)
-    update provider_state s set changed_at = clock.at from locked, clock
-    where s.provider_id = locked.provider_id returning s.changed_at::text as at`,
+      (select greatest(clock_timestamp(), max(changed_at) + interval '1 microsecond') as now from locked)
+    update provider_state s set changed_at = clock.now from locked, clock
+    where s.provider_id = locked.provider_id returning s.changed_at::text as now`,
   values: [providerIds],
 });
 
 /** Locks the single row of `service_state`, for data that all providers share. */
 export const lockShared: Lock = async (client) => {
   const { rows } = await client.query<Timestamp>(
-    `update service_state set changed_at = ${nextTimestamp} returning changed_at::text as at`,
+    `update service_state set changed_at = ${nextTimestamp} returning changed_at::text as now`,
   );
   if (!rows[0]) throw new Error('service_state has no row');
-  return rows[0].at;
+  return rows[0].now;
 };
 
 /** Timestamp only: for a new provider without a parent, and for the negative controls of the race tests. */
 export const noLock: Lock = async (client) => {
-  const { rows } = await client.query<Timestamp>(`select clock_timestamp()::text as at`);
-  return rows[0]!.at;
+  const { rows } = await client.query<Timestamp>(`select clock_timestamp()::text as now`);
+  return rows[0]!.now;
 };

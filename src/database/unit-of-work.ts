@@ -20,21 +20,21 @@ import { commit, rollback, runTransaction } from './transaction.ts';
 /** An open transaction that holds its lock. */
 export type Tx = NodePgDatabase & { $client: PoolClient } & Audited;
 /** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. May run again. */
-type Work<T> = (tx: Tx, now: string) => Promise<T>;
+type TransactionWork<T> = (tx: Tx, now: string) => Promise<T>;
 
 /** Writes rows of one provider. */
-export type Write = <T>(work: Work<T>) => Promise<T>;
+export type Write = <T>(work: TransactionWork<T>) => Promise<T>;
 /** Writes a new provider; the work returns its id. */
-export type WriteNewProvider = (work: Work<number>) => Promise<number>;
+export type WriteNewProvider = (work: TransactionWork<number>) => Promise<number>;
 
 /** The only ways to write. */
 export type UnitOfWork = {
   /** Writes rows of these providers. */
-  write<T>(providerIds: number[], work: Work<T>): Promise<T>;
+  write<T>(providerIds: number[], work: TransactionWork<T>): Promise<T>;
   /** Writes data that all providers share. */
-  writeShared<T>(work: Work<T>): Promise<T>;
+  writeShared<T>(work: TransactionWork<T>): Promise<T>;
   /** Locks the parent's row; the work must insert the new `provider_state` first, which is the new provider's lock. */
-  writeNewProvider(parentId: number | null, work: Work<number>): Promise<number>;
+  writeNewProvider(parentId: number | null, work: TransactionWork<number>): Promise<number>;
 };
 
 /** Both are false only in the negative controls of the race tests. */
@@ -73,7 +73,7 @@ const toUnitOfWork = (run: RunTask): UnitOfWork => ({
 });
 
 const auditedFor =
-  <T>(providerIds: (number | null)[], work: Work<T>) =>
+  <T>(providerIds: (number | null)[], work: TransactionWork<T>) =>
   async (tx: Tx, now: string): Promise<TaskResult<T>> => ({ result: await work(tx, now), providerIds });
 
 /**
@@ -136,7 +136,7 @@ async function runTask<T>(client: PoolClient, { lock, work }: TransactionTask<T>
   const tx = toTx(client);
   const now = await lock(client);
   const { result, providerIds } = await work(tx, now);
-  return { result, change: { providerIds, at: now, ...tx.affected } };
+  return { result, change: { providerIds, now, ...tx.affected } };
 }
 
 /** One query builder per connection: it looks up each table's columns once. */

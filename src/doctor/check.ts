@@ -1,8 +1,7 @@
-import { and, eq } from 'drizzle-orm';
+import { asc, eq, type SQL } from 'drizzle-orm';
 import type { Reader } from '../database/client.ts';
 import type { Key } from '../lists/loaders.ts';
-import type { selectPageKeys } from '../lists/paging/range-scan.ts';
-import type { TenantTable } from '../lists/tenant-scope.ts';
+import { sameTenant, type TenantTable } from '../lists/tenant-scope.ts';
 
 /** Counters of an item by column name, as PostgreSQL formats them. */
 export type Counters = Record<string, string>;
@@ -10,12 +9,19 @@ export type Counters = Record<string, string>;
 /** Stored and recounted counters of an item. */
 export type CountedItem = Key & { stored: Counters; counted: Counters };
 
-/** Subquery with the ids of a page. */
-export type Page = ReturnType<ReturnType<typeof selectPageKeys>['as']>;
+/** Subquery with the ids of a page, in the order of the primary key. */
+export const selectPage = (db: Reader, table: TenantTable, condition: SQL, limit: number) =>
+  db
+    .select({ providerId: table.providerId, id: table.id })
+    .from(table)
+    .where(condition)
+    .orderBy(asc(table.providerId), asc(table.id))
+    .limit(limit)
+    .as('page');
+export type Page = ReturnType<typeof selectPage>;
 
 /** Join condition of a page's ids and their table. */
-export const matchesPage = (table: TenantTable, page: Page) =>
-  and(eq(table.providerId, page.providerId), eq(table.id, page.id));
+export const matchesPage = (table: TenantTable, page: Page) => sameTenant(table, page, eq(table.id, page.id));
 
 /** Stored counters that can be recounted from other rows. */
 export type Check = {

@@ -1,9 +1,9 @@
-import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
+import { and, sql, type SQL } from 'drizzle-orm';
 import type { Database, Reader, Tx } from '../database/client.ts';
-import { selectPageKeys } from '../lists/paging/range-scan.ts';
-import { type Key } from '../lists/loaders.ts';
+import type { Key } from '../lists/loaders.ts';
 import { grouped } from '../lists/relations.ts';
-import type { Check, CountedItem } from './check.ts';
+import { tenantWhere } from '../lists/tenant-scope.ts';
+import { selectPage, type Check, type CountedItem } from './check.ts';
 import { seatCheck } from './seats.ts';
 import { totalsCheck } from './totals.ts';
 import { balanceCheck } from './vouchers.ts';
@@ -69,7 +69,7 @@ const toDifferences = ({ items }: Check, { providerId, id, stored, counted }: Co
 
 async function* readPages(db: Reader, check: Check, providerId: number | undefined) {
   const { table } = check;
-  const ofProvider = providerId === undefined ? undefined : eq(table.providerId, providerId);
+  const ofProvider = providerId === undefined ? undefined : tenantWhere({ providerId }, table);
   for (let last: Key | undefined = { providerId: 0, id: 0 }; last !== undefined;) {
     const after: SQL = sql`(${table.providerId}, ${table.id}) > (${last.providerId}, ${last.id})`;
     const items: CountedItem[] = await recount(db, check, and(ofProvider, after)!, pageSize);
@@ -78,19 +78,14 @@ async function* readPages(db: Reader, check: Check, providerId: number | undefin
   }
 }
 
-function recount(db: Reader, check: Check, condition: SQL, limit: number) {
-  const { providerId, id } = check.table;
-  return check.recount(
-    db,
-    selectPageKeys({ db }, check.table, condition, [asc(providerId), asc(id)], { limit, offset: 0 }).as('page'),
-  );
-}
+const recount = (db: Reader, check: Check, condition: SQL, limit: number) =>
+  check.recount(db, selectPage(db, check.table, condition, limit));
 
 /** Recounts under the provider's lock, since counters may have changed, and stores differences. */
 const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>
   database.write([providerId], async (tx, now) => {
     const { table } = check;
-    const condition = and(eq(table.providerId, providerId), sql`${table.id} = any(${sql.param(ids)}::bigint[])`)!;
+    const condition = tenantWhere({ providerId }, table, sql`${table.id} = any(${sql.param(ids)}::bigint[])`);
     const recounted = await recount(tx, check, condition, ids.length);
     const different = recounted.filter((item) => toDifferences(check, item).length > 0);
     if (different.length > 0) await storeCounts(tx, now, check, different);

@@ -1,7 +1,8 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { courseDates } from '../database/tables/coursedates.ts';
 import { participants } from '../database/tables/participants.ts';
+import { sameTenant } from '../lists/tenant-scope.ts';
 import { participantStatus } from '../reference/statuses.ts';
 import { matchesPage, type Check } from './check.ts';
 
@@ -30,10 +31,7 @@ export const seatCheck: Check = {
       .select({ providerId: courseDates.providerId, id: courseDates.id, stored, counted })
       .from(courseDates)
       .innerJoin(page, matchesPage(courseDates, page))
-      .leftJoin(
-        participants,
-        and(eq(participants.providerId, courseDates.providerId), eq(participants.courseDateId, courseDates.id)),
-      )
+      .leftJoin(participants, sameTenant(participants, courseDates, eq(participants.courseDateId, courseDates.id)))
       .groupBy(courseDates.providerId, courseDates.id)
       .orderBy(asc(courseDates.providerId), asc(courseDates.id)),
 };

@@ -1,6 +1,7 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { asc, eq } from 'drizzle-orm';
 import { orderLines, orders } from '../database/tables/orders.ts';
 import { grouped } from '../lists/relations.ts';
+import { sameTenant } from '../lists/tenant-scope.ts';
 import { agreedTotals } from '../resources/booking/price-service.ts';
 import { matchesPage, type Check, type Counters } from './check.ts';
 
@@ -19,7 +20,7 @@ export const totalsCheck: Check = {
       })
       .from(orders)
       .innerJoin(page, matchesPage(orders, page))
-      .leftJoin(orderLines, and(eq(orderLines.providerId, providerId), eq(orderLines.orderId, id)))
+      .leftJoin(orderLines, sameTenant(orderLines, orders, eq(orderLines.orderId, id)))
       .orderBy(asc(providerId), asc(id));
     const byOrder = grouped(
       rows,

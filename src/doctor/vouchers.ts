@@ -1,6 +1,7 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import { vouchers } from '../database/tables/campaigns.ts';
 import { voucherRedemptions } from '../database/tables/redemptions.ts';
+import { sameTenant } from '../lists/tenant-scope.ts';
 import { matchesPage, type Check } from './check.ts';
 
 const redeemed = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
@@ -23,7 +24,7 @@ export const balanceCheck: Check = {
       .innerJoin(page, matchesPage(vouchers, page))
       .leftJoin(
         voucherRedemptions,
-        and(eq(voucherRedemptions.providerId, vouchers.providerId), eq(voucherRedemptions.voucherId, vouchers.id)),
+        sameTenant(voucherRedemptions, vouchers, eq(voucherRedemptions.voucherId, vouchers.id)),
       )
       .groupBy(vouchers.providerId, vouchers.id)
       .orderBy(asc(vouchers.providerId), asc(vouchers.id)),

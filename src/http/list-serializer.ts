@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/response-budget.ts';
+import { responseBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/response-budget.ts';
 import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type Write } from './sliced-serializer.ts';
 
 /** Serializes a list with pauses for the event loop, up to the response budget. */
@@ -35,7 +35,7 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
   const isEnvelope = required.includes('items') && required.length > 1;
   const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
   const serialize = serializerOf(schema);
-  const bounds = isRead ? answerBudget : unbounded;
+  const bounds = isRead ? responseBudget : unbounded;
   const write: Write = (data) => {
     const tooLarge = Array.isArray(data) ? listTooLarge : itemTooLarge;
     if (embeddedIn(data) > bounds.embedded) throw tooLarge();
@@ -68,7 +68,7 @@ const countedFrom = 4_096;
 async function writeItems(items: unknown[], schema: object, mayHoldLarge: boolean) {
   const serialize = serializerOf(schema);
   const output = newOutput();
-  const left = { ...answerBudget };
+  const left = { ...responseBudget };
   let count = 0;
   for (const one of items) {
     const comma = count === 0 ? '' : ',';

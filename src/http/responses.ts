@@ -9,7 +9,7 @@ import { getListSerializer } from './list-serializer.ts';
 const ProblemBody = t.NamedObject('Error', { error: Type.String() });
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
 
-const FaultsBody = t.NamedObject('BookingError', {
+const CodedErrorsBody = t.NamedObject('BookingError', {
   successful: Type.Boolean({ examples: [false] }),
   errors: Type.Array(
     Type.Object({
@@ -45,7 +45,7 @@ export const responses = {
   ok: <S extends TSchema>(view: S) => ({ 200: view, ...problems }),
   created: <S extends TSchema>(view: S) => ({ 201: view, ...problems }),
   /** Errors of the booking endpoints: every error with its code. */
-  bookingErrors: { '4xx': FaultsBody, '5xx': FaultsBody },
+  bookingErrors: { '4xx': CodedErrorsBody, '5xx': CodedErrorsBody },
   /** A page with its total. */
   envelope,
   /** A list or its envelope, distinguished by type: a union would make the serializer validate every item. */

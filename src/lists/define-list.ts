@@ -4,7 +4,7 @@ import type { Filters } from './filters.ts';
 import { itemParameters, limitOf, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page } from './list-types.ts';
 import { toKeySet, type BatchLoader, type Key } from './loaders.ts';
-import { createPageFinder, type PageSource } from './paging/find-page.ts';
+import { createPageFinder, type PageSource } from './paging/index.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
 import { ownScope, type TenantScope } from './tenant-scope.ts';
 

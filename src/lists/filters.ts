@@ -39,7 +39,7 @@ const selective = <S extends TSchema>(
 
 const parameter = <S extends TSchema>(schema: S) => plain(schema, () => undefined);
 
-const written = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
+const formatHint = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
 
 const dateRange = <N extends string>(name: N, column: PgColumn) =>
   range(
@@ -64,14 +64,17 @@ const momentRange = <N extends string>(name: N, column: PgColumn) => {
 const range = <N extends string>(
   name: N,
   column: PgColumn,
-  word: typeof Moment,
+  schemaOf: typeof Moment,
   atOrAfter: (value: string) => SQL,
   before: (value: string) => SQL,
 ) => {
-  const also = word === NowOrMoment ? '`now`, ' : '';
+  const also = schemaOf === NowOrMoment ? '`now`, ' : '';
   return {
-    [`${name}_min`]: { ...plain(word({ description: `At or after: ${also}${written}` }), atOrAfter), range: column },
-    [`${name}_max`]: { ...plain(word({ description: `Before: ${also}${written}` }), before), range: column },
+    [`${name}_min`]: {
+      ...plain(schemaOf({ description: `At or after: ${also}${formatHint}` }), atOrAfter),
+      range: column,
+    },
+    [`${name}_max`]: { ...plain(schemaOf({ description: `Before: ${also}${formatHint}` }), before), range: column },
   } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
 };
 

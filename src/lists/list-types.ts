@@ -2,7 +2,7 @@ import type { TObject } from '@sinclair/typebox';
 import type { Filters } from './filters.ts';
 import type { ListQuery, Paging } from './list-query.ts';
 import type { Key } from './loaders.ts';
-import type { FoundPage, PageSource } from './paging/find-page.ts';
+import type { FoundPage, PageSource } from './paging/index.ts';
 import type { Serializer } from './relations.ts';
 
 export type Page<T> = {

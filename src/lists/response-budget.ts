@@ -3,15 +3,15 @@ import { Problem } from '../core/errors.ts';
 import { maxResultBound, ResultTooLarge } from '../database/result-bounds.ts';
 
 /** Bound of one response: items embedded at any depth, and bytes. */
-export const answerBudget = { embedded: maxResultBound.rows, bytes: maxResultBound.bytes };
+export const responseBudget = { embedded: maxResultBound.rows, bytes: maxResultBound.bytes };
 
 /** Counts the rows and bytes that the statements of one response read; throws ResultTooLarge beyond the bound. */
 export function newBudget(): Budget {
-  let { embedded, bytes } = answerBudget;
+  let { embedded, bytes } = responseBudget;
   const isSpent = () => embedded < 0 || bytes < 0;
   return {
     isExhausted: isSpent,
-    usedBytes: () => answerBudget.bytes - bytes,
+    usedBytes: () => responseBudget.bytes - bytes,
     take(rows, size) {
       embedded -= rows;
       bytes -= size;

@@ -5,7 +5,7 @@ import { withNameOf } from '../schema/types.ts';
 import type { Key } from './loaders.ts';
 import type { Include, Includes, Loaded, Query, Relations, Serializer } from './relations.ts';
 
-/** So many items are built in a few milliseconds; then the event loop is free. */
+/** The serializer builds this number of items in a few milliseconds, then frees the event loop. */
 const itemsAtOnce = 2_000;
 
 /** Called as `defineSerializer<Row>()({ … })`: the row's type is given, the others are inferred. */
@@ -28,13 +28,13 @@ export const defineSerializer =
 
     async function embed(ctx: Ctx, rows: Row[], query: Query, requested: string[]) {
       if (rows.length === 0) return [];
-      const always = Object.entries(relations).map(
+      const loadingRelations = Object.entries(relations).map(
         async ([name, load]) => [name, await load(ctx, rows, query)] as const,
       );
-      const onRequest = [...groupByFirst(requested)].map(
+      const loadingIncludes = [...groupByFirst(requested)].map(
         async ([name, nested]) => [name, await includes[name]!.load(ctx, rows, query, nested)] as const,
       );
-      const [loaded, included] = await Promise.all([Promise.all(always), Promise.all(onRequest)]);
+      const [loaded, included] = await Promise.all([Promise.all(loadingRelations), Promise.all(loadingIncludes)]);
       const toItem = (row: Row) => {
         const values: Record<string, unknown> = {};
         for (const [name, of] of loaded) values[name] = of(row);

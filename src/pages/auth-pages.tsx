@@ -38,8 +38,8 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     const { token } = request.params;
     const owner = await findTokenOwner(queryable, 'password', token);
     if (!owner) return sendLinkGone('password', request, reply);
-    const { password, faults } = readNewPassword(request, request.view.texts);
-    if (Object.keys(faults).length > 0) return sendPasswordForm(request, reply, owner, faults);
+    const { password, errors } = readNewPassword(request, request.view.texts);
+    if (Object.keys(errors).length > 0) return sendPasswordForm(request, reply, owner, errors);
 
     const ctx = await createVisitorContext(request, owner);
     const passwordHash = await hashPassword(password, ctx.fairnessKey);
@@ -69,12 +69,12 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     request: FastifyRequest,
     reply: FastifyReply,
     owner: TokenOwner,
-    faults: FieldErrors,
+    errors: FieldErrors,
   ) {
     const ctx = await createVisitorContext(request, owner);
     const view = { ...request.view, school: await loadSchool(ctx) };
-    const page = <ChoosePassword view={view} username={await loadUsername(ctx, owner)} faults={faults} />;
-    return sendPage(reply, Object.keys(faults).length > 0 ? 400 : 200, page);
+    const page = <ChoosePassword view={view} username={await loadUsername(ctx, owner)} errors={errors} />;
+    return sendPage(reply, Object.keys(errors).length > 0 ? 400 : 200, page);
   }
 };
 

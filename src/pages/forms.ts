@@ -24,9 +24,9 @@ export function readField({ body }: FastifyRequest, name: string): string | unde
 }
 
 /** The form's new password and its errors; `repeated` is optional, for scripts. */
-export function readNewPassword(request: FastifyRequest, texts: Texts): { password: string; faults: FieldErrors } {
+export function readNewPassword(request: FastifyRequest, texts: Texts): { password: string; errors: FieldErrors } {
   const password = readField(request, 'password') ?? '';
   const repeated = readField(request, 'repeated') ?? password;
-  if (!isValidLength(password)) return { password, faults: { password: texts.wrongLength } };
-  return { password, faults: repeated === password ? {} : { repeated: texts.notRepeated } };
+  if (!isValidLength(password)) return { password, errors: { password: texts.wrongLength } };
+  return { password, errors: repeated === password ? {} : { repeated: texts.notRepeated } };
 }

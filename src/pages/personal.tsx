@@ -77,16 +77,16 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
   app.get('/details', ({ visitor }, reply) => sendPage(reply, 200, <Details view={visitor.view} />));
 
   app.get('/password', ({ visitor }, reply) =>
-    sendPage(reply, 200, <ChangePassword view={visitor.view} faults={{}} />),
+    sendPage(reply, 200, <ChangePassword view={visitor.view} errors={{}} />),
   );
   app.post('/password', async (request, reply) => {
     const { ctx, userId, view } = request.visitor;
-    const sendForm = (status: number, faults: FieldErrors) =>
-      sendPage(reply, status, <ChangePassword view={view} faults={faults} />);
-    const { password, faults } = readNewPassword(request, view.texts);
-    if (Object.keys(faults).length > 0) return sendForm(400, faults);
+    const sendForm = (status: number, errors: FieldErrors) =>
+      sendPage(reply, status, <ChangePassword view={view} errors={errors} />);
+    const { password, errors } = readNewPassword(request, view.texts);
+    if (Object.keys(errors).length > 0) return sendForm(400, errors);
     const verified = await verifyOldPassword(request.visitor, readField(request, 'old') ?? '', reply);
-    if ('status' in verified) return sendForm(verified.status, { old: verified.fault });
+    if ('status' in verified) return sendForm(verified.status, { old: verified.error });
 
     const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
     const secret = await ctx.write(async (tx) => {
@@ -133,10 +133,10 @@ async function verifyOldPassword({ ctx, view }: Visitor, password: string, reply
   const { texts, person } = view;
   try {
     const user = await verifyCredentials(ctx, { username: person.username, password });
-    return user ?? { status: 400, fault: texts.wrongPassword };
+    return user ?? { status: 400, error: texts.wrongPassword };
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'too_many_requests') throw error;
     reply.header('retry-after', error.retryAfter);
-    return { status: 429, fault: texts.tooManyTries(Math.ceil(error.retryAfter! / 60)) };
+    return { status: 429, error: texts.tooManyTries(Math.ceil(error.retryAfter! / 60)) };
   }
 }

@@ -105,7 +105,7 @@ footer a { line-height: 2; }
 }
 .gatherings p { margin: 0; }
 .gatherings .when { font-weight: 600; }
-.standing {
+.enrolment-status {
   display: inline-block;
   margin: 0.5rem 0 0;
   padding: 0.1rem 0.625rem;
@@ -115,11 +115,11 @@ footer a { line-height: 2; }
   color: var(--wait);
   background: var(--wait-back);
 }
-.standing.confirmed,
-.standing.overbooked { color: var(--good); background: var(--good-back); }
-.standing.canceled,
-.standing.deregistered,
-.standing.deregisteredWithFee {
+.enrolment-status.confirmed,
+.enrolment-status.overbooked { color: var(--good); background: var(--good-back); }
+.enrolment-status.canceled,
+.enrolment-status.deregistered,
+.enrolment-status.deregisteredWithFee {
   color: var(--bad);
   background: var(--bad-back);
 }
@@ -147,7 +147,7 @@ form { margin: 0; }
 .fields p { margin: 0; }
 label { display: block; font-weight: 600; }
 .hint { color: var(--soft); font-size: 0.9375rem; }
-.fault { color: var(--bad); font-weight: 600; }
+.field-error { color: var(--bad); font-weight: 600; }
 input {
   width: 100%;
   margin-top: 0.25rem;

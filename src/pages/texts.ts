@@ -4,7 +4,7 @@ import type { EnrolmentStatus } from '../reference/statuses.ts';
 /** All texts of the personal pages in one language. */
 export type Texts = typeof en;
 
-const standingsEn: Record<EnrolmentStatus, string> = {
+const enrolmentStatusesEn: Record<EnrolmentStatus, string> = {
   confirmed: 'You have a place',
   overbooked: 'You have an extra place',
   waiting: 'You are on the waiting list',
@@ -46,7 +46,7 @@ const en = {
   completed: 'Completed',
   certificate: (day: string) => `Certificate issued ${day}`,
   postponed: 'The school has postponed this date and will tell you the new one.',
-  standings: standingsEn,
+  enrolmentStatuses: enrolmentStatusesEn,
   courseTexts: {
     lead: '',
     description: '',
@@ -107,7 +107,7 @@ const en = {
   failedHelp: 'It is our fault, not yours. Please try again later.',
 };
 
-const standingsNo: Record<EnrolmentStatus, string> = {
+const enrolmentStatusesNo: Record<EnrolmentStatus, string> = {
   confirmed: 'Du har plass',
   overbooked: 'Du har en ekstraplass',
   waiting: 'Du står på venteliste',
@@ -149,7 +149,7 @@ const no: Texts = {
   completed: 'Gjennomført',
   certificate: (day) => `Kursbevis utstedt ${day}`,
   postponed: 'Skolen har utsatt denne datoen og gir beskjed om den nye.',
-  standings: standingsNo,
+  enrolmentStatuses: enrolmentStatusesNo,
   courseTexts: {
     lead: '',
     description: '',

@@ -442,7 +442,7 @@ export const updateParticipant = <ThrowOnError extends boolean = false>(options:
 /**
  * Book a course date
  *
- * All participants are booked, or none. A refusal lists every error at once.
+ * All participants are booked, or none. The error response lists every error at once.
  */
 export const createBooking = <ThrowOnError extends boolean = false>(options: Options<CreateBookingData, ThrowOnError>) => (options.client ?? client).post<CreateBookingResponses, CreateBookingErrors, ThrowOnError>({
     security: [{ name: 'X-API-Key', type: 'apiKey' }],

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 /** The layers: a file imports from its own layer or the ones before it, never from one after. */
@@ -139,6 +140,41 @@ import whole from '../../lists/filters.ts';`,
 
 test.each(files)('%s has at most 300 lines', (file) => {
   expect(lines(file).length).toBeLessThanOrEqual(300);
+});
+
+/** The functions of more than 60 lines, without route plugins, which declare one route after another. */
+function longFunctions({ file, text }: Source) {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+  const found: string[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isFunctionLike(node) && lineAt(node.end) - lineAt(node.getStart()) >= 60) {
+      const declared = ts.isVariableDeclaration(node.parent) ? node.parent : node;
+      const name = declared.name?.getText() ?? '';
+      const isPlugin = /(Routes|Plugin|[pP]ages)$/.test(name) || /^FastifyPlugin/.test(declared.type?.getText() ?? '');
+      if (!isPlugin) found.push(`${file} ${name}`);
+    }
+    node.forEachChild(visit);
+  };
+  visit(source);
+  return found;
+}
+
+test('only one function has more than 60 lines', () => {
+  expect(sources.flatMap(longFunctions)).toEqual(['http/openapi/components.ts createComponents']);
+});
+
+test('a function of 61 lines is found', () => {
+  const body = (lines: number) => `{\n${'  work();\n'.repeat(lines - 2)}}`;
+  const text = `
+function short() ${body(60)}
+function long() ${body(61)}
+const alsoLong = () => ${body(61)};
+const typed: FastifyPluginAsync = async (app) => ${body(61)};
+const someRoutes = (app) => ${body(61)};
+const object = { method() ${body(61)} };`;
+  const found = longFunctions({ file: 'file.ts', text });
+  expect(found).toEqual(['file.ts long', 'file.ts alsoLong', 'file.ts method']);
 });
 
 test('only the configuration reads the environment', () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** So many rows are parsed in a few milliseconds. */
+/** The parser takes a few milliseconds for this number of rows. */
 export const recordsAtOnce = 2_000;
 
 /** How the text of a cell is parsed. */

@@ -1,15 +1,15 @@
-import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
-import type { Client } from 'pg';
-
 /** Private members of a prepared query that the row decoder reads or sets. */
 export type PreparedQuery = {
   customResultMapper?: (rows: unknown[][]) => unknown;
   joinsNotNullableMap?: Record<string, boolean> | undefined;
 };
 
-/** Throws if a private member of drizzle-orm or pg is missing that this folder replaces or reads. */
-export function assertInternals(builder: NodePgDatabase, client: Client) {
-  const missing = [...missingOfDrizzle(builder), ...missingOfPg(client)];
+/**
+ * Throws if a private member of drizzle-orm or pg is missing that this folder replaces or reads: of a query builder, a
+ * client or an SQL expression.
+ */
+export function assertInternals(builder: object, client: object, expression: object) {
+  const missing = [...missingOfDrizzle(builder), ...missingOfExpression(expression), ...missingOfPg(client)];
   if (missing.length > 0) {
     throw new Error(
       `this version of ${missing.join(' and ')} is unknown to src/database/query-builder; install the versions of package-lock.json`,
@@ -25,6 +25,11 @@ function missingOfDrizzle(builder: object) {
   return ['customResultMapper', 'joinsNotNullableMap']
     .filter((name) => !(name in prepared))
     .map((name) => `drizzle-orm (${name})`);
+}
+
+function missingOfExpression(expression: object) {
+  const { decoder } = expression as { decoder?: { mapFromDriverValue?: unknown } };
+  return typeof decoder?.mapFromDriverValue === 'function' ? [] : ['drizzle-orm (SQL.decoder)'];
 }
 
 function missingOfPg(client: object) {

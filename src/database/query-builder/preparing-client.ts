@@ -15,7 +15,7 @@ export type PrepareOptions = {
 /** Bounds the memory of a connection against texts that vary without end. */
 const maxNames = 500;
 
-/** So many connections within a minute whose first error is a prepared statement's are behind a pooler that loses them. */
+/** A pooler loses prepared statements if these cause the first error of this number of connections within a minute. */
 const maxFaults = 3;
 
 /** Sends the statements of one tick in one write: a wake-up of the database costs more than a small statement. */

@@ -28,9 +28,6 @@ type Prepare = (
 ) => PreparedQuery;
 type Session = { prepareQuery: Prepare };
 
-/** Naming of columns without a name of their own. */
-export const casing = 'snake_case';
-
 /**
  * Replaces how a query builder decodes rows. For a statement with a name the decoder of a row is compiled once; a name
  * that begins with one of `statementPrefix` has its rows sent as composite literals, within a bound.

@@ -1,6 +1,9 @@
 import { getTableColumns, is, sql, type SQL } from 'drizzle-orm';
 import { bigint, customType, PgCustomColumn, timestamp, type AnyPgColumn, type PgTable } from 'drizzle-orm/pg-core';
 
+/** Naming of columns without a name of their own. */
+export const casing = 'snake_case';
+
 /** One sequence per table, so ids are unique across providers; clients may rely on their order only. */
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
 export const reference = () => bigint({ mode: 'number' });

@@ -45,12 +45,12 @@ export function authenticate(app: FastifyInstance, services: Services) {
     }
     // In a later tick, since the queries of one tick share a connection: the update would delay those of this request.
     if (key.stale) setImmediate(recordUse, database, key, request);
-    request.ctx = contextOf(services, key, request);
+    request.ctx = createRequestContext(services, key, request);
   });
   if (buckets) limitRate(app, buckets);
 }
 
-function contextOf({ database, settings, guards }: Services, key: FoundKey, request: FastifyRequest): Ctx {
+function createRequestContext({ database, settings, guards }: Services, key: FoundKey, request: FastifyRequest): Ctx {
   let audited: Database | undefined;
   // Once the route is known, on the first write.
   const writers = () =>

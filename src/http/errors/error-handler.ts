@@ -47,9 +47,9 @@ export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
   kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
 
 /** Format of the booking endpoints: all errors with a code each. */
-export const formatBookingError: ErrorFormatter = ({ kind, message, faults }) => ({
+export const formatBookingError: ErrorFormatter = ({ kind, message, errors }) => ({
   successful: false,
-  errors: faults.length > 0 ? faults : [{ code: errorCodes[kind], message }],
+  errors: errors.length > 0 ? errors : [{ code: errorCodes[kind], message }],
   error: message,
 });
 const errorCodes: Record<ProblemKind, string> = {

@@ -5,6 +5,8 @@ import { createPageHintCache } from './page-hint-cache.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
 
+export type { ListLimits };
+
 declare module 'fastify' {
   interface FastifyInstance {
     listCache: {
@@ -35,8 +37,9 @@ export type ListRequest = {
 };
 
 /**
- * Creates the caches; each list's route spreads `listRoute`, which has the hooks. `bytes` of 0 switches the response
- * cache off; without `limits` all lists run at once.
+ * Creates the caches of lists and the limit of concurrent ones: this folder replies to a list with 304, from the cache
+ * or from an equal request in flight, and otherwise waits for a slot. It patches nothing; each list's route spreads
+ * `listRoute`, which has the hooks. `bytes` of 0 switches the cache off; without `limits` all lists run at once.
  */
 export function decorateListCache(
   app: FastifyInstance,

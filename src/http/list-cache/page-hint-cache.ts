@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { PageHints, PageHintStore } from '../../core/context.ts';
-import { createPageHints } from '../../lists/paging/page-hints.ts';
+import { createPageHints } from '../../lists/paging/index.ts';
 
 type PageHintCache = LRUCache<string, PageHints>;
 

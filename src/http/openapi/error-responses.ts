@@ -75,7 +75,7 @@ export const itemNames: Record<string, string> = {
 const specialSamples: Record<string, Record<string, Problem>> = {
   'POST /v2/booking': {
     no_seats_available: new Problem('invalid', 'Participant 1: no seat is available', {
-      faults: [{ code: 'no_seats_available', message: 'Participant 1: no seat is available' }],
+      errors: [{ code: 'no_seats_available', message: 'Participant 1: no seat is available' }],
     }),
   },
   'GET /v2/search-users': {
@@ -86,7 +86,7 @@ const specialSamples: Record<string, Record<string, Problem>> = {
       name,
       {
         missing: new Problem('invalid', 'coursedate_id or course_id is missing', {
-          faults: [{ code: 'missing_course_id', message: 'coursedate_id or course_id is missing' }],
+          errors: [{ code: 'missing_course_id', message: 'coursedate_id or course_id is missing' }],
         }),
       },
     ]),

@@ -18,10 +18,10 @@ export function createKnownFields() {
     const { response = {}, ...parts } = schema as Parts;
     const known = responseNames.get(getTag(parts)) ?? { fields: new Set(), members: new Set() };
     responseNames.set(getTag(parts), known);
-    for (const [status, answer] of Object.entries(response)) {
+    for (const [status, responseSchema] of Object.entries(response)) {
       if (!/^2/.test(status)) continue;
-      for (const name of getNames(answer)) known.fields.add(name);
-      addMembers(answer, known.members);
+      for (const name of getNames(responseSchema)) known.fields.add(name);
+      addMembers(responseSchema, known.members);
     }
   }
 
@@ -39,8 +39,8 @@ export function createKnownFields() {
 type ResponseNames = { fields: Set<string>; members: Set<string> };
 
 /** Properties of a response, and of its items if it is a list or a page. */
-function getNames(answer: TSchema): string[] {
-  const { properties = {}, items } = answer as { properties?: Record<string, TSchema>; items?: TSchema };
+function getNames(responseSchema: TSchema): string[] {
+  const { properties = {}, items } = responseSchema as { properties?: Record<string, TSchema>; items?: TSchema };
   const page = properties['items']?.['items'] as TSchema | undefined;
   return [...Object.keys(properties), ...[items, page].flatMap((item) => (item ? getNames(item) : []))];
 }

@@ -28,7 +28,7 @@ export const selectPageKeys = (
     .limit(limit)
     .offset(offset);
 
-/** So many rows are read and sorted in 1 to 2 ms. */
+/** The database reads and sorts this number of rows in 1 to 2 ms. */
 const sortThreshold = 5_000;
 
 /** A bounded column, with the condition that its bounds and the tenant scope make. */

@@ -14,8 +14,8 @@ export function EnrolmentStatus({ view: { texts }, enrolment }: Props) {
   const isPostponed = enrolment.dateStatusId === postponed;
   return (
     <>
-      <p class={`standing ${isPostponed && hasConfirmedPlace(enrolment) ? 'postponed' : enrolmentStatus}`}>
-        {texts.standings[enrolmentStatus]}
+      <p class={`enrolment-status ${isPostponed && hasConfirmedPlace(enrolment) ? 'postponed' : enrolmentStatus}`}>
+        {texts.enrolmentStatuses[enrolmentStatus]}
       </p>
       {isPostponed && <p>{texts.postponed}</p>}
     </>
@@ -66,7 +66,7 @@ export function Outcome({ view: { language, texts }, enrolment }: Props) {
   const result = hasPassed ? texts.passed : hasCompleted ? texts.completed : undefined;
   return (
     <>
-      {result && <p class="standing confirmed">{result}</p>}
+      {result && <p class="enrolment-status confirmed">{result}</p>}
       {certificateIssuedAt && <p>{texts.certificate(formatDay(certificateIssuedAt, language))}</p>}
     </>
   );

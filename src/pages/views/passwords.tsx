@@ -6,38 +6,38 @@ import { Layout } from './layout.tsx';
 export type FieldErrors = { old?: string; password?: string; repeated?: string };
 
 /** Form for a mailed password link. */
-export function ChoosePassword({ view, username, faults }: { view: View; username: string; faults: FieldErrors }) {
+export function ChoosePassword({ view, username, errors }: { view: View; username: string; errors: FieldErrors }) {
   const { texts, school } = view;
   return (
-    <Layout view={view} title={toTitle(view, texts.choosePassword, faults)}>
+    <Layout view={view} title={toTitle(view, texts.choosePassword, errors)}>
       <h1>{texts.choosePassword}</h1>
       {school && <p>{texts.choosePasswordFor(school.title)}</p>}
-      <PasswordForm view={view} username={username} faults={faults} />
+      <PasswordForm view={view} username={username} errors={errors} />
     </Layout>
   );
 }
 
 /** Form for signed-in people. */
-export function ChangePassword({ view, faults }: { view: PersonalView; faults: FieldErrors }) {
+export function ChangePassword({ view, errors }: { view: PersonalView; errors: FieldErrors }) {
   const { texts, person } = view;
   return (
-    <Layout view={view} title={toTitle(view, texts.changePassword, faults)} current="password">
+    <Layout view={view} title={toTitle(view, texts.changePassword, errors)} current="password">
       <h1>{texts.changePassword}</h1>
-      <PasswordForm view={view} username={person.username} faults={faults}>
-        <Field name="old" label={texts.oldPassword} autocomplete="current-password" fault={faults.old} />
+      <PasswordForm view={view} username={person.username} errors={errors}>
+        <Field name="old" label={texts.oldPassword} autocomplete="current-password" error={errors.old} />
       </PasswordForm>
     </Layout>
   );
 }
 
 /** Errors go into the title, which screen readers read first. */
-const toTitle = ({ texts }: View, title: string, faults: FieldErrors) =>
-  Object.keys(faults).length > 0 ? texts.errorTitle(title) : title;
+const toTitle = ({ texts }: View, title: string, errors: FieldErrors) =>
+  Object.keys(errors).length > 0 ? texts.errorTitle(title) : title;
 
-type FormProps = { view: View; username: string; faults: FieldErrors; children?: ComponentChildren };
+type FormProps = { view: View; username: string; errors: FieldErrors; children?: ComponentChildren };
 
 /** Posts to its own URL; the username field is for password managers. */
-function PasswordForm({ view: { texts }, username, faults, children }: FormProps) {
+function PasswordForm({ view: { texts }, username, errors, children }: FormProps) {
   return (
     <form method="post" class="fields">
       <p>
@@ -50,9 +50,9 @@ function PasswordForm({ view: { texts }, username, faults, children }: FormProps
         label={texts.newPassword}
         autocomplete="new-password"
         hint={texts.passwordHint}
-        fault={faults.password}
+        error={errors.password}
       />
-      <Field name="repeated" label={texts.repeatPassword} autocomplete="new-password" fault={faults.repeated} />
+      <Field name="repeated" label={texts.repeatPassword} autocomplete="new-password" error={errors.repeated} />
       <p>
         <button>{texts.savePassword}</button>
       </p>
@@ -65,12 +65,12 @@ type FieldProps = {
   label: string;
   autocomplete: 'current-password' | 'new-password';
   hint?: string;
-  fault: string | undefined;
+  error: string | undefined;
 };
 
-function Field({ name, label, autocomplete, hint, fault }: FieldProps) {
-  const [hintId, faultId] = [`${name}-hint`, `${name}-fault`];
-  const described = [fault && faultId, hint && hintId].filter(Boolean).join(' ');
+function Field({ name, label, autocomplete, hint, error }: FieldProps) {
+  const [hintId, errorId] = [`${name}-hint`, `${name}-error`];
+  const described = [error && errorId, hint && hintId].filter(Boolean).join(' ');
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -79,9 +79,9 @@ function Field({ name, label, autocomplete, hint, fault }: FieldProps) {
           {hint}
         </p>
       )}
-      {fault && (
-        <p id={faultId} class="fault">
-          {fault}
+      {error && (
+        <p id={errorId} class="field-error">
+          {error}
         </p>
       )}
       <input
@@ -91,7 +91,7 @@ function Field({ name, label, autocomplete, hint, fault }: FieldProps) {
         autocomplete={autocomplete}
         required
         aria-describedby={described || undefined}
-        aria-invalid={fault ? 'true' : undefined}
+        aria-invalid={error ? 'true' : undefined}
       />
     </div>
   );

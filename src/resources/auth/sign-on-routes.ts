@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { responses } from '../../http/responses.ts';
 import { CredentialsBody } from './sign-on-body-schema.ts';
-import { SignOnAnswer } from './sign-on-schema.ts';
+import { SignOnResult } from './sign-on-schema.ts';
 import { checkCredentials, prepareSignOn } from './sign-on-service.ts';
 
 export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -18,7 +18,7 @@ export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'one username within 15 minutes lead to 429 until the 15 minutes are over.',
         tags: ['People'],
         body: CredentialsBody,
-        response: responses.ok(SignOnAnswer),
+        response: responses.ok(SignOnResult),
       },
     },
     ({ ctx, body }) => checkCredentials(ctx, body),

@@ -4,8 +4,8 @@ import * as t from '../../schema/types.ts';
 const name = Type.Optional(t.Nullable(Type.String()));
 
 /** Only `valid` if false, so that the response does not reveal whether the user exists. */
-export type SignOnAnswer = Static<typeof SignOnAnswer>;
-export const SignOnAnswer = t.NamedObject('SignOnResult', {
+export type SignOnResult = Static<typeof SignOnResult>;
+export const SignOnResult = t.NamedObject('SignOnResult', {
   valid: Type.Boolean(),
   user_id: Type.Optional(Type.Integer()),
   firstname: name,

@@ -8,7 +8,7 @@ import { tokenUrl } from './token-schema.ts';
 import { createSignInToken } from './token-service.ts';
 import type { CredentialsBody } from './sign-on-body-schema.ts';
 import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './sign-on-sql.ts';
-import type { SignOnAnswer } from './sign-on-schema.ts';
+import type { SignOnResult } from './sign-on-schema.ts';
 
 type UserRow = Pick<typeof courseUsers.$inferSelect, 'id' | 'passwordHash' | 'firstname' | 'lastname' | 'email'>;
 /** A course user with a verified password. */
@@ -24,15 +24,15 @@ export const prepareSignOn = prepareHashing;
 /** Checks a course user's password; on request returns a sign-in link. */
 export async function checkCredentials(ctx: Ctx, { create_login_url, ...credentials }: CredentialsBody) {
   const user = await verifyCredentials(ctx, credentials);
-  if (!user) return { valid: false } satisfies SignOnAnswer;
+  if (!user) return { valid: false } satisfies SignOnResult;
 
   const { id, firstname, lastname, email, passwordHash } = user;
   const result = { valid: true, user_id: id, firstname, lastname, email };
-  if (!create_login_url) return result satisfies SignOnAnswer;
+  if (!create_login_url) return result satisfies SignOnResult;
   // A password change meanwhile has ended all links; do not create another.
   const token = await createSignInToken(ctx, id, passwordHash);
-  if (token === undefined) return { valid: false } satisfies SignOnAnswer;
-  return { ...result, login_url: tokenUrl(ctx.settings, 'sign_in', token) } satisfies SignOnAnswer;
+  if (token === undefined) return { valid: false } satisfies SignOnResult;
+  return { ...result, login_url: tokenUrl(ctx.settings, 'sign_in', token) } satisfies SignOnResult;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { CodedError } from '../../core/errors.ts';
 import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import { participantStatusTitles } from '../participants/schema.ts';
-import { fault, participantFault, fieldFault, type BookingCode } from './schema.ts';
+import { bookingError, participantError, fieldError, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
@@ -84,7 +84,7 @@ export const BookingBody = t.NamedObject(
 
 type ValidBooking = Static<typeof BookingBody>;
 export type ParticipantInput = Partial<Static<typeof ParticipantBody>>;
-/** A booking request before its faults are known: any field may be missing. */
+/** A booking request before its errors are known: any field may be missing. */
 export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { participants?: ParticipantInput[] };
 
 /** PUT /v2/booking/:id/deregister. */
@@ -121,14 +121,14 @@ const participantErrorCodes: Record<string, BookingCode> = {
 export type ValidationError = { instancePath: string; keyword: string; params: Record<string, unknown> };
 
 /**
- * Converts validation errors to faults, in the order of the schema, and removes the invalid fields from a copy of the
- * input, so that the rest can be checked and all faults reported at once.
+ * Converts validation errors to coded errors, in the order of the schema, and removes the invalid fields from a copy of
+ * the input, so that the rest can be checked and all errors reported at once.
  */
 export function collectValidationErrors(
   input: BookingInput,
-  errors: ValidationError[],
-): { rest: BookingInput; faults: CodedError[] } {
-  const paths = errors.map(({ instancePath, keyword, params }) => {
+  validationErrors: ValidationError[],
+): { rest: BookingInput; errors: CodedError[] } {
+  const paths = validationErrors.map(({ instancePath, keyword, params }) => {
     const missing = keyword === 'required' ? [String(params['missingProperty'])] : [];
     return [...instancePath.split('/').slice(1), ...missing];
   });
@@ -136,7 +136,7 @@ export function collectValidationErrors(
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
   for (const path of paths) removeField(rest, path);
   const fields = paths.flatMap(fieldsAt).sort((one, other) => rankOf(one) - rankOf(other));
-  return { rest, faults: [...fields.map(faultAt), ...tooLong(rest)] };
+  return { rest, errors: [...fields.map(errorAt), ...tooLong(rest)] };
 }
 
 function removeField(rest: BookingInput, [top = '', at, field]: string[]) {
@@ -166,18 +166,18 @@ const fieldsAt = (path: string[]) =>
       ]
     : [path];
 
-function faultAt([top = '', at, field = '']: string[]): CodedError {
-  if (top in errorCodes && at === undefined) return fault(errorCodes[top]!);
-  if (top !== 'participants') return fieldFault(at === undefined ? top : `${top}.${at}`);
+function errorAt([top = '', at, field = '']: string[]): CodedError {
+  if (top in errorCodes && at === undefined) return bookingError(errorCodes[top]!);
+  if (top !== 'participants') return fieldError(at === undefined ? top : `${top}.${at}`);
   const code = participantErrorCodes[field];
-  return code ? participantFault(Number(at), code) : fieldFault(field, Number(at));
+  return code ? participantError(Number(at), code) : fieldError(field, Number(at));
 }
 
 /** PostgreSQL's limit for an index entry; any name fits beside an ASCII e-mail. */
 const maxBytes = 2_600;
 const tooLong = ({ participants = [] }: BookingInput): CodedError[] =>
   participants.flatMap(({ email, firstname, lastname }, n) =>
-    Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > maxBytes ? [fieldFault('email', n)] : [],
+    Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > maxBytes ? [fieldError('email', n)] : [],
   );
 
 const fieldNames = Object.keys(BookingBody.properties);

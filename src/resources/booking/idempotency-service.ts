@@ -43,7 +43,7 @@ export const storeRecord = {
 export async function findStoredResponse({ providerId }: Ctx, tx: Tx, { keyHash, fingerprint }: RequestKey) {
   type StoredRecord = { fingerprint: string; answer: unknown };
   const [record] = await execute<StoredRecord>(tx, findRecord, [providerId, keyHash]);
-  return record && { isSame: record.fingerprint === fingerprint, answer: record.answer };
+  return record && { isSame: record.fingerprint === fingerprint, response: record.answer };
 }
 
 /** Stores the response to a booking, which holds no personal data. */
@@ -52,5 +52,5 @@ export const storeResponse = (
   tx: Tx,
   now: string,
   { keyHash, fingerprint }: RequestKey,
-  { bookingId, answer }: { bookingId: number; answer: object },
-) => execute(tx, storeRecord, [providerId, keyHash, fingerprint, bookingId, JSON.stringify(answer), now]);
+  { bookingId, response }: { bookingId: number; response: object },
+) => execute(tx, storeRecord, [providerId, keyHash, fingerprint, bookingId, JSON.stringify(response), now]);

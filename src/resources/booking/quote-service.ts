@@ -1,5 +1,5 @@
 import type { CodedError } from '../../core/errors.ts';
-import { fault, participantFault, bookingProblem, type BookingCode } from './schema.ts';
+import { bookingError, participantError, bookingProblem, type BookingCode } from './schema.ts';
 import { isStorable, priceOrder, voucherAmount, type Discount, type OrderedProduct } from './price-service.ts';
 import { decideSeats } from '../seats/service.ts';
 import type { SeatStatus } from '../seats/schema.ts';
@@ -14,8 +14,8 @@ import type {
 
 export type BookingQuote = ReturnType<typeof quoteBooking>;
 
-/** Decides statuses, lines and totals of a booking. Throws with all of its faults, `faults` from validation first. */
-export function quoteBooking(request: QuoteRequest, context: BookingContext, faults: CodedError[]) {
+/** Decides statuses, lines and totals of a booking. Throws all of its errors, `errors` from validation first. */
+export function quoteBooking(request: QuoteRequest, context: BookingContext, errors: CodedError[]) {
   const { participants = [], config = {} } = request;
   const { voucher } = context;
   const date = context.dates.find(({ id }) => id === request.coursedate_id);
@@ -34,20 +34,20 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, fau
     toOrderedProducts(purchases),
     discountsFor(request, context, currency),
   );
-  const allFaults = [
-    ...faults,
+  const allErrors = [
+    ...errors,
     ...checkDates(request, date, dates),
     ...checkProducts(purchases, currency),
     ...checkCustomer(request, context),
     ...checkCampaign(request, context, date, currency),
     ...checkVoucher(request, context, currency),
-    ...(isStorable(totals) ? [] : [fault('order_could_not_be_created')]),
-    ...seats.flatMap((status, n) => (status === undefined ? [participantFault(n, 'no_seats_available')] : [])),
+    ...(isStorable(totals) ? [] : [bookingError('order_could_not_be_created')]),
+    ...seats.flatMap((status, n) => (status === undefined ? [participantError(n, 'no_seats_available')] : [])),
   ];
-  if (allFaults.length > 0) throw bookingProblem(allFaults);
+  if (allErrors.length > 0) throw bookingProblem(allErrors);
 
   return {
-    // Without a fault there is a date, hence a currency, and a seat for each.
+    // Without an error there is a date, hence a currency, and a seat for each.
     date: date!,
     currency: currency!,
     participants: dates.map(({ id, courseId }, n) => ({
@@ -79,16 +79,16 @@ function checkDates(
   date: DateFound | undefined,
   dates: DateFound[],
 ): CodedError[] {
-  if (!date) return coursedate_id === undefined ? [] : [fault('course_date_identifier_invalid')];
+  if (!date) return coursedate_id === undefined ? [] : [bookingError('course_date_identifier_invalid')];
   const { reject_cancelled_course_date = true, reject_passed_deadline = true } = config;
   const codesOf = ({ isCanceled, isPassed }: DateFound) => [
     ...(isCanceled && reject_cancelled_course_date ? (['course_date_cancelled'] as const) : []),
     ...(isPassed && reject_passed_deadline ? (['deadline_passed'] as const) : []),
   ];
   const ofChildren = dates.flatMap((child, n) =>
-    child === date ? [] : codesOf(child).map((code) => participantFault(n, code)),
+    child === date ? [] : codesOf(child).map((code) => participantError(n, code)),
   );
-  return [...codesOf(date).map(fault), ...ofChildren];
+  return [...codesOf(date).map(bookingError), ...ofChildren];
 }
 
 /** A participant's products, or the code of the error. */
@@ -116,11 +116,11 @@ function toPurchase(
 function checkProducts(purchases: Purchase[], currency: string | undefined): CodedError[] {
   const each = purchases.flatMap(({ code }, n) => {
     if (code === undefined) return [];
-    return code === 'default_course_product_missing' ? [fault(code)] : [participantFault(n, code)];
+    return code === 'default_course_product_missing' ? [bookingError(code)] : [participantError(n, code)];
   });
   const all = purchases.flatMap(({ products }) => products);
   const isForeign = currency !== undefined && all.some((product) => product.currency !== currency);
-  return isForeign ? [...each, fault('exchange_rate_does_not_exist')] : each;
+  return isForeign ? [...each, bookingError('exchange_rate_does_not_exist')] : each;
 }
 
 /** One product each, with the number of participants who buy it. */
@@ -134,7 +134,7 @@ function toOrderedProducts(purchases: Purchase[]): OrderedProduct[] {
 }
 
 const checkCustomer = ({ customer_id }: QuoteRequest, { customer }: BookingContext): CodedError[] =>
-  customer_id !== undefined && !customer?.isActive ? [fault('customer_invalid')] : [];
+  customer_id !== undefined && !customer?.isActive ? [bookingError('customer_invalid')] : [];
 
 /** A discount by amount applies only in its own currency. */
 const applies = (campaign: CampaignFound, currency: string | undefined) =>
@@ -163,10 +163,10 @@ function checkCampaign(
 ): CodedError[] {
   if (campaign_code === undefined) return [];
   const campaign = campaigns.find(({ isNamed }) => isNamed);
-  if (campaign?.isExpired) return [fault('campaign_code_expired')];
+  if (campaign?.isExpired) return [bookingError('campaign_code_expired')];
   // Without a date only the campaign itself can be checked.
   const isValid = campaign && (date ? applies(campaign, currency) : campaign.isRunning);
-  return isValid ? [] : [fault('campaign_code_invalid')];
+  return isValid ? [] : [bookingError('campaign_code_invalid')];
 }
 
 function checkVoucher(
@@ -175,7 +175,7 @@ function checkVoucher(
   currency: string | undefined,
 ): CodedError[] {
   if (voucher_code === undefined) return [];
-  if (voucher?.isExpired) return [fault('voucher_code_expired')];
+  if (voucher?.isExpired) return [bookingError('voucher_code_expired')];
   const isValid = voucher && !voucher.isArchived && (currency === undefined || voucher.currency === currency);
-  return isValid ? [] : [fault('voucher_code_invalid')];
+  return isValid ? [] : [bookingError('voucher_code_invalid')];
 }

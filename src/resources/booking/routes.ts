@@ -7,7 +7,7 @@ import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
-import { BookingAnswer, DeregisterAnswer, bookingProblem, fieldFault } from './schema.ts';
+import { BookingResult, DeregistrationResult, bookingProblem, fieldError } from './schema.ts';
 import { book, deregister } from './service.ts';
 
 const tags = ['Booking'];
@@ -30,11 +30,11 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         operationId: 'createBooking',
         summary: 'Book a course date',
-        description: 'All participants are booked, or none. A refusal lists every error at once.',
+        description: 'All participants are booked, or none. The error response lists every error at once.',
         tags,
         headers,
         body: BookingBody,
-        response: { 201: BookingAnswer, ...responses.bookingErrors },
+        response: { 201: BookingResult, ...responses.bookingErrors },
       },
       attachValidation: true,
     },
@@ -42,10 +42,10 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { validationError } = request;
       // Other errors than the schema's, such as an unreadable body.
       if (validationError && !validationError.validation) throw validationError;
-      const errors = (validationError?.validation ?? []) as ValidationError[];
-      const { rest, faults } = collectValidationErrors(request.body, errors);
-      const answer = await book(request.ctx, rest, [...checkKey(request), ...faults], toKeyedRequest(request));
-      return reply.code(201).send(answer);
+      const validationErrors = (validationError?.validation ?? []) as ValidationError[];
+      const { rest, errors } = collectValidationErrors(request.body, validationErrors);
+      const response = await book(request.ctx, rest, [...checkKey(request), ...errors], toKeyedRequest(request));
+      return reply.code(201).send(response);
     },
   );
 
@@ -61,12 +61,12 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         params: Type.Object({ id: t.Id }),
         headers,
         body: DeregisterBody,
-        response: { 200: DeregisterAnswer(participantSerializer.schema), ...responses.bookingErrors },
+        response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.bookingErrors },
       },
     },
     async (request) => {
-      const faults = checkKey(request);
-      if (faults.length > 0) throw bookingProblem(faults);
+      const errors = checkKey(request);
+      if (errors.length > 0) throw bookingProblem(errors);
       return deregister(request.ctx, request.params.id, request.body, toKeyedRequest(request));
     },
   );
@@ -82,5 +82,5 @@ function toKeyedRequest({ headers, method, routeOptions, params, body }: Keyed &
 
 function checkKey({ headers }: Keyed): CodedError[] {
   const length = headers['idempotency-key']?.length ?? 1;
-  return length >= 1 && length <= 255 ? [] : [fieldFault('Idempotency-Key')];
+  return length >= 1 && length <= 255 ? [] : [fieldError('Idempotency-Key')];
 }

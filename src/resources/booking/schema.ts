@@ -32,28 +32,28 @@ const messages = {
 } as const;
 export type BookingCode = keyof typeof messages;
 
-export const fault = (code: BookingCode): CodedError => ({ code, message: messages[code] });
+export const bookingError = (code: BookingCode): CodedError => ({ code, message: messages[code] });
 
 /** `index` counts from 0, the message from 1. */
-export const participantFault = (index: number, code: BookingCode): CodedError => ({
+export const participantError = (index: number, code: BookingCode): CodedError => ({
   code,
   message: `${participantLabel(index)}: ${messages[code]}`,
 });
-export const fieldFault = (field: string, index?: number): CodedError => ({
+export const fieldError = (field: string, index?: number): CodedError => ({
   code: 'field_invalid',
   message: index === undefined ? `${field} is not valid` : `${participantLabel(index)}: ${field} is not valid`,
 });
 const participantLabel = (index: number) => `Participant ${index + 1}`;
 
-/** The error of a rejected booking, with each fault once. */
-export function bookingProblem(faults: CodedError[]) {
-  const unique = [...new Map(faults.map((one) => [`${one.code} ${one.message}`, one])).values()];
-  return new Problem('invalid', unique[0]!.message, { faults: unique });
+/** The error of a rejected booking, with each error once. */
+export function bookingProblem(errors: CodedError[]) {
+  const unique = [...new Map(errors.map((one) => [`${one.code} ${one.message}`, one])).values()];
+  return new Problem('invalid', unique[0]!.message, { errors: unique });
 }
 
 /** POST /v2/booking. Amounts are in the order's currency. */
-export type BookingAnswer = Static<typeof BookingAnswer>;
-export const BookingAnswer = t.NamedObject('Booking', {
+export type BookingResult = Static<typeof BookingResult>;
+export const BookingResult = t.NamedObject('Booking', {
   successful: Type.Boolean(),
   summary: Type.Object({
     order_id: Type.String(),
@@ -78,5 +78,5 @@ export const detailedOrderTitle = (startAt: string, endAt: string, place: string
   [dayText(startAt), dayText(endAt), ...(place ? [place] : [])].join(' - ');
 
 /** PUT /v2/booking/:id/deregister. */
-export const DeregisterAnswer = <P extends TObject>(participant: P) =>
+export const DeregistrationResult = <P extends TObject>(participant: P) =>
   Type.Object({ successful: Type.Boolean(), booking_id: Type.String(), participants: Type.Array(participant) });

@@ -17,40 +17,40 @@ import { quoteBooking, type BookingQuote } from './quote-service.ts';
 import type { DeregisterBody, BookingInput } from './body-schema.ts';
 import { queueMails, findChildren, findDate, findPayers, findProducts, createBooking, spendVoucher } from './sql.ts';
 import type { BookingCreated, PayersFound } from './sql.ts';
-import { detailedOrderTitle, fault, bookingProblem, type BookingAnswer } from './schema.ts';
+import { detailedOrderTitle, bookingError, bookingProblem, type BookingResult } from './schema.ts';
 
 /**
- * Books in one transaction under the provider's lock; `faults` are those of validation. A repeated idempotency key
+ * Books in one transaction under the provider's lock; `errors` are those of validation. A repeated idempotency key
  * returns the first response.
  */
 export async function book(
   ctx: Ctx,
   input: BookingInput,
-  faults: CodedError[],
+  errors: CodedError[],
   request?: KeyedRequest,
-): Promise<BookingAnswer> {
+): Promise<BookingResult> {
   assertPairLimit(input);
   const key = request && toRequestKey(request);
   return ctx.write(async (tx, now) => {
     const stored = key && (await findStoredResponse(ctx, tx, key));
-    if (stored && !stored.isSame) throw bookingProblem([fault('idempotency_key_reused')]);
-    if (stored) return tx.rollbackNoChange(stored.answer as BookingAnswer);
+    if (stored && !stored.isSame) throw bookingProblem([bookingError('idempotency_key_reused')]);
+    if (stored) return tx.rollbackNoChange(stored.response as BookingResult);
 
     // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
     const [context, existing] = await Promise.all([
       loadContext(ctx, tx, input),
       findExistingUsers(ctx, tx, toPersons(input)),
     ]);
-    const quote = quoteBooking(input, context, faults);
+    const quote = quoteBooking(input, context, errors);
     const users = await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null);
     const created = await insertBooking(ctx, tx, now, input, quote, users);
     if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
     await queue(ctx, tx, now, mailsFor(input, users, created));
 
     tx.recordAffected(created.bookingId);
-    const answer = toResponse(quote, created);
-    if (key) await storeResponse(ctx, tx, now, key, { bookingId: created.bookingId, answer });
-    return answer;
+    const response = toResponse(quote, created);
+    if (key) await storeResponse(ctx, tx, now, key, { bookingId: created.bookingId, response });
+    return response;
   });
 }
 
@@ -64,7 +64,7 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
   const statusId = with_fee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(async (tx, now) => {
-    if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([fault('idempotency_key_reused')]);
+    if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([bookingError('idempotency_key_reused')]);
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw Problem.notFound('Booking');
 
@@ -95,7 +95,7 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
 const maxPairs = 10_000;
 function assertPairLimit({ participants = [] }: BookingInput) {
   const pairs = participants.reduce((sum, { products }) => sum + (products?.length ?? 1), 0);
-  if (pairs > maxPairs) throw bookingProblem([fault('too_many_products')]);
+  if (pairs > maxPairs) throw bookingProblem([bookingError('too_many_products')]);
 }
 
 /** Loads what the booking refers to. */
@@ -242,7 +242,7 @@ async function queue({ providerId }: Ctx, tx: Tx, now: string, mails: Mail[]) {
 const toResponse = (
   { date, currency, totals, participants }: BookingQuote,
   created: BookingCreated,
-): BookingAnswer => ({
+): BookingResult => ({
   successful: true,
   summary: {
     order_id: String(created.orderId),

@@ -35,7 +35,7 @@ export async function validateCampaign(ctx: Ctx, code: string, target: { coursed
   if (!found) throw Problem.notFound('Campaign');
   if (!found.forCourse) {
     const message = 'The campaign is not for this course';
-    throw new Problem('invalid', message, { faults: [{ code: 'campaign_code_invalid', message }] });
+    throw new Problem('invalid', message, { errors: [{ code: 'campaign_code_invalid', message }] });
   }
   return { successful: true, campaign: { ...toEmbeddedCampaign(found.campaign), id: String(found.campaign.id) } };
 }
@@ -49,7 +49,7 @@ async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate
   }
   if (course_id === undefined) {
     const message = 'coursedate_id or course_id is missing';
-    throw new Problem('invalid', message, { faults: [{ code: 'missing_course_id', message }] });
+    throw new Problem('invalid', message, { errors: [{ code: 'missing_course_id', message }] });
   }
   const course = tenantWhere(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
   const [row] = await ctx.db.select({ id: courses.id }).from(courses).where(course);

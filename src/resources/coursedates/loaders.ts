@@ -3,7 +3,7 @@ import { omitColumns } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { batchLoader } from '../../lists/loaders.ts';
-import { sameTenant } from '../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../courses/loaders.ts';
 import { hiddenColumns } from './schema.ts';
 
@@ -27,8 +27,8 @@ export const isPublicDate = and(
 )!;
 
 /** Dates inside another one: all own ones, of a partner's only public ones. */
-const isEmbeddable = ({ providerId }: { providerId: Placeholder }) =>
-  and(isNull(tables.courseDates.deletedAt), or(eq(tables.courseDates.providerId, providerId), isPublicDate));
+const isEmbeddable = (tenant: { providerId: Placeholder }) =>
+  and(isNull(tables.courseDates.deletedAt), or(tenantWhere(tenant, tables.courseDates), isPublicDate));
 
 const dateColumns = {
   ...omitColumns(tables.courseDates, hiddenColumns),

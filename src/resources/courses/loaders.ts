@@ -5,6 +5,7 @@ import * as catalog from '../../database/tables/catalog.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { batchLoader, keysOf, type Key } from '../../lists/loaders.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 import { descriptionMembers } from './schema.ts';
 
 /** Courses that the public and partners may see. */
@@ -41,7 +42,7 @@ export const fetchTags = batchLoader((ctx, keys) =>
     .from(catalog.courseTags)
     .innerJoin(
       catalog.tags,
-      and(eq(catalog.tags.providerId, catalog.courseTags.providerId), eq(catalog.tags.id, catalog.courseTags.tagId)),
+      sameTenant(catalog.tags, catalog.courseTags, eq(catalog.tags.id, catalog.courseTags.tagId)),
     )
     .where(keys.match(catalog.courseTags, catalog.courseTags.courseId))
     .orderBy(asc(catalog.tags.id)),
@@ -53,10 +54,7 @@ export const fetchLabels = batchLoader((ctx, keys) =>
     .from(catalog.courseLabels)
     .innerJoin(
       catalog.labels,
-      and(
-        eq(catalog.labels.providerId, catalog.courseLabels.providerId),
-        eq(catalog.labels.id, catalog.courseLabels.labelId),
-      ),
+      sameTenant(catalog.labels, catalog.courseLabels, eq(catalog.labels.id, catalog.courseLabels.labelId)),
     )
     .where(keys.match(catalog.courseLabels, catalog.courseLabels.courseId))
     .orderBy(asc(catalog.labels.id)),

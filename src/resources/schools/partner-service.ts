@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
@@ -109,4 +109,4 @@ async function setStatus(database: Database, providerId: number, partnerId: numb
 }
 
 const pair = (providerId: number, partnerId: number) =>
-  and(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, partnerId));
+  tenantWhere({ providerId }, partnerConnections, eq(partnerConnections.partnerId, partnerId));

@@ -181,11 +181,11 @@ test.each([
   const path = `/my/password/${await createUserToken(me, 'password', userId)}`;
   const response = await anyone.post(path, fields);
   expect(response.status).toBe(400);
-  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${rawResponse}`));
+  expect(response.text).toMatch(new RegExp(`<p id="${name}-error" class="field-error">[^<]*${rawResponse}`));
   const field = /<input[^>]*>/g;
   const input = response.text.match(field)!.find((tag) => tag.includes(`name="${name}"`))!;
   expect(input).toContain('aria-invalid="true"');
-  expect(input).toMatch(new RegExp(`aria-describedby="${name}-fault`));
+  expect(input).toMatch(new RegExp(`aria-describedby="${name}-error`));
   expect(response.text).not.toContain(password);
   expect(await hashOf(me, userId)).toBeNull();
   expect((await anyone.post(path, { password })).status).toBe(303);

@@ -47,6 +47,6 @@ test('a seat on a postponed date is not shown as confirmed', async () => {
   const { browser, book } = await newPerson();
   await book('Postponed', [5, 5], [], 4);
   const { text } = await browser.get('/my');
-  expect(text).toContain('<p class="standing postponed">You have a place</p>');
-  expect(text).not.toContain('standing confirmed');
+  expect(text).toContain('<p class="enrolment-status postponed">You have a place</p>');
+  expect(text).not.toContain('enrolment-status confirmed');
 });

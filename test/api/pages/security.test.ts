@@ -220,7 +220,7 @@ test.each([
   const response = await browser.post('/my/password', fields);
   expect(response.status).toBe(400);
   expect(response.text).toContain('<title>Not saved: Change your password');
-  expect(response.text).toMatch(new RegExp(`<p id="${name}-fault" class="fault">[^<]*${rawResponse}`));
+  expect(response.text).toMatch(new RegExp(`<p id="${name}-error" class="field-error">[^<]*${rawResponse}`));
   expect((await browser.post('/my/password', { old, password: changed })).status).toBe(303);
 });
 
@@ -238,7 +238,7 @@ test('a concurrent password change wins, and the second is rejected', async () =
   }) as never);
   const response = await browser.post('/my/password', { old, password: changed });
   expect([response.status, response.headers['set-cookie']]).toEqual([400, undefined]);
-  expect(response.text).toMatch(/<p id="old-fault" class="fault">[^<]*not your password/);
+  expect(response.text).toMatch(/<p id="old-error" class="field-error">[^<]*not your password/);
   const { rows } = await query({ text: 'select password_hash from course_users where id = $1', values: [userId] });
   expect(await isPassword('chosen elsewhere', rows[0].password_hash)).toBe(true);
 });

@@ -204,7 +204,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       await page.locator('#password').fill('short');
       await page.locator('#repeated').fill('short');
       await page.locator('main button').click();
-      await look('choose-password-fault');
+      await look('choose-password-error');
       const signIn = await link('sign_in');
       await page.goto(signIn);
       await look('courses');

@@ -1,0 +1,10 @@
+/*
+ * `createPageFinder` finds the keys of a list's page and its number of items. The folder patches nothing. Each strategy
+ * can be removed by itself:
+ * - the prepared statement (prepared-page.ts): let `find` in find-page.ts call `findKeys` alone;
+ * - the range scan (range-scan.ts): let `ranges` in `findKeys` be empty;
+ * - the page hints (page-hints.ts): leave `ctx.pageHints` unset, which http/list-cache sets.
+ */
+
+export { createPageFinder, type FoundPage, type PageSource } from './find-page.ts';
+export { createPageHints } from './page-hints.ts';
