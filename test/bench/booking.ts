@@ -60,20 +60,20 @@ async function seed({ database }: Subject) {
   const payload = { title: 'First aid', price_value: 4900 };
   const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
   const { course_id: courseId } = course.json<{ course_id: number }>();
-  await database.write([providerId], async (tx, at) => {
+  await database.write([providerId], async (tx, now) => {
     // Distinctive ids, so that `scriptOf` can replace them by variables without hitting other values.
     await tx.$client.query("select setval(pg_get_serial_sequence('course_dates', 'id'), 1000000)");
     await tx.$client.query(
       `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
         select $1, $2, day, day, day, 'Europe/Oslo', 'no', $3, $3
         from generate_series(0, 999) n, lateral (select date '2035-01-01' + n) d (day)`,
-      [providerId, courseId, at],
+      [providerId, courseId, now],
     );
     await tx.$client.query(
       `insert into course_users (provider_id, username, email, firstname, lastname, created_at, updated_at)
         select $1, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Kari', 'Nordmann', $2, $2
         from generate_series(1, 20000) n`,
-      [providerId, at],
+      [providerId, now],
     );
   });
   await database.pool.query('analyze');

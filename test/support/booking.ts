@@ -83,8 +83,8 @@ export const seatCounters = (me: Provider, dateId: number) =>
   });
 
 export const createVoucher = (me: Provider, values: Partial<typeof vouchers.$inferInsert> & { amount: string }) =>
-  write(me, async (tx, at) => {
-    const own = { providerId: me.id, createdAt: at, updatedAt: at };
+  write(me, async (tx, now) => {
+    const own = { providerId: me.id, createdAt: now, updatedAt: now };
     const code = `V-${(created += 1)}`;
     const row = { code, balance: values.amount, ...own, ...values };
     const [voucher] = await tx.insert(vouchers).values(row).returning();

@@ -2,7 +2,7 @@
 const isId = (name: string) =>
   /^(id|ref|id[A-Z].*|.*_ids?|idBooking|id_relation)$/.test(name) ||
   ['courses', 'customers', 'tags', 'labels', 'categories', 'instructors', 'order_lines'].includes(name);
-const stamps = new Set(['created_at', 'updated_at', 'related_items_updated_at']);
+const timestamps = new Set(['created_at', 'updated_at', 'related_items_updated_at']);
 
 /**
  * Differences of two responses, apart from timestamps and ids (and titles built from them). Each id of the one must map
@@ -21,7 +21,7 @@ export function differences(expected: unknown, found: unknown): string[] {
     back.set(from, a);
   };
   const compare = (a: unknown, b: unknown, path: string, name: string): void => {
-    if (stamps.has(name)) return;
+    if (timestamps.has(name)) return;
     if (Array.isArray(a) && Array.isArray(b)) {
       if (a.length !== b.length) faults.push(`${path}: ${a.length} and ${b.length} items`);
       a.forEach((one, n) => compare(one, b[n], `${path}[${n}]`, name));

@@ -17,17 +17,17 @@ import type { Provider } from './test-app.ts';
 type ColumnValues<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 
 /** Rows that no endpoint creates; each helper returns the new id. */
-const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
+const write = async <T>(me: Provider, work: (tx: Tx, now: string) => Promise<T>) => (await me.ctx()).write(work);
 
 const idOf = (rows: { id: number }[]) => rows[0]!.id;
 
 let created = 0;
 
 export const addDate = (me: Provider, courseId: number, values: ColumnValues<typeof courseDates> = {}) =>
-  write(me, async (tx, at) => {
+  write(me, async (tx, now) => {
     const { startAt = '2030-06-10' } = values;
     const days = { startAt, endAt: startAt, deadlineAt: startAt, zone: values.timezone ?? 'Europe/Oslo' };
-    const row = { ...days, teachingLanguageId: 'no', createdAt: at, updatedAt: at, ...values };
+    const row = { ...days, teachingLanguageId: 'no', createdAt: now, updatedAt: now, ...values };
     return idOf(
       await tx
         .insert(courseDates)
@@ -45,31 +45,38 @@ export const changeDate = (me: Provider, id: number, values: ColumnValues<typeof
   );
 
 export const addBundle = (me: Provider, title: string) =>
-  write(me, async (tx, at) =>
+  write(me, async (tx, now) =>
     idOf(
       await tx
         .insert(bundles)
-        .values({ providerId: me.id, title, createdAt: at, updatedAt: at })
+        .values({ providerId: me.id, title, createdAt: now, updatedAt: now })
         .returning({ id: bundles.id }),
     ),
   );
 
 export const addLocation = (me: Provider, values: ColumnValues<typeof locations> = {}) =>
-  write(me, async (tx, at) =>
+  write(me, async (tx, now) =>
     idOf(
       await tx
         .insert(locations)
-        .values({ createdAt: at, updatedAt: at, ...values, providerId: me.id })
+        .values({ createdAt: now, updatedAt: now, ...values, providerId: me.id })
         .returning({ id: locations.id }),
     ),
   );
 
 export const addInstructor = (me: Provider, values: ColumnValues<typeof instructors> = {}) =>
-  write(me, async (tx, at) =>
+  write(me, async (tx, now) =>
     idOf(
       await tx
         .insert(instructors)
-        .values({ firstname: 'Kari', lastname: 'Nordmann', createdAt: at, updatedAt: at, ...values, providerId: me.id })
+        .values({
+          firstname: 'Kari',
+          lastname: 'Nordmann',
+          createdAt: now,
+          updatedAt: now,
+          ...values,
+          providerId: me.id,
+        })
         .returning({ id: instructors.id }),
     ),
   );
@@ -83,9 +90,9 @@ export const addGathering = (
   values: ColumnValues<typeof gatherings> = {},
   instructorIds: number[] = [],
 ) =>
-  write(me, async (tx, at) => {
+  write(me, async (tx, now) => {
     const times = { gatheringAt: '2030-06-10 09:00', gatheringEndAt: '2030-06-10 11:30', zone: 'Europe/Oslo' };
-    const row = { ...times, createdAt: at, updatedAt: at, ...values, providerId: me.id, courseDateId };
+    const row = { ...times, createdAt: now, updatedAt: now, ...values, providerId: me.id, courseDateId };
     const gatheringId = idOf(await tx.insert(gatherings).values(row).returning({ id: gatherings.id }));
     for (const instructorId of instructorIds) {
       await tx.insert(gatheringInstructors).values({ providerId: me.id, gatheringId, instructorId });
@@ -95,8 +102,8 @@ export const addGathering = (
 
 /** Participants of these statuses in one booking; triggers count their seats. */
 export const addParticipants = (me: Provider, courseId: number, courseDateId: number, statuses: number[]) =>
-  write(me, async (tx, at) => {
-    const common = { providerId: me.id, createdAt: at, updatedAt: at };
+  write(me, async (tx, now) => {
+    const common = { providerId: me.id, createdAt: now, updatedAt: now };
     const orderId = idOf(
       await tx
         .insert(orders)
@@ -114,7 +121,7 @@ export const addParticipants = (me: Provider, courseId: number, courseDateId: nu
       .values(statuses.map(() => ({ ...common, username: `user-${process.pid}-${(created += 1)}` })))
       .returning({ id: courseUsers.id });
     const rows = statuses.map((statusId, n) => ({
-      ...{ ...common, bookingId, courseId, courseDateId, statusId, statusUpdatedAt: at },
+      ...{ ...common, bookingId, courseId, courseDateId, statusId, statusUpdatedAt: now },
       userId: users[n]!.id,
       entrySource: 'School' as const,
     }));
@@ -122,15 +129,15 @@ export const addParticipants = (me: Provider, courseId: number, courseDateId: nu
   });
 
 export const addAdminUser = (me: Provider) =>
-  write(me, async (tx, at) => {
+  write(me, async (tx, now) => {
     const person = {
       email: `admin-${process.pid}-${(created += 1)}@x.example`,
-      createdAt: at,
+      createdAt: now,
     };
     const adminUserId = idOf(await tx.insert(adminUsers).values(person).returning({ id: adminUsers.id }));
     await tx
       .insert(adminMemberships)
-      .values({ providerId: me.id, adminUserId, firstname: 'A', lastname: 'B', createdAt: at, updatedAt: at });
+      .values({ providerId: me.id, adminUserId, firstname: 'A', lastname: 'B', createdAt: now, updatedAt: now });
     return adminUserId;
   });
 

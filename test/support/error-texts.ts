@@ -9,7 +9,7 @@ export type ErrorText = { status: number | undefined; pattern: Pattern };
 
 const anything = '.+';
 const src = join(import.meta.dirname, '../../src');
-/** What a request can reach, except the pages of course users, which show texts of their own. */
+/** Sources of the endpoints under test; the pages of course users are excluded, since their texts are their own. */
 const reachable = /^(app\.ts|(core|database|http|interfaces|lists|resources|schema)\/)/;
 /** Samples of errors in the OpenAPI document. */
 const samples = /^http\/openapi\//;

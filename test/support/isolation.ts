@@ -61,14 +61,14 @@ export async function createOwner(testApp: TestApp) {
   const own = (at: string) => ({ providerId, createdAt: at, updatedAt: at });
   await write(me, (tx) => tx.update(providers).set(marked(providers)).where(eq(providers.id, providerId)));
 
-  const person = await write(me, async (tx, at) => {
+  const person = await write(me, async (tx, now) => {
     const named = { ...(marked(adminUsers) as typeof adminUsers.$inferInsert), email: `${marker}@x.example` };
     const [{ id: adminUserId } = { id: 0 }] = await tx
       .insert(adminUsers)
-      .values({ ...named, createdAt: at })
+      .values({ ...named, createdAt: now })
       .returning();
-    await tx.insert(adminMemberships).values({ ...marked(adminMemberships), ...own(at), adminUserId });
-    const role = { ...(marked(roles) as typeof roles.$inferInsert), ...own(at) };
+    await tx.insert(adminMemberships).values({ ...marked(adminMemberships), ...own(now), adminUserId });
+    const role = { ...(marked(roles) as typeof roles.$inferInsert), ...own(now) };
     const [{ id: roleId } = { id: 0 }] = await tx.insert(roles).values(role).returning();
     await tx.insert(adminMembershipRoles).values({ providerId, adminUserId, roleId });
     return { adminUserId, roleId };
@@ -84,8 +84,8 @@ export async function createOwner(testApp: TestApp) {
   const location = await addLocation(me, { ...marked(locations), ...secret, instructorId: instructor, placeId });
 
   const course = await me.course({ title: marker, tags: [{ title: marker }], labels: [{ title: marker }] });
-  const category = await testApp.database.writeShared(async (tx, at) => {
-    const values = { title: 'Of all', slug: `of-all-${me.id}`, createdAt: at, updatedAt: at };
+  const category = await testApp.database.writeShared(async (tx, now) => {
+    const values = { title: 'Of all', slug: `of-all-${me.id}`, createdAt: now, updatedAt: now };
     return (await tx.insert(categories).values(values).returning())[0]!.id;
   });
   const words = await write(me, async (tx) => {
@@ -130,7 +130,7 @@ export async function createOwner(testApp: TestApp) {
   const { orderId: toExport } = await createOrder(me, { courseId: course, dateId: date, users: [user] });
   await createAttendance(me, order.participantIds[0]!, gathering, { attended: true });
   const worth = { amount: '100', balance: '100' };
-  await write(me, (tx, at) => tx.insert(vouchers).values({ code: marker, ...own(at), ...worth }));
+  await write(me, (tx, now) => tx.insert(vouchers).values({ code: marker, ...own(now), ...worth }));
 
   const ids = {
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },

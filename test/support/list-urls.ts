@@ -54,13 +54,13 @@ const tables = {
   '/v2/customers/{id}/employees': 'course_users',
 };
 
-const stamps = ['created_at', 'updated_at', 'exported_at'];
+const timestamps = ['created_at', 'updated_at', 'exported_at'];
 
 /** Excludes resources without data. */
 function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: string, day: string): Values {
   return {
     ...{ limit: [75], page: [2, 20], since_id: [deep] },
-    ...Object.fromEntries(stamps.map((name) => [`${name}_min`, [hour, day, '2000-01-01']])),
+    ...Object.fromEntries(timestamps.map((name) => [`${name}_min`, [hour, day, '2000-01-01']])),
     ...{ start_date_at_min: ['now'], start_date_at_max: ['2024-01-05'] },
     ...{ end_date_at_min: ['2027-12-27'], end_date_at_max: ['2024-01-05'] },
     ...{ course_id: [course], course_ids: [course], coursedate_id: [date] },
@@ -89,7 +89,9 @@ export function buildListUrls(app: App, { ids, values, firstHours }: FilterValue
     if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];
     const firstHour = firstHours.get(path);
     const valuesOf = (name: string) => {
-      const found = stamps.some((stamp) => name === `${stamp}_max`) ? firstHour && [firstHour] : values[name];
+      const found = timestamps.some((timestamp) => name === `${timestamp}_max`)
+        ? firstHour && [firstHour]
+        : values[name];
       if (!found) throw new Error(`${name} is documented, and has no value here`);
       return found;
     };

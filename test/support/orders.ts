@@ -15,27 +15,27 @@ import type { Provider, TestApp } from './test-app.ts';
 let created = 0;
 
 /** Writes rows under the provider's lock with its timestamp, as services do. */
-export const write = async <T>(me: Provider, work: (tx: Tx, at: string) => Promise<T>) => (await me.ctx()).write(work);
-type Stamps = { createdAt: string; updatedAt: string };
-const stamped = <T>(me: Provider, work: (tx: Tx, own: { providerId: number } & Stamps) => Promise<T>) =>
-  write(me, (tx, at) => work(tx, { providerId: me.id, createdAt: at, updatedAt: at }));
+export const write = async <T>(me: Provider, work: (tx: Tx, now: string) => Promise<T>) => (await me.ctx()).write(work);
+type Timestamps = { createdAt: string; updatedAt: string };
+const writeRows = <T>(me: Provider, work: (tx: Tx, own: { providerId: number } & Timestamps) => Promise<T>) =>
+  write(me, (tx, now) => work(tx, { providerId: me.id, createdAt: now, updatedAt: now }));
 
 type Fields<T extends { $inferInsert: object }> = Partial<T['$inferInsert']>;
 
 export const createCustomer = (me: Provider, fields: Fields<typeof customers> = {}) =>
-  stamped(me, async (tx, own) => {
+  writeRows(me, async (tx, own) => {
     const values = { title: `Customer ${(created += 1)}`, ...own, ...fields };
     return (await tx.insert(customers).values(values).returning({ id: customers.id }))[0]!.id;
   });
 
 export const createUser = (me: Provider, fields: Fields<typeof courseUsers> = {}) =>
-  stamped(me, async (tx, own) => {
+  writeRows(me, async (tx, own) => {
     const values = { username: `user-${(created += 1)}`, ...own, ...fields };
     return (await tx.insert(courseUsers).values(values).returning({ id: courseUsers.id }))[0]!.id;
   });
 
 export const createLocation = (me: Provider, fields: Fields<typeof locations> = {}) =>
-  stamped(
+  writeRows(
     me,
     async (tx, own) =>
       (
@@ -47,20 +47,20 @@ export const createLocation = (me: Provider, fields: Fields<typeof locations> = 
   );
 
 export const createPlace = (testApp: TestApp, title = `Place ${(created += 1)}`) =>
-  testApp.database.writeShared(async (tx, at) => {
-    const values = { title, country: 'NO', createdAt: at, updatedAt: at };
+  testApp.database.writeShared(async (tx, now) => {
+    const values = { title, country: 'NO', createdAt: now, updatedAt: now };
     return (await tx.insert(places).values(values).returning({ id: places.id }))[0]!.id;
   });
 
 export const createCourseDate = (me: Provider, courseId: number, fields: Fields<typeof courseDates> = {}) =>
-  stamped(me, async (tx, own) => {
+  writeRows(me, async (tx, own) => {
     const days = { startAt: '2026-07-01', endAt: '2026-07-02', deadlineAt: '2026-06-24' };
     const values = { ...days, zone: 'Europe/Oslo', teachingLanguageId: 'no', ...own, ...fields, courseId };
     return (await tx.insert(courseDates).values(values).returning({ id: courseDates.id }))[0]!.id;
   });
 
 export const createGathering = (me: Provider, courseDateId: number, day = '2026-07-01') =>
-  stamped(me, async (tx, own) => {
+  writeRows(me, async (tx, own) => {
     const times = { gatheringAt: `${day} 09:00`, gatheringEndAt: `${day} 15:00`, zone: 'Europe/Oslo' };
     const values = { ...own, ...times, courseDateId };
     return (await tx.insert(gatherings).values(values).returning({ id: gatherings.id }))[0]!.id;
@@ -78,7 +78,7 @@ export const createCampaign = (
   fields: Fields<typeof campaigns> = {},
   named: { courses?: number[]; customers?: number[]; tags?: number[] } = {},
 ) =>
-  stamped(me, async (tx, own) => {
+  writeRows(me, async (tx, own) => {
     const values = {
       type: 'Campaign' as const,
       discountType: 'Percent' as const,
@@ -104,7 +104,7 @@ export const mainProduct = (me: Provider, courseId: number) =>
     return found!.id;
   });
 export const createProduct = (me: Provider, courseId: number, fields: Fields<typeof products> = {}) =>
-  stamped(me, async (tx, own) => {
+  writeRows(me, async (tx, own) => {
     const values = { title: `Product ${(created += 1)}`, ...own, ...fields, courseId };
     return (await tx.insert(products).values(values).returning({ id: products.id }))[0]!.id;
   });
@@ -136,7 +136,7 @@ export async function createOrder(
     vatPercentage: '0',
     ...line,
   }));
-  return stamped(me, async (tx, own) => {
+  return writeRows(me, async (tx, own) => {
     const { providerId } = own;
     const [course] = await tx.select().from(courses).where(eq(courses.id, courseId));
     const [date] = await tx.select().from(courseDates).where(eq(courseDates.id, dateId));

@@ -553,8 +553,8 @@ export async function hashRows(provider: Provider) {
 
 /** Omits values that differ between two creations, and unique fields. */
 export function omitVolatile(item: Fields, fresh: string[] = []): Fields {
-  const stamps = ['created_at', 'updated_at', 'related_items_updated_at'];
-  const volatile = ['id', 'course_id', 'coursedate_id', ...stamps, ...fresh];
+  const timestamps = ['created_at', 'updated_at', 'related_items_updated_at'];
+  const volatile = ['id', 'course_id', 'coursedate_id', ...timestamps, ...fresh];
   const remaining = Object.entries(item).filter(([name]) => !volatile.includes(name));
   return Object.fromEntries(
     remaining.map(([name, value]) => [

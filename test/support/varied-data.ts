@@ -4,21 +4,28 @@ import { addBundle, addDate, addGathering, addInstructor, addLocation, assignIns
 import { createCampaign, createCustomer, createOrder, createUser, write } from './orders.ts';
 import type { Provider, TestApp } from './test-app.ts';
 
-const stamped = ['courses', 'course_dates', 'locations', 'instructors', 'customers', 'course_users', 'orders'].concat(
+const timestampedTables = [
+  'courses',
+  'course_dates',
+  'locations',
+  'instructors',
+  'customers',
+  'course_users',
+  'orders',
   'participants',
-);
+];
 
 const hour = 3_600_000;
-const firstStamp = Date.UTC(2026, 0, 1);
+const firstTimestamp = Date.UTC(2026, 0, 1);
 /** Distinct creation and change times of a school's nth row. */
 export const timestampsFor = (n: number) => {
-  const created = firstStamp + n * 5 * hour;
+  const created = firstTimestamp + n * 5 * hour;
   return { created_at: created, updated_at: created + ((n * 7) % 5) * 35 * hour };
 };
 
 const spreadTimestamps = (me: Provider) =>
   write(me, async (tx) => {
-    for (const table of stamped.map((name) => sql.identifier(name))) {
+    for (const table of timestampedTables.map((name) => sql.identifier(name))) {
       const { rows } = await tx.execute<{ id: number }>(
         sql`select id from ${table} where provider_id = ${me.id} order by id`,
       );

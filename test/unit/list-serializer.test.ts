@@ -12,7 +12,7 @@ const { createProvider } = await sharedTestApp();
 
 const Item = Type.Object({ id: Type.Integer(), title: Type.String(), note: Type.Optional(Type.String()) });
 const itemsOf = (count: number, text: string) =>
-  Array.from({ length: count }, (_, id) => ({ id, title: text, unknown: 'not told', ...(id % 2 ? { note: '' } : {}) }));
+  Array.from({ length: count }, (_, id) => ({ id, title: text, unknown: 'omitted', ...(id % 2 ? { note: '' } : {}) }));
 const pagination = { total_items: 3, per_page: 75, current_page: 1, total_pages: 1 };
 const enveloped = (items: unknown[]) => ({
   pagination: { ...pagination, previous_page: null, next_page: 2 },
@@ -22,8 +22,8 @@ const enveloped = (items: unknown[]) => ({
 test.each([
   ['nothing', 0, ''],
   ['one item', 1, 'Kurs'],
-  ['what is one piece', 75, 'Første hjelp'],
-  ['what is many, with characters of every length', 300, 'æ€😀"\\\n'.repeat(200)],
+  ['items of one piece', 75, 'Første hjelp'],
+  ['many items, with characters of every length', 300, 'æ€😀"\\\n'.repeat(200)],
   ['items longer than a piece', 5, 'é'.repeat(70_000)],
   ['more than a megabyte', 60, '€'.repeat(30_000)],
   ['items longer than a megabyte, and short ones', 3, '€'.repeat(400_000)],

@@ -15,11 +15,13 @@ test('a row is inserted with the input, explicit nulls and defaults', async () =
   const { id: providerId } = await createProvider();
   const created: number[] = [];
   const sent = await recordStatements(() =>
-    database.write([providerId], async (tx, at) => {
-      const stamps = { providerId, createdAt: at, updatedAt: at };
-      created.push(await insertCourse(tx, { ...required, ...stamps, title: 'Defaults' }));
+    database.write([providerId], async (tx, now) => {
+      const timestamps = { providerId, createdAt: now, updatedAt: now };
+      created.push(await insertCourse(tx, { ...required, ...timestamps, title: 'Defaults' }));
       const input = { reference: null, isFullTime: false, priceValue: '12.5', customProperties: { color: null } };
-      created.push(await insertCourse(tx, { ...required, ...stamps, ...input, title: 'Given', priceCurrency: 'EUR' }));
+      created.push(
+        await insertCourse(tx, { ...required, ...timestamps, ...input, title: 'Given', priceCurrency: 'EUR' }),
+      );
     }),
   );
   const [byDefault, input] = await Promise.all(

@@ -9,20 +9,20 @@ async function stage() {
   const me = await createProvider();
   const courseId = await me.course();
   const ctx = await me.ctx();
-  return ctx.write(async (tx, at) => {
+  return ctx.write(async (tx, now) => {
     const one = async (statement: string) => (await tx.execute<{ id: number }>(statement)).rows[0]!.id;
     const date = () =>
       one(`insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
-        values (${me.id}, ${courseId}, '2027-01-10', '2027-01-11', '2027-01-09', 'Europe/Oslo', 'no', '${at}', '${at}') returning id`);
+        values (${me.id}, ${courseId}, '2027-01-10', '2027-01-11', '2027-01-09', 'Europe/Oslo', 'no', '${now}', '${now}') returning id`);
     const [first, second] = [await date(), await date()];
     const user = await one(
-      `insert into course_users (provider_id, username, created_at, updated_at) values (${me.id}, 'u', '${at}', '${at}') returning id`,
+      `insert into course_users (provider_id, username, created_at, updated_at) values (${me.id}, 'u', '${now}', '${now}') returning id`,
     );
     const order = await one(
-      `insert into orders (provider_id, title, created_at, updated_at) values (${me.id}, 'o', '${at}', '${at}') returning id`,
+      `insert into orders (provider_id, title, created_at, updated_at) values (${me.id}, 'o', '${now}', '${now}') returning id`,
     );
     const booking = await one(
-      `insert into bookings (provider_id, order_id, course_date_id, created_at, updated_at) values (${me.id}, ${order}, ${first}, '${at}', '${at}') returning id`,
+      `insert into bookings (provider_id, order_id, course_date_id, created_at, updated_at) values (${me.id}, ${order}, ${first}, '${now}', '${now}') returning id`,
     );
     return { me, courseId, first, second, user, booking };
   });
@@ -32,10 +32,10 @@ type Stage = Awaited<ReturnType<typeof stage>>;
 /** One statement that adds a participant of each status. */
 const book = async ({ me, courseId, user, booking }: Stage, dateId: number, statuses: number[]) => {
   const ctx = await me.ctx();
-  await ctx.write((tx, at) =>
+  await ctx.write((tx, now) =>
     tx.execute(
       sql`insert into participants (provider_id, booking_id, course_id, course_date_id, user_id, status_id, status_updated_at, entry_source, created_at, updated_at)
-        select ${me.id}, ${booking}, ${courseId}, ${dateId}, ${user}, status, ${at}::timestamptz, 'School', ${at}::timestamptz, ${at}::timestamptz
+        select ${me.id}, ${booking}, ${courseId}, ${dateId}, ${user}, status, ${now}::timestamptz, 'School', ${now}::timestamptz, ${now}::timestamptz
         from unnest(${sql.param(statuses)}::int[]) status`,
     ),
   );

@@ -15,10 +15,10 @@ const members = async (me: Provider) => (await me.get('/v2/admin-users')).json()
 /** No endpoint creates roles. */
 async function newRole(me: Provider, title = `Role ${(created += 1)}`, description = '') {
   const ctx = await me.ctx();
-  return ctx.write(async (tx, at) => {
+  return ctx.write(async (tx, now) => {
     const { rows } = await tx.execute<{ id: number }>(
       `insert into roles (provider_id, title, description, created_at, updated_at)
-       values (${me.id}, '${title}', '${description}', '${at}', '${at}') returning id`,
+       values (${me.id}, '${title}', '${description}', '${now}', '${now}') returning id`,
     );
     return rows[0]!.id;
   });
@@ -120,7 +120,7 @@ test('updated_at changes when only the roles change', async () => {
   const own = await newRole(me);
   const email = newEmail();
   const { id } = (await save(me, { ...kari, email })).json();
-  const stamp = async () => {
+  const readTimestamps = async () => {
     const { rows } = await database.pool.query(
       'select updated_at::text as at, updated_at > created_at as moved from admin_memberships where provider_id = $1 and admin_user_id = $2',
       [me.id, id],
@@ -128,9 +128,9 @@ test('updated_at changes when only the roles change', async () => {
     return rows[0] as { at: string; moved: boolean };
   };
   await save(me, { email, role_ids: '1' });
-  expect((await stamp()).moved).toBe(false);
+  expect((await readTimestamps()).moved).toBe(false);
   await save(me, { email, role_ids: [own] });
-  expect((await stamp()).moved).toBe(true);
+  expect((await readTimestamps()).moved).toBe(true);
 });
 
 test("two providers share a person without seeing each other's data", async () => {

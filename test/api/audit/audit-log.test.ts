@@ -201,7 +201,7 @@ test('an entry costs one statement, and the commit does not wait for it', async 
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const seen: { text: string; isAnswered: boolean }[] = [];
-  const prototype = Client.prototype as unknown as { query: (asked: string | { text: string }) => Promise<unknown> };
+  const prototype = Client.prototype as unknown as { query: (config: string | { text: string }) => Promise<unknown> };
   const { query } = prototype;
   onTestFinished(() => void (prototype.query = query));
   let recordIsAnswered: boolean | undefined;

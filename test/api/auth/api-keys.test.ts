@@ -38,11 +38,11 @@ test('concurrent requests share one key look-up; a later one starts another', as
   expect(lookedUp.sort()).toEqual([...new Set(keys)].map(hashApiKey).sort());
 
   const { keyId, apiKey } = await createKey(await me.ctx(), {});
-  const pool = database.pool as unknown as { query: (...asked: unknown[]) => Promise<unknown> };
+  const pool = database.pool as unknown as { query: (...args: unknown[]) => Promise<unknown> };
   const query = pool.query.bind(pool);
   let second: number | undefined;
-  const existing = vi.spyOn(pool, 'query').mockImplementationOnce(async (...asked) => {
-    const found = await query(...asked);
+  const existing = vi.spyOn(pool, 'query').mockImplementationOnce(async (...args) => {
+    const found = await query(...args);
     await revokeKey(database, keyId);
     second = await status(apiKey);
     return found;

@@ -80,14 +80,14 @@ test('wrong password, unknown user and missing password get the same response', 
   const { username } = await newUser(me);
   const { username: without } = await newUser(me, null);
   const stranger = await createProvider();
-  for (const [asker, name, tried] of [
+  for (const [provider, name, attempt] of [
     [me, username, 'Fjord and forest'],
     [me, username, ` ${password}`],
     [me, 'nobody', password],
     [me, without, password],
     [stranger, username, password],
   ] as const) {
-    const response = await request(asker, name, tried, { create_login_url: true });
+    const response = await request(provider, name, attempt, { create_login_url: true });
     expect([response.status, response.json()]).toEqual([200, { valid: false }]);
   }
 });
@@ -126,13 +126,13 @@ test('a login URL is created on request; its token is stored hashed and works on
   );
   expect([rows.length, rows[0]!.minutes, rows[0]!.text.includes(token)]).toEqual([1, 15, false]);
 
-  const { authStore: doors } = await me.ctx();
+  const { authStore } = await me.ctx();
   const owner = { providerId: me.id, userId: id, adminUserId: null };
-  expect(await findTokenOwner(doors, 'sign_in', token)).toEqual(owner);
-  expect(await consumeToken(doors, 'password', token)).toBeUndefined();
-  const tabs = await Promise.all(Array.from({ length: 20 }, () => consumeToken(doors, 'sign_in', token)));
+  expect(await findTokenOwner(authStore, 'sign_in', token)).toEqual(owner);
+  expect(await consumeToken(authStore, 'password', token)).toBeUndefined();
+  const tabs = await Promise.all(Array.from({ length: 20 }, () => consumeToken(authStore, 'sign_in', token)));
   expect(tabs.filter((one) => one !== undefined)).toEqual([owner]);
-  expect(await findTokenOwner(doors, 'sign_in', token)).toBeUndefined();
+  expect(await findTokenOwner(authStore, 'sign_in', token)).toBeUndefined();
 });
 
 test.each([
@@ -140,14 +140,14 @@ test.each([
   ['15:01', false],
 ])('after %s minutes a login URL works: %s', async (age, works) => {
   const me = await createProvider();
-  const { authStore: doors } = await me.ctx();
+  const { authStore } = await me.ctx();
   const { id } = await newUser(me);
-  const token = await createToken(doors, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
+  const token = await createToken(authStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   await database.pool.query(`update tokens set expires_at = expires_at - $2::interval where provider_id = $1`, [
     me.id,
     `00:${age}`,
   ]);
-  expect((await consumeToken(doors, 'sign_in', token)) !== undefined).toBe(works);
+  expect((await consumeToken(authStore, 'sign_in', token)) !== undefined).toBe(works);
 });
 
 test('ten failures block a username, even with the right password, until the window ends', async () => {
@@ -350,23 +350,23 @@ test('a hash with other parameters is rehashed at sign-on', async () => {
 
 test('a new password ends all sessions and links of that user only', async () => {
   const me = await createProvider();
-  const { authStore: doors } = await me.ctx();
+  const { authStore } = await me.ctx();
   const [user, neighbour] = [await newUser(me), await newUser(me)];
   const ownerBy = ({ id }: User) => ({ providerId: me.id, userId: id, adminUserId: null });
-  const open = ({ id }: User) => openSession(doors, { providerId: me.id, userId: id });
+  const open = ({ id }: User) => openSession(authStore, { providerId: me.id, userId: id });
   const [first, second, theirs] = [await open(user), await open(user), await open(neighbour)];
-  const link = await createToken(doors, 'password', ownerBy(user));
-  const theirLink = await createToken(doors, 'password', ownerBy(neighbour));
-  expect(await findSessionUser(doors, first)).toEqual({ providerId: me.id, userId: user.id });
+  const link = await createToken(authStore, 'password', ownerBy(user));
+  const theirLink = await createToken(authStore, 'password', ownerBy(neighbour));
+  expect(await findSessionUser(authStore, first)).toEqual({ providerId: me.id, userId: user.id });
 
   await setPassword(await me.ctx(), user.id, 'another password');
-  expect(await Promise.all([first, second, theirs].map((secret) => findSessionUser(doors, secret)))).toEqual([
+  expect(await Promise.all([first, second, theirs].map((secret) => findSessionUser(authStore, secret)))).toEqual([
     undefined,
     undefined,
     { providerId: me.id, userId: neighbour.id },
   ]);
-  expect(await consumeToken(doors, 'password', link)).toBeUndefined();
-  expect(await consumeToken(doors, 'password', theirLink)).toEqual(ownerBy(neighbour));
+  expect(await consumeToken(authStore, 'password', link)).toBeUndefined();
+  expect(await consumeToken(authStore, 'password', theirLink)).toEqual(ownerBy(neighbour));
 });
 
 test('a link opened during a password change creates no session', async () => {
@@ -401,28 +401,28 @@ test.each([
   ['0', '12 hours 1 minute', false],
 ])('a session idle for %s and %s old lasts: %s', async (idle, age, lasts) => {
   const me = await createProvider();
-  const { authStore: doors } = await me.ctx();
+  const { authStore } = await me.ctx();
   const { id } = await newUser(me);
-  const secret = await openSession(doors, { providerId: me.id, userId: id });
+  const secret = await openSession(authStore, { providerId: me.id, userId: id });
   await database.pool.query(
     `update sessions set used_at = used_at - $2::interval, expires_at = expires_at - $3::interval where provider_id = $1`,
     [me.id, idle, age],
   );
-  expect((await findSessionUser(doors, secret)) !== undefined).toBe(lasts);
+  expect((await findSessionUser(authStore, secret)) !== undefined).toBe(lasts);
 });
 
 test('using a session extends it', async () => {
   const me = await createProvider();
-  const { authStore: doors } = await me.ctx();
+  const { authStore } = await me.ctx();
   const { id } = await newUser(me);
-  const secret = await openSession(doors, { providerId: me.id, userId: id });
+  const secret = await openSession(authStore, { providerId: me.id, userId: id });
   const idle = () =>
     database.pool.query("update sessions set used_at = used_at - interval '45 minutes' where provider_id = $1", [
       me.id,
     ]);
   for (let n = 0; n < 3; n += 1) {
     await idle();
-    expect(await findSessionUser(doors, secret)).toBeDefined();
+    expect(await findSessionUser(authStore, secret)).toBeDefined();
   }
 });
 

@@ -132,8 +132,8 @@ test('the input is stored in the order, booking, participants and users', async 
     ...{ ...common, id: summary.participants[1]!.id, status: { id: 7 }, user_comment: null },
     user: { company: 'Fjord AS', orgnr: '912345678', position: null, date_of_birth: null },
   });
-  const stamps = new Set([one, two, order].flatMap((item) => [item!['created_at'], item!['updated_at']]));
-  expect(stamps.size).toBe(1);
+  const timestamps = new Set([one, two, order].flatMap((item) => [item!['created_at'], item!['updated_at']]));
+  expect(timestamps.size).toBe(1);
   expect([one!['status_updated_at'], two!['status_updated_at']]).toEqual([order!['created_at'], order!['created_at']]);
   expect(await seatCounters(me, dateId)).toEqual([1, 0, 1, 0]);
 });

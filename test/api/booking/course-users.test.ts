@@ -94,11 +94,11 @@ test('users who share an e-mail are matched by name', async () => {
 test('usernames that collide get a suffix', () => {
   const of = (firstname: string, lastname: string) => ({ firstname, lastname, email: 'a@x' });
   const people = [of('a', 'b_c'), of('a_b', 'c'), of('A', 'B_C'), of('a', 'b')];
-  const strangers = usersToCreate(
+  const newUsers = usersToCreate(
     people,
     people.map(() => ({ id: null, taken: true })),
   );
-  const usernames = assignUsernames(strangers, [{ numbers: [1, 3] }, { numbers: [1, 3] }, { numbers: [2] }]).map(
+  const usernames = assignUsernames(newUsers, [{ numbers: [1, 3] }, { numbers: [1, 3] }, { numbers: [2] }]).map(
     ({ username }) => username,
   );
   expect(usernames).toEqual(['a@x_a_b_c', 'a@x_a_b_c_3', 'a@x_a_b_2']);
@@ -120,10 +120,10 @@ test("a username of e-mail and name does not collide with another user's e-mail"
 test('a free username is found after a thousand numbered ones', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
-  await write(me, (tx, at) =>
+  await write(me, (tx, now) =>
     tx.execute(
       `insert into course_users (provider_id, username, created_at, updated_at)
-       select ${me.id}, concat_ws('_', 'O@X.example_Kari_N', nullif(n, 1)), '${at}', '${at}' from generate_series(1, 1000) n`,
+       select ${me.id}, concat_ws('_', 'O@X.example_Kari_N', nullif(n, 1)), '${now}', '${now}' from generate_series(1, 1000) n`,
     ),
   );
   await createUser(me, { username: 'o@x.example' });

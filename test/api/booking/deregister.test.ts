@@ -26,7 +26,7 @@ const unchecked = { config: { seats_availability_check: 0 } };
 const wait = { config: { waiting_list_when_full: 1 } };
 const settle = async (me: Provider, dateIds: number[]) => {
   const ctx = await me.ctx();
-  await ctx.write((tx, at) => promoteWaitingLists(ctx, tx, at, dateIds));
+  await ctx.write((tx, now) => promoteWaitingLists(ctx, tx, now, dateIds));
 };
 
 test('deregister returns the participants; a second call changes nothing', async () => {
@@ -112,11 +112,11 @@ test('freed seats go to overbooked, then to waiting participants, in order of ar
   await deregister(me, over.booking_id);
   expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 4, 1, 1, 2]);
   // A promotion changes the participant's updated_at.
-  const stamps = await write(me, (tx) =>
+  const timestamps = await write(me, (tx) =>
     tx.execute(`select updated_at = status_updated_at and updated_at > created_at as moved from participants
       where provider_id = ${me.id} and course_date_id = ${dateId} order by id`),
   );
-  expect(stamps.rows.map(({ moved }) => moved)).toEqual([true, true, true, true, true, true]);
+  expect(timestamps.rows.map(({ moved }) => moved)).toEqual([true, true, true, true, true, true]);
 });
 
 test('a waiting participant does not overtake earlier ones', async () => {
@@ -205,7 +205,7 @@ const first = (people: Someone[], status: number, now: number) =>
     .sort((a, b) => a.since - b.since || a.id - b.id)
     .at(0);
 
-function moveUp(people: Someone[], { max, overbook }: Capacities, now: number) {
+function promoteWaiting(people: Someone[], { max, overbook }: Capacities, now: number) {
   for (;;) {
     const next = seated(people, 1, 7) < max ? first(people, 2, now) : undefined;
     if (!next) break;
@@ -278,7 +278,7 @@ test('any history of bookings, deregistrations and status changes matches the qu
         const leaving = people.filter(({ booking, status }) => booking === nth && status !== 4 && status !== 8);
         const freed = leaving.some(({ status }) => status !== 3);
         for (const other of leaving) Object.assign(other, { status: 4, since: now });
-        if (freed) moveUp(people, date, now);
+        if (freed) promoteWaiting(people, date, now);
         expect((await deregister(me, bookings[nth]!)).status).toBe(200);
       } else if (one.do === 'change' && people.length > 0) {
         const actorName = people[one.nth % people.length]!;
@@ -290,7 +290,7 @@ test('any history of bookings, deregistrations and status changes matches the qu
         expect(response.status).toBe(to === undefined ? 400 : 200);
         if (to !== undefined && to !== before) {
           Object.assign(actorName, { status: to, since: now });
-          if ([1, 2, 7].includes(before) && ![1, 2, 7].includes(to)) moveUp(people, date, now);
+          if ([1, 2, 7].includes(before) && ![1, 2, 7].includes(to)) promoteWaiting(people, date, now);
         }
       }
       expect(await statusesOnDate(me, dateId)).toEqual(people.map(({ status }) => status));

@@ -32,10 +32,10 @@ const theirs = await createBookableDate(other);
 
 const past = '2020-01-01 00:00:00+01';
 const archive = (id: number) =>
-  write(me, (tx, at) =>
+  write(me, (tx, now) =>
     tx
       .update(products)
-      .set({ archivedAt: at })
+      .set({ archivedAt: now })
       .where(and(eq(products.providerId, me.id), eq(products.id, id))),
   );
 
@@ -73,10 +73,10 @@ const cases: Case[] = [
     'a deleted course',
     async () => {
       const created = await createBookableDate(me);
-      await write(me, (tx, at) =>
+      await write(me, (tx, now) =>
         tx
           .update(courses)
-          .set({ deletedAt: at })
+          .set({ deletedAt: now })
           .where(and(eq(courses.providerId, me.id), eq(courses.id, created.courseId))),
       );
       return bookingBody(created.dateId);

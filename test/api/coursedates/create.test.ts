@@ -519,7 +519,7 @@ test('ids of another provider are rejected like unknown ids', async () => {
 test('a date cannot be added to a deleted course but to an inactive one', async () => {
   const me = await createProvider();
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
-  await (await me.ctx()).write((tx, at) => tx.execute(`update courses set deleted_at = '${at}' where id = ${gone}`));
+  await (await me.ctx()).write((tx, now) => tx.execute(`update courses set deleted_at = '${now}' where id = ${gone}`));
   expect((await create(me, gone)).status).toBe(404);
   expect((await create(me, inactive)).status).toBe(201);
 });

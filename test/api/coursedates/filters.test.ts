@@ -14,15 +14,15 @@ test('filters by one or several courses and by id; ids of others match nothing',
   const dates = [await addDate(me, a), await addDate(me, b), await addDate(me, c)];
   const theirs = await other.course();
   const foreign = await addDate(other, theirs);
-  const asked = listIds(me);
-  expect(await asked('')).toEqual(dates);
-  expect(await asked(`course_id=${b}`)).toEqual([dates[1]]);
-  expect(await asked(`course_id[]=${a}&course_id[]=${c}`)).toEqual([dates[0], dates[2]]);
-  expect(await asked(`course_id[]=${a}&course_id[]=${theirs}`)).toEqual([dates[0]]);
-  expect(await asked(`coursedate_id=${dates[2]}`)).toEqual([dates[2]]);
-  expect(await asked(`coursedate_id=${dates[2]}&course_id=${a}`)).toEqual([]);
+  const getIds = listIds(me);
+  expect(await getIds('')).toEqual(dates);
+  expect(await getIds(`course_id=${b}`)).toEqual([dates[1]]);
+  expect(await getIds(`course_id[]=${a}&course_id[]=${c}`)).toEqual([dates[0], dates[2]]);
+  expect(await getIds(`course_id[]=${a}&course_id[]=${theirs}`)).toEqual([dates[0]]);
+  expect(await getIds(`coursedate_id=${dates[2]}`)).toEqual([dates[2]]);
+  expect(await getIds(`coursedate_id=${dates[2]}&course_id=${a}`)).toEqual([]);
   for (const query of [`course_id=${theirs}`, `coursedate_id=${foreign}`, 'coursedate_id=999999999']) {
-    expect(await asked(query)).toEqual([]);
+    expect(await getIds(query)).toEqual([]);
   }
 });
 

@@ -26,8 +26,8 @@ test('a course date shows all its fields, in the envelope', async () => {
   const courseId = await me.course({ title: 'Knots' });
   const slug = `ropes-${process.pid}`;
   const created = await testApp.database.writeShared(async (tx, createdAt) => {
-    const stamps = { createdAt, updatedAt: createdAt };
-    const values = [slug, `sailing-${process.pid}`].map((one) => ({ title: 'Ropes', slug: one, ...stamps }));
+    const timestamps = { createdAt, updatedAt: createdAt };
+    const values = [slug, `sailing-${process.pid}`].map((one) => ({ title: 'Ropes', slug: one, ...timestamps }));
     return tx.insert(categories).values(values).returning();
   });
   // The order of the parameters does not matter.
@@ -293,8 +293,8 @@ test('include[] embeds exactly the requested relations', async () => {
 
 test('course.customer is the customer of a corporate course', async () => {
   const me = await createProvider();
-  const customer = (await me.ctx()).write(async (tx, at) => {
-    const values = { providerId: me.id, title: 'Fjord AS', createdAt: at, updatedAt: at };
+  const customer = (await me.ctx()).write(async (tx, now) => {
+    const values = { providerId: me.id, title: 'Fjord AS', createdAt: now, updatedAt: now };
     return (await tx.insert(customers).values(values).returning())[0]!.id;
   });
   await addDate(me, await me.course({ type: 'corporate', customer_id: await customer }));

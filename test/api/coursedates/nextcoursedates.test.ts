@@ -82,10 +82,10 @@ test('returns up to 250 by default', async () => {
   const course = await me.course();
   await (
     await me.ctx()
-  ).write(async (tx, at) => {
+  ).write(async (tx, now) => {
     await tx.execute(
       `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
-       select ${me.id}, ${course}, '2030-01-01', '2030-01-01', '2030-01-01', 'Europe/Oslo', 'no', '${at}', '${at}' from generate_series(1, 255)`,
+       select ${me.id}, ${course}, '2030-01-01', '2030-01-01', '2030-01-01', 'Europe/Oslo', 'no', '${now}', '${now}' from generate_series(1, 255)`,
     );
   });
   expect(await listIds(me)('')).toHaveLength(250);

@@ -10,7 +10,7 @@ const idsOf = (response: TestResponse): number[] =>
   response.json().map((one: { coursedate_id: number }) => one.coursedate_id);
 const reported = (response: TestResponse) => [response.status, response.json().error];
 const deleteCourse = async (me: Provider, id: number) =>
-  (await me.ctx()).write((tx, at) => tx.execute(`update courses set deleted_at = '${at}' where id = ${id}`));
+  (await me.ctx()).write((tx, now) => tx.execute(`update courses set deleted_at = '${now}' where id = ${id}`));
 
 describe('GET /v2/courses/:id/coursedates', () => {
   test('returns an array of the dates of the course with the default includes', async () => {

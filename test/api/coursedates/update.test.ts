@@ -319,23 +319,23 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
 
   test('changes updated_at of the date and its course', async () => {
     const { me, courseId, id, url, changed } = await ownDate();
-    const stamps = async () => {
+    const readTimestamps = async () => {
       const text = `select d.updated_at::text as date, c.updated_at::text as course, c.related_items_updated_at::text as related
         from course_dates d join courses c on c.id = d.course_id where d.id = $1`;
       return (await testApp.database.pool.query<Record<string, string>>(text, [id])).rows[0]!;
     };
     const all = (version: string) => ({ date: version, course: version, related: version });
-    expect(await stamps()).toEqual(all((await me.ctx()).version));
+    expect(await readTimestamps()).toEqual(all((await me.ctx()).version));
     await changed({ title: 'Changed' });
-    expect(await stamps()).toEqual(all((await me.ctx()).version));
+    expect(await readTimestamps()).toEqual(all((await me.ctx()).version));
     await changed({ gatherings: '' });
-    expect(await stamps()).toEqual(all((await me.ctx()).version));
-    const before = await stamps();
+    expect(await readTimestamps()).toEqual(all((await me.ctx()).version));
+    const before = await readTimestamps();
     expect((await me.put(url, { title: 'x'.repeat(256) })).status).toBe(400);
     expect((await me.put(url, { location_id: 999999999 })).status).toBe(400);
-    expect(await stamps()).toEqual(before);
+    expect(await readTimestamps()).toEqual(before);
     expect((await me.request('DELETE')(url)).status).toBe(200);
-    expect(await stamps()).toEqual(all((await me.ctx()).version));
+    expect(await readTimestamps()).toEqual(all((await me.ctx()).version));
     const [course] = (await me.get('/v2/courses')).json();
     expect([course.id, course.related_items_updated_at]).toEqual([courseId, course.updated_at]);
   });

@@ -30,8 +30,8 @@ test('a deleted course is only listed with include_deleted', async () => {
   expect([missing.status, missing.json()]).toEqual([404, { error: 'Course not found' }]);
   expect((await me.get('/v2/courses')).json()).toMatchObject([{ id: other }]);
   const { deleted_at } = (await me.get(`/v2/courses/${id}?include_deleted=true`)).json();
-  const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
-  expect([deleted_at, before.deleted_at]).toEqual([stamp, null]);
+  const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/) as string;
+  expect([deleted_at, before.deleted_at]).toEqual([timestamp, null]);
   const listed = (await me.get('/v2/courses?include_deleted=1')).json();
   expect(listed[0]).toEqual({ ...before, updated_at: deleted_at, deleted_at });
 });
@@ -74,12 +74,12 @@ test('dates without participants are deleted with the course; those of other cou
   expect(await datesOf(me, beside)).toEqual({ [other]: 'kept' });
   const { rows } = await write(me, (tx) =>
     tx.execute(
-      `select count(distinct x)::int as stamps from courses c join course_dates d on d.course_id = c.id,
+      `select count(distinct x)::int as timestamps from courses c join course_dates d on d.course_id = c.id,
          unnest(array[c.deleted_at, c.updated_at, c.related_items_updated_at, d.deleted_at, d.updated_at]) x
        where c.id = ${course} and d.deleted_at is not null`,
     ),
   );
-  expect(rows).toEqual([{ stamps: 1 }]);
+  expect(rows).toEqual([{ timestamps: 1 }]);
 });
 
 test('a parent date is not deleted while its child is not', async () => {

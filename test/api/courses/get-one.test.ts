@@ -60,9 +60,9 @@ test('unknown parameters are named in a header', async () => {
 test.each(['foreign', '999999999', '0', 'x', '1.0', '-1'])('an unknown id is not found: %s', async (id) => {
   const [me, other] = [await createProvider(), await createProvider()];
   const foreign = await other.course();
-  const asked = id === 'foreign' ? String(foreign) : id;
+  const requestedId = id === 'foreign' ? String(foreign) : id;
   for (const query of ['', '?include_deleted=1', '?include_partners=1', `?partner_id=${me.id}`]) {
-    expect((await me.get(`/v2/courses/${asked}${query}`)).status).toBe(404);
+    expect((await me.get(`/v2/courses/${requestedId}${query}`)).status).toBe(404);
   }
 });
 

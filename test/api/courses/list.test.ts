@@ -12,7 +12,7 @@ const tagsOf = async (me: Provider) =>
   new Map((await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>().map((tag) => [tag.title, tag.id]));
 
 /** No endpoint changes timestamps. */
-async function stamp(me: Provider, courseId: number, column: 'created_at' | 'updated_at', at: string) {
+async function setTimestamp(me: Provider, courseId: number, column: 'created_at' | 'updated_at', at: string) {
   await (
     await me.ctx()
   ).write(async (tx) => {
@@ -47,10 +47,10 @@ test('a limit above 250 is served as 250, and the default is 75', async () => {
   const me = await createProvider();
   await (
     await me.ctx()
-  ).write(async (tx, at) => {
+  ).write(async (tx, now) => {
     await tx.execute(
       `insert into courses (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at)
-       select ${me.id}, 'Bulk ' || n, 'bulk', 6, 1, 'no', '${at}', '${at}' from generate_series(1, 260) n`,
+       select ${me.id}, 'Bulk ' || n, 'bulk', 6, 1, 'no', '${now}', '${now}' from generate_series(1, 260) n`,
     );
   });
   expect(items(await me.get('/v2/courses'))).toHaveLength(75);
@@ -127,10 +127,10 @@ test('Link uses PUBLIC_URL regardless of the Host header', async () => {
 test('created_at and updated_at windows are half-open and combine', async () => {
   const me = await createProvider();
   const [a, b, c] = [await me.course(), await me.course(), await me.course()];
-  await stamp(me, a, 'created_at', '2026-03-01 00:00:00+01');
-  await stamp(me, b, 'created_at', '2026-03-02 00:00:00+01');
-  await stamp(me, c, 'created_at', '2026-03-03 00:00:00+01');
-  await stamp(me, b, 'updated_at', '2026-04-01 12:00:00.5+02');
+  await setTimestamp(me, a, 'created_at', '2026-03-01 00:00:00+01');
+  await setTimestamp(me, b, 'created_at', '2026-03-02 00:00:00+01');
+  await setTimestamp(me, c, 'created_at', '2026-03-03 00:00:00+01');
+  await setTimestamp(me, b, 'updated_at', '2026-04-01 12:00:00.5+02');
   const query = async (query: string) => idsOf(await me.get(`/v2/courses?${query}`));
 
   expect(await query('created_at_min=2026-03-02')).toEqual([b, c]);
@@ -294,8 +294,8 @@ test('deleted courses are hidden by default; inactive ones are listed', async ()
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
   await (
     await me.ctx()
-  ).write(async (tx, at) => {
-    await tx.execute(`update courses set deleted_at = '${at}', updated_at = '${at}' where id = ${gone}`);
+  ).write(async (tx, now) => {
+    await tx.execute(`update courses set deleted_at = '${now}', updated_at = '${now}' where id = ${gone}`);
   });
   expect(idsOf(await me.get('/v2/courses'))).toEqual([inactive]);
   const all = await me.get('/v2/courses?include_deleted=true');
@@ -309,17 +309,17 @@ test('deleted partner courses are never listed', async () => {
   const gone = await partner.course();
   await (
     await partner.ctx()
-  ).write(async (tx, at) => {
-    await tx.execute(`update courses set deleted_at = '${at}' where id = ${gone}`);
+  ).write(async (tx, now) => {
+    await tx.execute(`update courses set deleted_at = '${now}' where id = ${gone}`);
   });
   expect(idsOf(await me.get('/v2/courses?include_partners=1&include_deleted=1'))).toEqual([]);
 });
 
 async function newCustomer(me: Provider) {
   const ctx = await me.ctx();
-  return ctx.write(async (tx, at) => {
+  return ctx.write(async (tx, now) => {
     const { rows } = await tx.execute<{ id: number }>(
-      `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'Customer', '${at}', '${at}') returning id`,
+      `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'Customer', '${now}', '${now}') returning id`,
     );
     return rows[0]!.id;
   });

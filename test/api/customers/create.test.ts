@@ -20,10 +20,10 @@ async function newSeller(me: Provider) {
 /** Customers have no list: they are read as the employer of a course user. */
 async function read(me: Provider, customerId: number, headers: Record<string, string> = {}) {
   const ctx = await me.ctx();
-  const userId = await ctx.write(async (tx, at) => {
+  const userId = await ctx.write(async (tx, now) => {
     const { rows } = await tx.execute<{ id: number }>(
       `insert into course_users (provider_id, customer_id, username, created_at, updated_at)
-       values (${me.id}, ${customerId}, 'reader-${(created += 1)}', '${at}', '${at}') returning id`,
+       values (${me.id}, ${customerId}, 'reader-${(created += 1)}', '${now}', '${now}') returning id`,
     );
     return rows[0]!.id;
   });

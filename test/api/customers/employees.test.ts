@@ -10,10 +10,10 @@ type Customer = { id: number; employees?: { id: number }[]; employees_truncated?
 type Envelope = { items: { id: number }[]; pagination: Record<string, number | null> };
 
 const addEmployees = (me: Provider, customerId: number, count: number) =>
-  write(me, async (tx, at) => {
+  write(me, async (tx, now) => {
     const { rows } = await tx.execute<{ id: string }>(sql`
       insert into course_users (provider_id, customer_id, username, firstname, created_at, updated_at)
-      select ${me.id}, ${customerId}, 'e-' || ${customerId}::text || '-' || n, 'E' || n, ${at}, ${at}
+      select ${me.id}, ${customerId}, 'e-' || ${customerId}::text || '-' || n, 'E' || n, ${now}, ${now}
       from generate_series(1, ${count}::int) n returning ${courseUsers.id} as id`);
     return rows.map(({ id }) => Number(id));
   });
@@ -35,22 +35,22 @@ test('a customer embeds its first 100 employees and indicates more', async () =>
     expect(listed[n]!.employees_truncated).toBe(Number(count) > 100 ? true : undefined);
     expect((await me.get(`/v2/customers/${id}?include=employees`)).json()).toEqual(listed[n]);
   }
-  const unasked = (await me.get('/v2/customers')).json<Customer[]>();
-  expect(unasked[0]).not.toHaveProperty('employees');
-  expect(unasked[3]).not.toHaveProperty('employees_truncated');
-  expect(unasked[2]).toMatchObject({ id: customers[101]!.id, employees_truncated: true });
+  const withoutInclude = (await me.get('/v2/customers')).json<Customer[]>();
+  expect(withoutInclude[0]).not.toHaveProperty('employees');
+  expect(withoutInclude[3]).not.toHaveProperty('employees_truncated');
+  expect(withoutInclude[2]).toMatchObject({ id: customers[101]!.id, employees_truncated: true });
 });
 
 test('pages of customers with many employees stay within the response limit and skip none', async () => {
   const me = await createProvider();
-  const { rows } = await write(me, (tx, at) =>
+  const { rows } = await write(me, (tx, now) =>
     tx.execute<{ id: string }>(sql`
       with firms as (
         insert into customers (provider_id, title, note, created_at, updated_at)
-        select ${me.id}, 'Firm', ${'x'.repeat(5_000)}, ${at}, ${at} from generate_series(1, 40) returning id
+        select ${me.id}, 'Firm', ${'x'.repeat(5_000)}, ${now}, ${now} from generate_series(1, 40) returning id
       ), employees as (
         insert into course_users (provider_id, customer_id, username, created_at, updated_at)
-        select ${me.id}, firms.id, firms.id || '-' || n, ${at}, ${at} from firms, generate_series(1, 110) n
+        select ${me.id}, firms.id, firms.id || '-' || n, ${now}, ${now} from firms, generate_series(1, 110) n
       ) select id from firms order by id`),
   );
   const found: number[] = [];

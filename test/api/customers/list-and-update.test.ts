@@ -192,7 +192,7 @@ test('an update changes updated_at of the customer, not of its employees', async
   const me = await createProvider();
   const id = await create(me, company);
   const user = await createUser(me, { customerId: id });
-  const stamps = async () =>
+  const readTimestamps = async () =>
     (
       await write(me, (tx) =>
         tx.execute(
@@ -201,8 +201,8 @@ test('an update changes updated_at of the customer, not of its employees', async
         ),
       )
     ).rows[0]! as { customer: string; employee: string };
-  const before = await stamps();
+  const before = await readTimestamps();
   await me.put(`/v2/customers/${id}`, { note: 'x' });
-  const after = await stamps();
+  const after = await readTimestamps();
   expect([after.customer > before.customer, after.employee]).toEqual([true, before.employee]);
 });

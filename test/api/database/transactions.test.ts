@@ -211,26 +211,26 @@ test('a write to an unresponsive database fails after the statement timeout', as
 test('a category change updates the timestamps of its course', async () => {
   const me = await createProvider();
   const courseId = await me.course();
-  const stamps = async () => {
+  const readTimestamps = async () => {
     const { rows } = await database.pool.query<{ updated: string; related: string }>(
       `select updated_at::text as updated, related_items_updated_at::text as related from courses where id = ${courseId}`,
     );
     return rows[0]!;
   };
-  const before = await stamps();
+  const before = await readTimestamps();
   const category = { title: 'Baking', slug: `baking-${process.pid}`, parentId: null };
   await categorizeCourse(await me.ctx(), courseId, await addCategory(database, category));
-  const after = await stamps();
+  const after = await readTimestamps();
   expect(after.related > before.related).toBe(true);
   expect(after).toEqual({ updated: (await me.ctx()).version, related: (await me.ctx()).version });
 });
 
 test('a provider named twice is locked once', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
-  const at = await database.write([me.id, other.id, me.id], async (_tx, at) => at);
+  const at = await database.write([me.id, other.id, me.id], async (_tx, now) => now);
   expect(await versions(me, other)).toEqual([at, at]);
-  expect(await database.write([me.id, me.id], async (_tx, at) => at > '2')).toBe(true);
-  expect(await database.atomically(({ write }) => write([me.id, me.id], async (_tx, at) => at > '2'))).toBe(true);
+  expect(await database.write([me.id, me.id], async (_tx, now) => now > '2')).toBe(true);
+  expect(await database.atomically(({ write }) => write([me.id, me.id], async (_tx, now) => now > '2'))).toBe(true);
 });
 
 /** Data of one provider that another sees by each kind of query. */

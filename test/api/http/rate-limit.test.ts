@@ -96,10 +96,10 @@ test('the remaining header includes tokens refilled during the request', async (
   const testApp = await openLimitedTestApp();
   const me = await testApp.createProvider();
   const { pool } = testApp.database;
-  const query = pool.query.bind(pool) as (...asked: unknown[]) => Promise<unknown>;
-  vi.spyOn(pool, 'query').mockImplementation(((asked: { name?: string }, ...rest: unknown[]) => {
-    if (asked.name !== 'authenticate') pass(60);
-    return query(asked, ...rest);
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
+  vi.spyOn(pool, 'query').mockImplementation(((config: { name?: string }, ...rest: unknown[]) => {
+    if (config.name !== 'authenticate') pass(60);
+    return query(config, ...rest);
   }) as never);
   expect(reported(await me.get('/v2/schools'))).toEqual([3, 3, 0]);
 });

@@ -15,18 +15,18 @@ const [statusAndError, tooLarge] = [
 ];
 
 /** Writes more rows than the statement timeout allows on a busy machine. */
-const writeMany = (me: Provider, work: (tx: Tx, at: string) => Promise<unknown>) =>
-  write(me, async (tx, at) => {
+const writeMany = (me: Provider, work: (tx: Tx, now: string) => Promise<unknown>) =>
+  write(me, async (tx, now) => {
     await tx.execute(sql`set local statement_timeout = 0`);
-    await work(tx, at);
+    await work(tx, now);
   });
 
 /** Children of a date, all in one bundle. */
 const addChildren = (me: Provider, parentId: number, bundleId: number, count: number) =>
-  writeMany(me, (tx, at) =>
+  writeMany(me, (tx, now) =>
     tx.execute(sql`insert into course_dates
         (provider_id, course_id, parent_id, bundle_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
-      select provider_id, course_id, id, ${bundleId}, start_at, end_at, deadline_at, zone, 'no', ${at}, ${at}
+      select provider_id, course_id, id, ${bundleId}, start_at, end_at, deadline_at, zone, 'no', ${now}, ${now}
       from course_dates, generate_series(1, ${count}::int) where provider_id = ${me.id} and id = ${parentId}`),
   );
 
@@ -48,9 +48,9 @@ test('children and bundles count towards the embedded item limit', async () => {
 test('products count once per embedding date', async () => {
   const me = await createProvider();
   const course = await me.course();
-  await writeMany(me, (tx, at) =>
+  await writeMany(me, (tx, now) =>
     tx.execute(sql`insert into products (provider_id, course_id, title, created_at, updated_at)
-      select ${me.id}, ${course}, 'P' || n, ${at}, ${at} from generate_series(1, 999) n`),
+      select ${me.id}, ${course}, 'P' || n, ${now}, ${now} from generate_series(1, 999) n`),
   );
   const dates: number[] = [];
   for (let n = 0; n < 60; n += 1) dates.push(await addDate(me, course));
@@ -95,10 +95,10 @@ test('an unpaged list is rejected when it exceeds the response limit', async () 
   const campaignId = await createCampaign(me, {}, { courses: [course] });
   const list = () => me.get('/v2/campaigns');
   expect((await list()).status).toBe(200);
-  await writeMany(me, async (tx, at) => {
+  await writeMany(me, async (tx, now) => {
     await tx.execute(sql`insert into courses
         (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at)
-      select provider_id, 'C' || n, slug, level_id, form_of_teaching_id, teaching_language_id, ${at}, ${at}
+      select provider_id, 'C' || n, slug, level_id, form_of_teaching_id, teaching_language_id, ${now}, ${now}
       from courses, generate_series(1, 50001) n where provider_id = ${me.id}`);
     await tx.execute(sql`insert into campaign_courses (provider_id, campaign_id, course_id)
       select provider_id, ${campaignId}, id from courses where provider_id = ${me.id} and id <> ${course}`);

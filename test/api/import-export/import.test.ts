@@ -336,13 +336,13 @@ test('a new date updates only its course', async () => {
   const me = await createProvider();
   await importObjects(me, [course('c'), course('other'), date('before', { course_id: 'other' })]);
   await importObjects(me, [date('d')]);
-  const { rows } = await database.pool.query<{ stamps: string[]; date: string }>(
-    `select array[c.updated_at, c.related_items_updated_at]::text[] as stamps, d.created_at::text as date
+  const { rows } = await database.pool.query<{ timestamps: string[]; date: string }>(
+    `select array[c.updated_at, c.related_items_updated_at]::text[] as timestamps, d.created_at::text as date
      from courses c join course_dates d on d.provider_id = c.provider_id and d.course_id = c.id
      where c.provider_id = $1 order by c.id`,
     [me.id],
   );
-  expect(rows.map(({ stamps }) => stamps)).toEqual(rows.map(({ date }) => [date, date]));
+  expect(rows.map(({ timestamps }) => timestamps)).toEqual(rows.map(({ date }) => [date, date]));
   expect(rows[0]!.date > rows[1]!.date).toBe(true);
 });
 
@@ -470,16 +470,16 @@ test('importing a participant later updates its order', async () => {
   const me = await testApp.createProvider();
   const order = { kind: 'order', ref: 'o', title: 'C', booking: { ref: 'b', coursedate_id: 'd' } };
   await importObjects(me, [course('c'), date('d'), order, { kind: 'user', ref: 'u', username: 'u', lastname: 'U' }]);
-  const stamp = async () =>
+  const readTimestamp = async () =>
     (
       await testApp.database.pool.query<{ at: string }>(
         'select updated_at::text as at from orders where provider_id = $1',
         [me.id],
       )
     ).rows[0]!.at;
-  const before = await stamp();
+  const before = await readTimestamp();
   await importObjects(me, [{ kind: 'participant', ref: 'p', idBooking: 'b', coursedate_id: 'd', user_id: 'u' }]);
-  expect((await stamp()) > before).toBe(true);
+  expect((await readTimestamp()) > before).toBe(true);
 });
 
 test('a slow input stream does not lose its database connection', async () => {

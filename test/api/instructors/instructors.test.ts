@@ -5,7 +5,7 @@ import { openTestAppForFile } from '../../support/test-app.ts';
 
 const { createProvider } = await openTestAppForFile();
 
-const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string;
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string;
 
 test('an instructor is created with all fields; read-only fields are ignored', async () => {
   const me = await createProvider();
@@ -29,7 +29,7 @@ test('an instructor is created with all fields; read-only fields are ignored', a
     archived_at: '2001-01-01',
   });
   expect(response.status).toBe(201);
-  const whole = { ...sent, firstname: 'Kari', show_on_web: true, idUser, archived_at: null, created_at: stamp };
+  const whole = { ...sent, firstname: 'Kari', show_on_web: true, idUser, archived_at: null, created_at: timestamp };
   expect(response.json()).toEqual({ ...whole, id: expect.any(Number) as number });
   expect(response.json().id).not.toBe(7);
   expect(response.json().created_at).not.toMatch(/^2001/);
@@ -52,7 +52,7 @@ test('only the names are required; missing fields are named', async () => {
     show_on_web: false,
     idUser: null,
     archived_at: null,
-    created_at: stamp,
+    created_at: timestamp,
   });
   const refused = await me.post('/v2/instructors', { firstname: ' ', email: 'none', show_on_web: 'maybe' });
   expect([refused.status, refused.json().error]).toEqual([
@@ -137,7 +137,7 @@ test('DELETE archives an instructor, who stays listed; a second call changes not
       )
     ).rows[0]!;
   const [response, once] = [await me.request('DELETE')(`/v2/instructors/${id}`), await moved()];
-  expect([response.status, response.json()]).toEqual([200, { ...before, archived_at: stamp }]);
+  expect([response.status, response.json()]).toEqual([200, { ...before, archived_at: timestamp }]);
   expect(once['updated_at']).toBe(once['archived_at']);
   expect((await me.get('/v2/locations')).json()).toMatchObject([
     { idInstructor: id, instructor: { is_archived: true } },
@@ -146,7 +146,7 @@ test('DELETE archives an instructor, who stays listed; a second call changes not
   const again = await me.request('DELETE')(`/v2/instructors/${id}`);
   expect([again.status, again.json(), await moved()]).toEqual([200, response.json(), once]);
   expect((await me.get('/v2/instructors')).json()).toMatchObject([
-    { id, archived_at: stamp },
+    { id, archived_at: timestamp },
     { id: beside, archived_at: null },
   ]);
   expect((await me.put(`/v2/instructors/${id}`, { phone: '1' })).json()).toEqual({ ...response.json(), phone: '1' });

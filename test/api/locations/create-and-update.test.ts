@@ -230,7 +230,7 @@ test('an update changes updated_at of the location but not its existing dates', 
   const me = await createProvider();
   const { id } = await create(me, { title: 'A', capacity_max: 5 });
   await addDate(me, await me.course(), { locationId: id, capacityMax: 5 });
-  const stamps = async () =>
+  const readTimestamps = async () =>
     (
       await write(me, (tx) =>
         tx.execute(
@@ -239,8 +239,8 @@ test('an update changes updated_at of the location but not its existing dates', 
         ),
       )
     ).rows[0]! as { location: string; date: string; seats: number };
-  const before = await stamps();
+  const before = await readTimestamps();
   await me.put(`/v2/locations/${id}`, { capacity_max: 9 });
-  const after = await stamps();
+  const after = await readTimestamps();
   expect([after.location > before.location, after.date, after.seats]).toEqual([true, before.date, 5]);
 });

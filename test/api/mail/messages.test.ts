@@ -88,11 +88,11 @@ https://oystese.example
 
 `);
   expect(mail!.html).toContain(`<a href="http://localhost:3000/my/password/${token}"`);
-  const { authStore: doors } = await me.ctx();
+  const { authStore } = await me.ctx();
   const owner = { providerId: me.id, userId: null, adminUserId: invited.id };
-  expect(await findTokenOwner(doors, 'sign_in', token)).toBeUndefined();
-  expect(await consumeToken(doors, 'password', token)).toEqual(owner);
-  expect(await consumeToken(doors, 'password', token)).toBeUndefined();
+  expect(await findTokenOwner(authStore, 'sign_in', token)).toBeUndefined();
+  expect(await consumeToken(authStore, 'password', token)).toEqual(owner);
+  expect(await consumeToken(authStore, 'password', token)).toBeUndefined();
 
   const { rows } = await testApp.database.pool.query(`select o::text || t::text as stored,
     t.expires_at - t.created_at = '7 days' as week, t.created_at >= o.created_at as later

@@ -323,7 +323,7 @@ test('user_data lists the people of each line; first_user does not depend on it'
   expect((await me.get('/v2/orders?user_data=maybe')).json().error).toBe('Field(s) not valid: user_data');
 });
 
-const stamp = (me: Provider, orderId: number, fields: Partial<typeof orders.$inferInsert>) =>
+const setTimestamps = (me: Provider, orderId: number, fields: Partial<typeof orders.$inferInsert>) =>
   write(me, (tx) => tx.update(orders).set(fields).where(eq(orders.id, orderId)));
 
 test('every filter works alone and combined', async () => {
@@ -345,7 +345,7 @@ test('every filter works alone and combined', async () => {
   expect(await query(`course_id=${course}&since_id=${ids[0]}&limit=1`)).toEqual([ids[2]]);
 
   for (const [n, id] of ids.entries()) {
-    await stamp(me, id, {
+    await setTimestamps(me, id, {
       createdAt: `2026-03-0${n + 1} 00:00:00+01`,
       updatedAt: `2026-04-0${n + 1} 00:00:00+02`,
     });
@@ -363,8 +363,8 @@ test('GET /v2/orders hides exported orders by default; a filter on exported_at i
   const created = [];
   for (let n = 0; n < 4; n += 1) created.push((await createOrder(me, { courseId })).orderId);
   const [open, early, late, alsoOpen] = created as [number, number, number, number];
-  await stamp(me, early, { exportedAt: '2026-05-01 00:00:00+02' });
-  await stamp(me, late, { exportedAt: '2026-05-02 00:00:00+02' });
+  await setTimestamps(me, early, { exportedAt: '2026-05-01 00:00:00+02' });
+  await setTimestamps(me, late, { exportedAt: '2026-05-02 00:00:00+02' });
   const query = async (query: string) => idsOf(await me.get(`/v2/orders?${query}`));
 
   expect(await query('')).toEqual([open, alsoOpen]);
@@ -429,8 +429,8 @@ test('include[] embeds only courses, participants and the campaign', async () =>
   });
   const course = (await me.get('/v2/courses')).json()[0];
   const left = ['descriptions', 'description_languages', 'lead_settings', 'publishing_platform'];
-  const stamps = ['created_at', 'updated_at', 'deleted_at', 'related_items_updated_at'];
-  const inside = without(course, [...left, ...stamps]);
+  const timestamps = ['created_at', 'updated_at', 'deleted_at', 'related_items_updated_at'];
+  const inside = without(course, [...left, ...timestamps]);
   expect(await request(paths[0]!)).toEqual(withRelations([{ course: inside }, { course: inside }]));
 
   const listed = (await me.get('/v2/participants')).json<{ id: number }[]>();

@@ -85,10 +85,10 @@ test('works in every body format', async () => {
 test('an update without changes keeps updated_at', async () => {
   const { me, ids } = await stage();
   const before = await oneOf(me, ids[0]!);
-  const stamp = async () =>
+  const readTimestamps = async () =>
     (await write(me, (tx) => tx.execute(`select updated_at::text from participants where provider_id = ${me.id}`)))
       .rows;
-  const stamped = await stamp();
+  const timestamps = await readTimestamps();
   for (const fields of [
     {},
     { idStatus: 1, idPaid: 3, completed: 0, unknown: 1 },
@@ -96,7 +96,7 @@ test('an update without changes keeps updated_at', async () => {
     { id: 7, updated_at: 'never' },
   ])
     expect((await update(me, ids[0]!, fields)).json()).toEqual(before);
-  expect(await stamp()).toEqual(stamped);
+  expect(await readTimestamps()).toEqual(timestamps);
 });
 
 test.each([

@@ -84,14 +84,14 @@ test('X-Updated-Through with partners precedes uncommitted partner changes', asy
   const id = await partner.course({ title: 'Before' });
   const ctx = await partner.ctx();
   let commit: () => void = () => undefined;
-  let stamped: () => void = () => undefined;
-  const isStamped = new Promise<void>((done) => (stamped = done));
-  const changing = ctx.write(async (tx, at) => {
-    await tx.execute(`update courses set title = 'After', updated_at = '${at}' where id = ${id}`);
-    stamped();
+  let confirmUpdate: () => void = () => undefined;
+  const isUpdated = new Promise<void>((done) => (confirmUpdate = done));
+  const changing = ctx.write(async (tx, now) => {
+    await tx.execute(`update courses set title = 'After', updated_at = '${now}' where id = ${id}`);
+    confirmUpdate();
     await new Promise<void>((done) => (commit = done));
   });
-  await isStamped;
+  await isUpdated;
   await me.course();
   const walked = await me.get('/v2/courses?include_partners=1&updated_at_min=2020-01-01');
   commit();

@@ -24,10 +24,10 @@ async function school() {
   const [red, green, blue] = Object.keys(carried).map((name) => tags.find(({ title }) => title === name)!.id);
   const ctx = await me.ctx();
   const numbered = sql`(select id, row_number() over (order by id) - 1 as n from courses where provider_id = ${me.id}) c`;
-  await ctx.write(async (tx, at) => {
+  await ctx.write(async (tx, now) => {
     await tx.execute(sql`insert into courses
       (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at, deleted_at)
-      select ${me.id}, 'Course no. ' || n, 'c', 1, 1, 'en', ${at}, ${at}, case when n % 7 = 0 then ${at}::timestamptz end
+      select ${me.id}, 'Course no. ' || n, 'c', 1, 1, 'en', ${now}, ${now}, case when n % 7 = 0 then ${now}::timestamptz end
       from generate_series(1, 6000) n order by n`);
     await tx.execute(sql`insert into course_tags (provider_id, course_id, tag_id)
       select ${me.id}::bigint, id, tag from ${numbered}, unnest(array[
@@ -37,7 +37,7 @@ async function school() {
       ]) tag where n > 0 and tag is not null`);
     await tx.execute(sql`insert into course_dates
       (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, status_id, created_at, updated_at)
-      select ${me.id}, id, '2030-05-01', '2030-05-01', '2030-05-01', 'UTC', 'en', 1 + n % 2, ${at}, ${at} from ${numbered}
+      select ${me.id}, id, '2030-05-01', '2030-05-01', '2030-05-01', 'UTC', 'en', 1 + n % 2, ${now}, ${now} from ${numbered}
       where n > 0 order by id`);
   });
   const { rows } = await database.pool.query<{ id: number; n: number }>(

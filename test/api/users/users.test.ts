@@ -10,12 +10,12 @@ const nowhere = { address: null, address_2: null, address_3: null, zipcode: null
 /** No endpoint creates course users except bookings. */
 async function newUser(me: Provider, columns: Record<string, string | number> = {}) {
   const ctx = await me.ctx();
-  return ctx.write(async (tx, at) => {
+  return ctx.write(async (tx, now) => {
     const all = {
       provider_id: me.id,
       username: `user-${(created += 1)}`,
-      created_at: at,
-      updated_at: at,
+      created_at: now,
+      updated_at: now,
       ...columns,
     };
     const values = Object.values(all).map((value) => `'${String(value).replaceAll("'", "''")}'`);
@@ -189,10 +189,10 @@ test('wildcards and quotes are literal characters', async () => {
 test('returns up to 250 by default, paged by limit, page and Link in id order', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
-  await ctx.write(async (tx, at) => {
+  await ctx.write(async (tx, now) => {
     await tx.execute(
       `insert into course_users (provider_id, username, lastname, created_at, updated_at)
-       select ${me.id}, 'bulk-' || n, 'Bulk', '${at}', '${at}' from generate_series(1, 260) n`,
+       select ${me.id}, 'bulk-' || n, 'Bulk', '${now}', '${now}' from generate_series(1, 260) n`,
     );
   });
   const first = await me.get('/v2/search-users?lastname=bulk');

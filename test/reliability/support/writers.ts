@@ -7,7 +7,7 @@ type Booking = { school: School; emails: string[]; acknowledged?: BookingIds };
 /** The id, or that its title exists, since an attempt whose response was lost created it. */
 type Course = { school: School; title: string; acknowledged?: number | 'created before' };
 
-/** Knowledge of the clients at the end: acknowledged and uncertain writes. */
+/** Acknowledged and uncertain writes, as recorded by the clients. */
 export type Writes = { bookings: Booking[]; courses: Course[] };
 
 export type Writers = {

@@ -22,10 +22,10 @@ async function datesWith(
     ids.push(await addDate(me, course, { startAt: '2030-01-01', endAt: '2030-01-02' }));
   await (
     await me.ctx()
-  ).write((tx, at) =>
+  ).write((tx, now) =>
     tx.execute(sql`insert into gatherings
         (provider_id, course_date_id, gathering_at, gathering_end_at, zone, description, created_at, updated_at)
-      select provider_id, id, '2030-01-01 10:00', '2030-01-01 11:00', zone, ${text}, ${at}, ${at}
+      select provider_id, id, '2030-01-01 10:00', '2030-01-01 11:00', zone, ${text}, ${now}, ${now}
       from ${courseDates}, generate_series(1, ${gatherings}) where ${eq(courseDates.providerId, me.id)}`),
   );
   return { course, ids };
@@ -142,15 +142,15 @@ async function orderOf(me: Provider, lines: number) {
   const { orderId } = await createOrder(me, { courseId });
   await (
     await me.ctx()
-  ).write((tx, at) =>
+  ).write((tx, now) =>
     tx.execute(sql`
-      with made as (
+      with new_products as (
         insert into products (provider_id, course_id, title, created_at, updated_at)
-        select ${me.id}, ${courseId}, 'Product ' || n, ${at}, ${at} from generate_series(1, ${lines}::int) n
+        select ${me.id}, ${courseId}, 'Product ' || n, ${now}, ${now} from generate_series(1, ${lines}::int) n
         returning id
       )
       insert into order_lines (provider_id, order_id, product_id, quantity, price_at_order, created_at, updated_at)
-      select ${me.id}, ${orderId}, id, 1, 100, ${at}, ${at} from made`),
+      select ${me.id}, ${orderId}, id, 1, 100, ${now}, ${now} from new_products`),
   );
   return orderId;
 }

@@ -75,14 +75,14 @@ test('provider create makes at most SUB_SCHOOLS_MAX sub-schools, and none below 
       ...env,
       SUB_SCHOOLS_MAX: '1',
     });
-  const made = await create(me.id);
-  expect(made.code).toBe(0);
+  const created = await create(me.id);
+  expect(created.code).toBe(0);
   expect(await create(me.id)).toMatchObject({ code: 1, stderr: 'error: A school has at most 1 sub-schools\n' });
-  expect(await create(made.json().provider_id)).toMatchObject({
+  expect(await create(created.json().provider_id)).toMatchObject({
     code: 1,
     stderr: 'error: A sub-school cannot have sub-schools\n',
   });
-  expect((await run('provider', 'close', String(made.json().provider_id))).code).toBe(0);
+  expect((await run('provider', 'close', String(created.json().provider_id))).code).toBe(0);
   expect((await create(me.id)).code).toBe(0);
 });
 

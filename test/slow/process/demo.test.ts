@@ -73,7 +73,7 @@ async function walk(url: string, since = 0): Promise<Item[]> {
 
 const dayOf = async ({ pool }: TestApp['database']) =>
   (await pool.query<{ day: string }>('select current_date::text as day')).rows[0]!.day;
-const rowsOf = async <T extends Item>(query: string) => (await testApp.database.pool.query<T>(query)).rows;
+const queryRows = async <T extends Item>(query: string) => (await testApp.database.pool.query<T>(query)).rows;
 
 test('the requested key gives access to the demo school and its 40 courses', async () => {
   expect(loaded).toBe(key);
@@ -150,7 +150,7 @@ test('there are 300 participants, most of 200 people, 120 orders and 30 customer
   expect(participants).toHaveLength(300);
   expect(orders).toHaveLength(120);
   expect(new Set(participants.map(({ user }) => user.id)).size).toBeGreaterThan(150);
-  const [counts] = await rowsOf(`select (select count(*) from customers) as customers,
+  const [counts] = await queryRows(`select (select count(*) from customers) as customers,
     (select count(*) from customers where type = 2) as private, (select count(*) from course_users) as users,
     (select count(distinct customer_id) from course_users) as employers`);
   expect(counts).toEqual({ customers: 30, private: 10, users: 200, employers: 30 });
@@ -370,14 +370,14 @@ test('some orders are exported and keep their prices', async () => {
   expect(window.length).toBeGreaterThan(5);
   expect(window.length).toBeLessThan(orders.length - waiting.length);
   expect(new Set(orders.map(({ is_paid }) => is_paid))).toEqual(new Set([true, false]));
-  const [{ exported, invoiced }] = (await rowsOf(`select count(price_at_export)::int as exported,
+  const [{ exported, invoiced }] = (await queryRows(`select count(price_at_export)::int as exported,
     count(price_at_invoice)::int as invoiced from order_lines`)) as [Item];
   expect(exported).toBe(orders.length - waiting.length);
   expect(invoiced).toBeGreaterThan(exported);
 });
 
 test('there are unused, partly used, used up, expired and archived vouchers', async () => {
-  const vouchers = await rowsOf(`select balance = amount as whole, balance = 0 as spent,
+  const vouchers = await queryRows(`select balance = amount as whole, balance = 0 as spent,
     coalesce(expires_at < now(), false) as expired, archived_at is not null as archived from vouchers order by id`);
   const fresh = { whole: true, spent: false, expired: false, archived: false };
   expect(vouchers).toEqual([
@@ -452,7 +452,7 @@ async function rowCounts({ pool }: TestApp['database']) {
 }
 
 test('refs of a later import do not collide with the demo data', async () => {
-  expect(await rowsOf('select * from import_refs')).toEqual([]);
+  expect(await queryRows('select * from import_refs')).toEqual([]);
 });
 
 test('a second load returns null, creates no key and changes nothing', async () => {

@@ -40,7 +40,7 @@ async function school(me: Provider) {
   return { courseId, dateId, orderId };
 }
 
-const rowsOf = async ({ pool }: Database, table: string) =>
+const readRows = async ({ pool }: Database, table: string) =>
   (await pool.query<{ id: number; updated_at: string }>(`select * from ${table} order by id`)).rows;
 
 test('doctor finds no difference in a sound database and prints how much it checked', async () => {
@@ -69,7 +69,7 @@ test('doctor finds and repairs corrupted counters', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await school(me), await school(other)];
   await school(me);
-  const sound = { dates: await rowsOf(database, 'course_dates'), orders: await rowsOf(database, 'orders') };
+  const sound = { dates: await readRows(database, 'course_dates'), orders: await readRows(database, 'orders') };
 
   await executeWithoutTriggers(
     database,
@@ -118,7 +118,7 @@ test('doctor finds and repairs corrupted counters', async () => {
 
   const ofOther = differences.filter(({ provider_id }) => provider_id === other.id);
   expect((await checkCounters(database, { providerId: other.id })).differences).toEqual(ofOther);
-  const damaged = await rowsOf(database, 'course_dates');
+  const damaged = await readRows(database, 'course_dates');
   expect(await checkCounters(database, { providerId: other.id, fix: true })).toEqual({
     checked: { course_dates: 2, orders: 2, vouchers: 0 },
     differences: ofOther,
@@ -128,7 +128,7 @@ test('doctor finds and repairs corrupted counters', async () => {
     differences.filter(({ provider_id }) => provider_id === me.id),
   );
   const others = (rows: typeof damaged) => rows.filter(({ id }) => id !== theirs.dateId);
-  expect(others(await rowsOf(database, 'course_dates'))).toEqual(others(damaged));
+  expect(others(await readRows(database, 'course_dates'))).toEqual(others(damaged));
 
   expect(await doctor('--fix')).toMatchObject({
     code: 0,
@@ -149,14 +149,14 @@ test('doctor finds and repairs corrupted counters', async () => {
     ['course_dates', sound.dates, [mine.dateId, theirs.dateId]],
     ['orders', sound.orders, [mine.orderId, theirs.orderId]],
   ] as const) {
-    const after = await rowsOf(database, table);
+    const after = await readRows(database, table);
     expect(after.filter(({ id }) => !touched.includes(id))).toEqual(before.filter(({ id }) => !touched.includes(id)));
     for (const row of after.filter(({ id }) => touched.includes(id))) {
       const was = before.find(({ id }) => id === row.id)!;
       expect(new Date(row.updated_at) > new Date(was.updated_at)).toBe(true);
     }
   }
-  const [order] = (await rowsOf(database, 'orders')).filter(({ id }) => id === mine.orderId);
+  const [order] = (await readRows(database, 'orders')).filter(({ id }) => id === mine.orderId);
   expect(new Date(order!.updated_at).getTime()).toBe(clocks.get(me.id));
   const dates = await me.get(`/v2/coursedates?coursedate_id=${mine.dateId}`);
   expect(dates.json().items[0].seats.booking_status).toMatchObject({ num_confirmed: 5, num_unconfirmed: 2 });
@@ -169,12 +169,12 @@ test('items on all pages are checked', async () => {
     const courseId = await provider.course();
     await (
       await provider.ctx()
-    ).write((tx, at) =>
+    ).write((tx, now) =>
       tx.execute(`insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
-        select ${provider.id}, ${courseId}, '2030-01-01', '2030-01-01', '2030-01-01', 'UTC', 'no', '${at}', '${at}' from generate_series(1, 1100)`),
+        select ${provider.id}, ${courseId}, '2030-01-01', '2030-01-01', '2030-01-01', 'UTC', 'no', '${now}', '${now}' from generate_series(1, 1100)`),
     );
   }
-  const ids = (await rowsOf(database, 'course_dates')).map(({ id }) => id);
+  const ids = (await readRows(database, 'course_dates')).map(({ id }) => id);
   // Boundaries of the batches of a thousand, for all providers and for the second alone.
   const wrong = [0, 999, 1000, 1099, 1100, 1999, 2000, 2099, 2100, 2199].map((place) => ids[place]!);
   await executeWithoutTriggers(

@@ -178,7 +178,7 @@ test('an invalid line is reported with the expected format of each field', async
   const file = join(temporaryFolder(), 'forms.ndjson');
   const date = { kind: 'coursedate', course_id: 'c', start_at: '2030-01-01', end_at: '2030-01-02' };
   const gathering = { gathering_at: '2030-02-01 09:00', gathering_end_at: '2030-02-01 08:00' };
-  const bad: [line: object, told: string][] = [
+  const bad: [line: object, message: string][] = [
     [
       { kind: 'course', ref: 'c', title: 'x', level: 99 },
       'Field(s) not valid: level (expected level: one of 1, 2, 3, ',

@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { invite, startMailServer, openMailTestApp, smtpError } from '../../support/mail.ts';
 import { createUser } from '../../support/orders.ts';
 import { createUserToken } from '../../support/pages.ts';
 import { runCli, findProcessesByArgument, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
-
-// Each starts several processes.
-vi.setConfig({ testTimeout: 240_000 });
 
 const databasePassword = 'database-Pa55word';
 const smtpPassword = 'smtp-Pa55word';

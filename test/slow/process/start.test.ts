@@ -108,17 +108,17 @@ test('SIGTERM finishes the request in flight', async () => {
   });
   const holder = new Client(connectionTo(database));
   // A transaction sees one snapshot of pg_stat_activity.
-  const asker = new Client(connectionTo(database));
-  await Promise.all([holder.connect(), asker.connect()]);
+  const observer = new Client(connectionTo(database));
+  await Promise.all([holder.connect(), observer.connect()]);
   await holder.query('begin');
   await holder.query('select * from provider_state for update');
   const slow = post(server.url, key, 'In flight');
   const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  await expect.poll(async () => (await asker.query(waiting)).rowCount, { timeout: 60_000 }).toBe(1);
+  await expect.poll(async () => (await observer.query(waiting)).rowCount, { timeout: 60_000 }).toBe(1);
   server.child.kill('SIGTERM');
   await expect.poll(() => server.output(), { timeout: 60_000 }).toContain('Stopping (SIGTERM)');
   await holder.query('commit');
-  await Promise.all([holder.end(), asker.end()]);
+  await Promise.all([holder.end(), observer.end()]);
   expect((await slow).status).toBe(201);
   expect(await server.ended).toBe(0);
 });

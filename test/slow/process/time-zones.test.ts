@@ -20,11 +20,11 @@ test("responses and filters do not depend on the machine's time zone", async () 
   const courseId = await me.course();
   await (
     await me.ctx()
-  ).write(async (tx, at) => {
+  ).write(async (tx, now) => {
     for (const { start_at, start_time_at } of days) {
       await tx.execute(`insert into course_dates
         (provider_id, course_id, start_at, end_at, deadline_at, start_time_at, zone, teaching_language_id, created_at, updated_at)
-        values (${me.id}, ${courseId}, '${start_at}', '${start_at}'::date + 1, '${start_at}', '${start_time_at}', 'Europe/Oslo', 'no', '${at}', '${at}')`);
+        values (${me.id}, ${courseId}, '${start_at}', '${start_at}'::date + 1, '${start_at}', '${start_time_at}', 'Europe/Oslo', 'no', '${now}', '${now}')`);
     }
     await tx.execute(
       `update courses set created_at = '2026-01-15 12:00:00+01', updated_at = '2026-07-15 12:00:00+02' where id = ${courseId}`,

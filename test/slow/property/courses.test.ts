@@ -84,10 +84,10 @@ const course = fc.record({
   custom_properties: optional(fc.dictionary(fc.constantFrom('a', 'cost centre', 'ø'), text(20), { minKeys: 1 })),
   translations: optional(fc.dictionary(fc.constantFrom('da', 'en'), fc.record({ lead: text(40, 1) }), { minKeys: 1 })),
 });
-type Given = typeof course extends fc.Arbitrary<infer T> ? T : never;
+type CourseInput = typeof course extends fc.Arbitrary<infer T> ? T : never;
 
 let created = 0;
-const toSent = ({ duration, texts, tags, title, ...rest }: Given): Fields & { title: string } => ({
+const toSent = ({ duration, texts, tags, title, ...rest }: CourseInput): Fields & { title: string } => ({
   ...rest,
   title: `${(created += 1)} ${title}`,
   duration_value: duration?.value,
@@ -101,7 +101,7 @@ const toSent = ({ duration, texts, tags, title, ...rest }: Given): Fields & { ti
 const orNull = (value: string | undefined) => (value === undefined || value === '' ? null : value);
 
 /** The Course that the interface document specifies for this input. */
-function expectedOf(input: Given, title: string): Fields {
+function expectedOf(input: CourseInput, title: string): Fields {
   const titled = (table: Record<number, string>, id: number) => ({ id, title: table[id] });
   const { duration, teaching_language = 'no', time_of_day, custom_properties = {}, translations = {} } = input;
   const properties = Object.entries(custom_properties).filter(([, value]) => value !== '');
@@ -147,7 +147,7 @@ function expectedOf(input: Given, title: string): Fields {
 
 test('a course is returned as it was sent, in every body format', async () => {
   const makers = await Promise.all(dialects.map(async (dialect) => ({ dialect, me: await createProvider() })));
-  const check = async (input: Given) => {
+  const check = async (input: CourseInput) => {
     const sent = toSent(input);
     for (const { dialect, me } of makers) {
       const response = await me.post('/v2/courses', encodeBody(dialect, sent), contentTypeHeader(dialect));
@@ -163,7 +163,7 @@ test('a course is returned as it was sent, in every body format', async () => {
 
 test('a translated course is returned in the requested language, others in their own', async () => {
   const me = await createProvider();
-  const check = async (input: Given, language: string) => {
+  const check = async (input: CourseInput, language: string) => {
     const id = await me.course(toSent(input));
     const response = await me.get(`/v2/courses?limit=1&since_id=${id - 1}&description_language=${language}`);
     const [read] = response.json<{ descriptions: { lead: string } }[]>();

@@ -15,11 +15,11 @@ for (let index = 0; index < 40; index += 1) {
   created.push({ id: await me.course({ tags: titles.map((title) => ({ title })) }), titles });
   if (index % 5 === 0) await other.course({ tags: [{ title: 'a' }] });
 }
-const { rows: stamps } = await database.pool.query<{ id: number; at: string }>(
+const { rows: timestamps } = await database.pool.query<{ id: number; at: string }>(
   'select id, (extract(epoch from created_at) * 1000000)::bigint::text as at from courses where provider_id = $1',
   [me.id],
 );
-const at = new Map(stamps.map((row) => [row.id, BigInt(row.at)]));
+const at = new Map(timestamps.map((row) => [row.id, BigInt(row.at)]));
 const courses: Model[] = created.map((course) => ({ ...course, at: at.get(course.id)! }));
 const tags = (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
 const tagIds = new Map(tags.map(({ id, title }) => [title, id]));

@@ -40,21 +40,25 @@ const parametersOf = (endpoint: Endpoint) =>
   ]);
 
 /** Arbitrary combinations of a list's parameters. */
-function questionTo(endpoint: Endpoint) {
+function arbitraryQuery(endpoint: Endpoint) {
   const parameters = parametersOf(endpoint);
   // A course's own sub-lists contain no partners' items.
-  const isAsked = (name: string) => name !== 'partner_id' || !endpoint.path.includes('{');
+  const isApplicable = (name: string) => name !== 'partner_id' || !endpoint.path.includes('{');
   const someOf = (role: Parameter['role'], most: number) => {
-    const those = parameters.filter(([name, parameter]) => parameter.role === role && isAsked(name));
+    const those = parameters.filter(([name, parameter]) => parameter.role === role && isApplicable(name));
     const needed = those.filter(([name]) => name === always[endpoint.path]);
     return fc
       .subarray(those, { maxLength: Math.min(most, those.length) })
       .chain((chosen) => fc.tuple(...[...new Set([...needed, ...chosen])].map(([, { good }]) => good)));
   };
-  const question = { filters: someOf('filter', 3), settings: someOf('setting', 3), paging: someOf('paging', 3) };
-  return fc.record({ ...question, include: someOf('include', 1) });
+  return fc.record({
+    filters: someOf('filter', 3),
+    settings: someOf('setting', 3),
+    paging: someOf('paging', 3),
+    include: someOf('include', 1),
+  });
 }
-type Question = {
+type ListQuery = {
   filters: QueryParameter[];
   settings: QueryParameter[];
   paging: QueryParameter[];
@@ -133,8 +137,8 @@ describe.each(lists)('$name', (endpoint) => {
   const url = endpoint.path.replaceAll(/\{\w+\}/g, String(owner));
   const expectSchema = expectSchemaOf(endpoint);
   const queryOf = (query: QueryParameter[]) => query.map(({ text }) => text).join('&');
-  async function request(...asked: QueryParameter[]) {
-    const query = queryOf(asked);
+  async function request(...parameters: QueryParameter[]) {
+    const query = queryOf(parameters);
     const response = await me.get(`${url}?${query}`);
     expect(response.status, `${query} ${response.text}`).toBe(200);
     expect(response.headers).not.toHaveProperty('x-ignored-parameters');
@@ -146,12 +150,10 @@ describe.each(lists)('$name', (endpoint) => {
   const exported: QueryParameter = { name: 'exported', text: 'exported=1', value: true };
 
   test('combined filters give the intersection, pages are slices, and responses match the schema', async () => {
-    let answered = 0;
-    const check = async ({ filters, paging, include, ...question }: Question) => {
+    let itemCount = 0;
+    const check = async ({ filters, settings: otherSettings, paging, include }: ListQuery) => {
       const implied = filters.some(({ name }) => name.startsWith('exported_at')) ? [exported] : [];
-      const settings = question.settings
-        .filter(({ name }) => implied.length === 0 || name !== 'exported')
-        .concat(implied);
+      const settings = otherSettings.filter(({ name }) => implied.length === 0 || name !== 'exported').concat(implied);
 
       const unfiltered = (await request(...settings, whole)).items;
       let remaining = unfiltered.map(idOf);
@@ -165,17 +167,17 @@ describe.each(lists)('$name', (endpoint) => {
       }
 
       const { body, query, items } = await request(...settings, ...filters, ...paging, ...include);
-      const number = (name: string, unasked: number) =>
-        Number(paging.find((one) => one.name === name)?.value ?? unasked);
+      const number = (name: string, fallback: number) =>
+        Number(paging.find((one) => one.name === name)?.value ?? fallback);
       const [limit, page] = [Math.min(number('limit', pages[url] ?? 75), 250), number('page', 1)];
       expect(items.map(idOf), query).toEqual(remaining.slice((page - 1) * limit, page * limit));
       if (!Array.isArray(body)) expect(body.pagination.total_items).toBe(remaining.length);
       const embedded = include.flatMap(({ value }) => value as string[]).map((path) => path.split('.')[0]!);
       for (const item of items) expect(Object.keys(item), query).toEqual(expect.arrayContaining(embedded));
-      answered += items.length;
+      itemCount += items.length;
     };
-    await fc.assert(fc.asyncProperty(questionTo(endpoint), check), { numRuns });
-    expect(answered).toBeGreaterThan(numRuns / 4);
+    await fc.assert(fc.asyncProperty(arbitraryQuery(endpoint), check), { numRuns });
+    expect(itemCount).toBeGreaterThan(numRuns / 4);
   });
 
   test('invalid parameters are named', async () => {
@@ -198,26 +200,28 @@ describe.each(lists)('$name', (endpoint) => {
       for (const text of bad) await refused([{ name, text }], right);
     }
 
-    const check = async (wrong: { name: string; text: string }[], question: Question) => {
+    const check = async (wrong: { name: string; text: string }[], listQuery: ListQuery) => {
       const isRight = ({ name }: QueryParameter) => wrong.every((one) => one.name !== name);
-      await refused(wrong, Object.values(question).flat().filter(isRight));
+      await refused(wrong, Object.values(listQuery).flat().filter(isRight));
     };
-    await fc.assert(fc.asyncProperty(bad, questionTo(endpoint), check), { numRuns: runs(0.4) });
+    await fc.assert(fc.asyncProperty(bad, arbitraryQuery(endpoint), check), { numRuns: runs(0.4) });
   });
 });
 
-const unasked = reads.filter((endpoint) => namesOf(endpoint).length === 0 && !endpoint.path.includes('{'));
-test.each(unasked)('$name ignores unknown parameters and names them', async (endpoint) => {
+const withoutParameters = reads.filter((endpoint) => namesOf(endpoint).length === 0 && !endpoint.path.includes('{'));
+test.each(withoutParameters)('$name ignores unknown parameters and names them', async (endpoint) => {
   const plain = await me.get(endpoint.path);
   expectSchemaOf(endpoint)(plain.json(), '');
   const names = fc.uniqueArray(fc.constantFrom('limit', 'page', 'since_id', 'include[]', 'x-y', 'created_at_min'), {
     minLength: 1,
   });
-  const check = async (asked: string[], value: string) => {
-    const query = asked.map((name) => `${name}=${encodeURIComponent(value)}`).join('&');
+  const check = async (unknownNames: string[], value: string) => {
+    const query = unknownNames.map((name) => `${name}=${encodeURIComponent(value)}`).join('&');
     const response = await me.get(`${endpoint.path}?${query}`);
     expect([response.status, response.text]).toEqual([200, plain.text]);
-    expect(response.headers['x-ignored-parameters']).toBe(asked.map((name) => name.replace('[]', '')).join(', '));
+    expect(response.headers['x-ignored-parameters']).toBe(
+      unknownNames.map((name) => name.replace('[]', '')).join(', '),
+    );
   };
   await fc.assert(fc.asyncProperty(names, fc.constantFrom('0', '1', 'x', '\0', '2026-02-30'), check), { numRuns });
 });

@@ -27,15 +27,15 @@ const me = await createProvider();
 const other = await createProvider();
 
 const newRole = (provider: Provider) =>
-  writeRows(provider, async (tx, at) => {
+  writeRows(provider, async (tx, now) => {
     const { rows } = await tx.execute<{ id: number }>(
-      `insert into roles (provider_id, title, created_at, updated_at) values (${provider.id}, 'R', '${at}', '${at}') returning id`,
+      `insert into roles (provider_id, title, created_at, updated_at) values (${provider.id}, 'R', '${now}', '${now}') returning id`,
     );
     return rows[0]!.id;
   });
 const members = [await addAdminUser(me), await addAdminUser(me)];
 const roles = [1, await newRole(me)];
-const strangers = { member: await addAdminUser(other), role: await newRole(other) };
+const foreignIds = { member: await addAdminUser(other), role: await newRole(other) };
 const unknown = 999_999_999;
 const numRuns = runs(0.25);
 
@@ -89,7 +89,7 @@ const customer: WriteTarget = {
     ...{ invoice_due_days: count, invoice_email: email, ...addressFields('office') },
     ...{ seller_id: idAmong(members), note, status: choice([1, 2]) },
   },
-  foreign: [strangers.member, unknown].map((id) => ['seller_id', id]),
+  foreign: [foreignIds.member, unknown].map((id) => ['seller_id', id]),
   expected: (input) => ({
     title: input['title'],
     ...Object.fromEntries(texts.map((name) => [name, input[name] ?? null])),
@@ -118,7 +118,7 @@ const filled = (input: Fields, names: string[]) => Object.fromEntries(names.map(
 const instructor: WriteTarget = {
   endpoint: findEndpoint('POST /v2/instructors'),
   fields: { firstname: title, lastname: title, ...profile, show_on_web: flag, idUser: idAmong(members) },
-  foreign: [strangers.member, unknown].map((id) => ['idUser', id]),
+  foreign: [foreignIds.member, unknown].map((id) => ['idUser', id]),
   expected: (input) => ({
     ...filled(input, ['firstname', 'lastname', ...Object.keys(profile)]),
     show_on_web: input['show_on_web'] ?? false,
@@ -134,7 +134,7 @@ const person: WriteTarget = {
     ...{ role_ids: idsAmong(roles), firstname: title, lastname: title, position: longLine },
     ...{ phone_prefix: longLine, phone: longLine, booking_email: email, send_invite: flag },
   },
-  foreign: [strangers.role, unknown, [1, strangers.role], `1,${unknown}`].map((ids) => ['role_ids', ids]),
+  foreign: [foreignIds.role, unknown, [1, foreignIds.role], `1,${unknown}`].map((ids) => ['role_ids', ids]),
   expected: (input) => ({
     ...filled(input, ['email', 'firstname', 'lastname', 'position', 'phone_prefix', 'phone', 'booking_email']),
     role_ids: input['role_ids'],

@@ -19,24 +19,24 @@ type Kind = {
   /** Creates it; `fields` refer to it in a booking. */
   make(me: Provider): Promise<{ id: number; fields: Record<string, unknown> }>;
   /** Sets its state for change number `n`. */
-  change(tx: Tx, at: string, id: number, state: State, n: number): PromiseLike<unknown>;
+  change(tx: Tx, now: string, id: number, state: State, n: number): PromiseLike<unknown>;
   /** Expected result of a booking after that change. */
   outcome(state: State, n: number): Outcome;
 };
 
 const price = 10_000;
 
-const changeCampaign: Kind['change'] = (tx, at, id, state, n) =>
+const changeCampaign: Kind['change'] = (tx, now, id, state, n) =>
   tx
     .update(campaigns)
     .set({
       isActive: state !== 'off',
       isArchived: state === 'archived',
       startsAt: state === 'waiting' ? '2099-01-01' : null,
-      endsAt: state === 'ended' ? at : null,
+      endsAt: state === 'ended' ? now : null,
       // A different amount each time, so that the total identifies the change.
       discountValue: String(n),
-      updatedAt: at,
+      updatedAt: now,
     })
     .where(eq(campaigns.id, id));
 
@@ -66,14 +66,14 @@ const kinds: Record<string, Kind> = {
       const { id, code } = await createVoucher(me, { amount: '999999999.00' });
       return { id, fields: { voucher_code: code } };
     },
-    change: (tx, at, id, state) =>
+    change: (tx, now, id, state) =>
       tx
         .update(vouchers)
         .set({
-          expiresAt: state === 'ended' ? at : null,
-          archivedAt: state === 'archived' ? at : null,
-          deletedAt: state === 'off' ? at : null,
-          updatedAt: at,
+          expiresAt: state === 'ended' ? now : null,
+          archivedAt: state === 'archived' ? now : null,
+          deletedAt: state === 'off' ? now : null,
+          updatedAt: now,
         })
         .where(eq(vouchers.id, id)),
     outcome(state) {
@@ -103,21 +103,21 @@ async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers
 
   let begun = 0;
   /** Numbers of committed changes. */
-  const stamps: string[] = [];
+  const timestamps: string[] = [];
   const change = async (n: number) => {
     begun = n;
-    const stamp = await write(me, async (tx, at) => {
-      await kind.change(tx, at, id, states[n]!, n);
-      return at;
+    const timestamp = await write(me, async (tx, now) => {
+      await kind.change(tx, now, id, states[n]!, n);
+      return now;
     });
-    stamps.push(stamp);
+    timestamps.push(timestamp);
   };
 
   let booking = true;
   const responses: { order: string | undefined; outcome: Outcome; from: number; to: number }[] = [];
   const book = async () => {
     while (booking) {
-      const from = stamps.length - 1;
+      const from = timestamps.length - 1;
       const response = await call('POST', '/v2/booking', bookingBody(dateId, fields));
       responses.push({ order: response.body.summary?.order_id, outcome: toOutcome(response), from, to: begun });
     }
@@ -139,7 +139,7 @@ async function bookWhileChanging(servers: Awaited<ReturnType<typeof startServers
   const { rows } = await servers.database.pool.query<{ id: string; n: number }>(
     `select id::text, (select count(*)::int - 1 from unnest($2::timestamptz[]) at where at < created_at) as n
       from orders where provider_id = $1`,
-    [me.id, stamps],
+    [me.id, timestamps],
   );
   const lastBefore = new Map(rows.map(({ id, n }) => [id, n]));
   const outcomes = states.map((state, n) => kind.outcome(state, n));

@@ -14,8 +14,8 @@ test('the test database rejects a write without the lock of that provider', asyn
   const [me, other] = [await createProvider(), await createProvider()];
   const ctx = await me.ctx();
   await expect(
-    ctx.write((tx, at) =>
-      tx.insert(tags).values({ providerId: other.id, title: 'theirs', createdAt: at, updatedAt: at }),
+    ctx.write((tx, now) =>
+      tx.insert(tags).values({ providerId: other.id, title: 'theirs', createdAt: now, updatedAt: now }),
     ),
   ).rejects.toMatchObject({ cause: { code: 'XX001' } });
   await expect(
@@ -31,13 +31,13 @@ test('the test database rejects a write without the lock of that provider', asyn
 test('the provider clock never goes back and timestamps all writes of a transaction', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
-  const stamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(async (_tx, at) => at)));
-  expect(new Set(stamps).size).toBe(20);
-  const last = [...stamps].sort().at(-1)!;
+  const timestamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(async (_tx, now) => now)));
+  expect(new Set(timestamps).size).toBe(20);
+  const last = [...timestamps].sort().at(-1)!;
   expect((await me.ctx()).version).toBe(last);
 
   await database.pool.query("update provider_state set changed_at = '2999-01-01' where provider_id = $1", [me.id]);
-  expect(await ctx.write(async (_tx, at) => at)).toMatch(/^2999-01-01 00:00:00\.000001/);
+  expect(await ctx.write(async (_tx, now) => now)).toMatch(/^2999-01-01 00:00:00\.000001/);
 });
 
 test('locking several providers in a fixed order prevents deadlocks', async () => {
@@ -45,7 +45,7 @@ test('locking several providers in a fixed order prevents deadlocks', async () =
   const own = openTestDatabase(await nameOf(database), { locking: { lock: true, queue: false }, poolSize: 8 });
   try {
     const work = Array.from({ length: 60 }, (_, n) =>
-      own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], async (_tx, at) => at),
+      own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], async (_tx, now) => now),
     );
     expect(new Set(await Promise.all(work)).size).toBe(60);
   } finally {
@@ -126,13 +126,13 @@ test('the key with the least active work runs first', async () => {
 test('a canceled writer releases its place and its keys', async () => {
   const queued = createKeyedQueue({ slots: 2, waiting: 1, waitMs: 10_000 });
   const first = queued([1], () => sleep(30));
-  let giveUp: () => void = () => undefined;
-  const second = queued([1, 2], async () => 'second', { onWait: (give) => (giveUp = give) });
-  giveUp();
+  let cancel: () => void = () => undefined;
+  const second = queued([1, 2], async () => 'second', { onWait: (abort) => (cancel = abort) });
+  cancel();
   await expect(second).rejects.toThrow('gave up');
   expect(await queued([2], async () => 'beside')).toBe('beside');
   const third = queued([1], async () => 'third');
-  giveUp();
+  cancel();
   await first;
   expect(await third).toBe('third');
 });
@@ -146,8 +146,8 @@ test('a transaction over its total time limit is rolled back and unlocked', asyn
   const me = await createProvider();
   const hasty = openTestDatabase(inject('shared'), { statementMs: 2_000, writeMs: 1_000 });
   onTestFinished(() => hasty.close());
-  const adding = hasty.write([me.id], async (tx, at) => {
-    await tx.insert(tags).values({ providerId: me.id, title: 'late', createdAt: at, updatedAt: at });
+  const adding = hasty.write([me.id], async (tx, now) => {
+    await tx.insert(tags).values({ providerId: me.id, title: 'late', createdAt: now, updatedAt: now });
     for (let statement = 0; statement < 100; statement += 1) await tx.execute(sql`select pg_sleep(0.1)`);
   });
   const failed = await adding.catch((error: unknown) => error);

@@ -16,8 +16,8 @@ async function openSchools() {
   const holders = [await testApp.createProvider(), await testApp.createProvider()] as const;
   const keys: string[] = [];
   for (let n = 0; n < branches; n += 1) {
-    const made = await root.post('/schools', { ...minimalSchool, title: `Branch ${n}` });
-    keys.push(made.json<{ api_key: string }>().api_key);
+    const response = await root.post('/schools', { ...minimalSchool, title: `Branch ${n}` });
+    keys.push(response.json<{ api_key: string }>().api_key);
   }
   return { app: testApp.app as unknown as App, database: testApp.database, holders, keys: [...keys, other.apiKey] };
 }
