@@ -56,7 +56,7 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
             type: 'apiKey',
             in: 'header',
             name: 'X-API-Key',
-            description: 'The API key of a school. It gives access to the data of this school only.',
+            description: 'The API key of a school',
           },
         },
         headers: headerComponents,

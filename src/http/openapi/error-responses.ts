@@ -16,13 +16,14 @@ const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthor
   LegacyError: { prefix: 'Legacy', format: formatLegacyError, unauthorized: 'LegacyUnauthorized' },
 };
 
-/** Responses that are equal for all operations of an interface. */
 type SharedResponse = {
   name: string;
   description: string;
   headers?: object;
   samples: Record<string, Problem>;
 };
+
+/** Responses that are equal for all operations of an interface. */
 const shared: Record<string, SharedResponse> = {
   401: {
     name: 'Unauthorized',

@@ -56,7 +56,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: Type.Object({ id: t.Id }),
         headers: withIdempotencyKey(
-          'A key that was used for a booking is refused. No response is stored: the request can be repeated without a key.',
+          'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',
         ),
         body: DeregisterBody,
         response: { 200: DeregisterAnswer(participantSerializer.schema), ...responses.bookingErrors },

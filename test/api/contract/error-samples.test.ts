@@ -84,6 +84,7 @@ test('every endpoint with a key has samples for each of its error responses', ()
 test.each(of('wrong_key'))('%s responds as its sample says: %s', async (_operation, _name, sample) => {
   const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': 'wrong' } });
   expect([response.status, response.json()]).toEqual([401, sample.value]);
+  expect(response.headers['www-authenticate']).toBe('ApiKey header="X-API-Key"');
 });
 
 const ofRequests = of(
@@ -135,6 +136,7 @@ test('the samples of 503 and 429 errors occur on every endpoint', async () => {
   for (const [, , sample] of of('unavailable')) {
     const response = await request(sample);
     expect([response.status, response.json()]).toEqual([503, sample.value]);
+    expect(response.headers['retry-after']).toBe('1');
   }
   await limited.app.close();
 });
