@@ -33,29 +33,36 @@ export function healthRoutes(
 ) {
   const preParsing = limitByAddress(countRequest);
   const addMethodNotAllowed = methodNotAllowed(app);
-  const schema = (operationId: string, summary: string, description: string) => ({
-    operationId,
-    summary,
-    description,
-    tags: ['Operation'],
-    security: [],
-    response: { ...responses.ok(Health), 503: { ...Health, description: 'Not ready; the reason is in `reason`' } },
-  });
+  const documented = { tags: ['Operation'], security: [] };
 
   app.get(
     '/live',
-    { schema: schema('getLiveness', 'The process answers', 'Does not use the database.') },
+    {
+      schema: {
+        operationId: 'getLiveness',
+        summary: 'Check liveness',
+        description: 'Does not use the database.',
+        ...documented,
+        response: responses.ok(Health),
+      },
+    },
     async () => ({ status: 'live' }),
   );
 
   app.get(
     '/ready',
     {
-      schema: schema(
-        'getReadiness',
-        'The process should get requests',
-        'Checks the database and its migrations, and fails during a shutdown.',
-      ),
+      schema: {
+        operationId: 'getReadiness',
+        summary: 'Check readiness',
+        description: 'Checks the database and its migrations, and fails during a shutdown.',
+        ...documented,
+        response: {
+          ...responses.ok(Health),
+          ...responses.addressLimit,
+          503: { ...Health, description: 'Not ready; the reason is in `reason`' },
+        },
+      },
       preParsing,
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { ArchiveInstructorData, ArchiveInstructorErrors, ArchiveInstructorResponses, CheckUserCredentialsData, CheckUserCredentialsErrors, CheckUserCredentialsResponses, CreateAdminUserData, CreateAdminUserErrors, CreateAdminUserResponses, CreateBookingData, CreateBookingErrors, CreateBookingResponses, CreateCourseData, CreateCourseDateData, CreateCourseDateErrors, CreateCourseDateResponses, CreateCourseErrors, CreateCourseResponses, CreateCustomerData, CreateCustomerErrors, CreateCustomerResponses, CreateInstructorData, CreateInstructorErrors, CreateInstructorResponses, CreateLegacyCourseData, CreateLegacyCourseErrors, CreateLegacyCourseResponses, CreateLocationData, CreateLocationErrors, CreateLocationResponses, CreateSubSchoolData, CreateSubSchoolErrors, CreateSubSchoolResponses, CreateTagData, CreateTagErrors, CreateTagResponses, DeleteCourseData, DeleteCourseDateData, DeleteCourseDateErrors, DeleteCourseDateResponses, DeleteCourseErrors, DeleteCourseResponses, DeregisterBookingData, DeregisterBookingErrors, DeregisterBookingResponses, ExportOrderData, ExportOrderErrors, ExportOrderResponses, GetCourseData, GetCourseDateData, GetCourseDateErrors, GetCourseDateResponses, GetCourseErrors, GetCourseResponses, GetCourseUserData, GetCourseUserErrors, GetCourseUserResponses, GetCustomerData, GetCustomerErrors, GetCustomerResponses, GetInstructorData, GetInstructorErrors, GetInstructorResponses, GetLegacySchoolData, GetLegacySchoolErrors, GetLegacySchoolResponses, GetLivenessData, GetLivenessErrors, GetLivenessResponses, GetOrderData, GetOrderErrors, GetOrderResponses, GetParticipantData, GetParticipantErrors, GetParticipantResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSchoolData, GetSchoolErrors, GetSchoolResponses, ListAdminRolesData, ListAdminRolesErrors, ListAdminRolesResponses, ListAdminUsersData, ListAdminUsersErrors, ListAdminUsersResponses, ListAppUsersData, ListAppUsersErrors, ListAppUsersResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListCourseDatesData, ListCourseDatesErrors, ListCourseDatesResponses, ListCoursesData, ListCoursesErrors, ListCoursesResponses, ListCustomersData, ListCustomersErrors, ListCustomersResponses, ListDatesOfCourseData, ListDatesOfCourseErrors, ListDatesOfCourseResponses, ListDatesOfCoursesData, ListDatesOfCoursesErrors, ListDatesOfCoursesResponses, ListDurationUnitsData, ListDurationUnitsErrors, ListDurationUnitsResponses, ListEmployeesData, ListEmployeesErrors, ListEmployeesResponses, ListInstructorsData, ListInstructorsErrors, ListInstructorsResponses, ListLocationsData, ListLocationsErrors, ListLocationsResponses, ListNextCourseDatesData, ListNextCourseDatesErrors, ListNextCourseDatesResponses, ListOrderProductsData, ListOrderProductsErrors, ListOrderProductsResponses, ListOrdersData, ListOrdersErrors, ListOrdersResponses, ListParticipantsData, ListParticipantsErrors, ListParticipantsResponses, ListTagsData, ListTagsErrors, ListTagsResponses, SearchCourseUsersData, SearchCourseUsersErrors, SearchCourseUsersResponses, UpdateCourseData, UpdateCourseDateData, UpdateCourseDateErrors, UpdateCourseDateResponses, UpdateCourseErrors, UpdateCourseResponses, UpdateCustomerData, UpdateCustomerErrors, UpdateCustomerResponses, UpdateInstructorData, UpdateInstructorErrors, UpdateInstructorResponses, UpdateLocationData, UpdateLocationErrors, UpdateLocationResponses, UpdateParticipantData, UpdateParticipantErrors, UpdateParticipantResponses, UpdateSchoolData, UpdateSchoolErrors, UpdateSchoolResponses, ValidateCampaignByQueryData, ValidateCampaignByQueryErrors, ValidateCampaignByQueryResponses, ValidateCampaignData, ValidateCampaignErrors, ValidateCampaignResponses, ValidateVoucherByQueryData, ValidateVoucherByQueryErrors, ValidateVoucherByQueryResponses, ValidateVoucherData, ValidateVoucherErrors, ValidateVoucherResponses } from './types.gen.ts';
+import type { ArchiveInstructorData, ArchiveInstructorErrors, ArchiveInstructorResponses, BatchListCourseDatesData, BatchListCourseDatesErrors, BatchListCourseDatesResponses, CheckUserCredentialsData, CheckUserCredentialsErrors, CheckUserCredentialsResponses, CreateAdminUserData, CreateAdminUserErrors, CreateAdminUserResponses, CreateBookingData, CreateBookingErrors, CreateBookingResponses, CreateCourseData, CreateCourseDateData, CreateCourseDateErrors, CreateCourseDateResponses, CreateCourseErrors, CreateCourseResponses, CreateCustomerData, CreateCustomerErrors, CreateCustomerResponses, CreateInstructorData, CreateInstructorErrors, CreateInstructorResponses, CreateLegacyCourseData, CreateLegacyCourseErrors, CreateLegacyCourseResponses, CreateLocationData, CreateLocationErrors, CreateLocationResponses, CreateSubSchoolData, CreateSubSchoolErrors, CreateSubSchoolResponses, CreateTagData, CreateTagErrors, CreateTagResponses, DeleteCourseData, DeleteCourseDateData, DeleteCourseDateErrors, DeleteCourseDateResponses, DeleteCourseErrors, DeleteCourseResponses, DeregisterBookingData, DeregisterBookingErrors, DeregisterBookingResponses, ExportOrderData, ExportOrderErrors, ExportOrderResponses, GetCourseData, GetCourseDateData, GetCourseDateErrors, GetCourseDateResponses, GetCourseErrors, GetCourseResponses, GetCourseUserData, GetCourseUserErrors, GetCourseUserResponses, GetCustomerData, GetCustomerErrors, GetCustomerResponses, GetInstructorData, GetInstructorErrors, GetInstructorResponses, GetLegacySchoolData, GetLegacySchoolErrors, GetLegacySchoolResponses, GetLivenessData, GetLivenessErrors, GetLivenessResponses, GetOrderData, GetOrderErrors, GetOrderResponses, GetParticipantData, GetParticipantErrors, GetParticipantResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSchoolData, GetSchoolErrors, GetSchoolResponses, ListAdminRolesData, ListAdminRolesErrors, ListAdminRolesResponses, ListAdminUsersData, ListAdminUsersErrors, ListAdminUsersResponses, ListAppUsersData, ListAppUsersErrors, ListAppUsersResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListCourseDatesData, ListCourseDatesErrors, ListCourseDatesResponses, ListCoursesData, ListCoursesErrors, ListCoursesResponses, ListCustomersData, ListCustomersErrors, ListCustomersResponses, ListDatesOfCourseData, ListDatesOfCourseErrors, ListDatesOfCourseResponses, ListDurationUnitsData, ListDurationUnitsErrors, ListDurationUnitsResponses, ListEmployeesData, ListEmployeesErrors, ListEmployeesResponses, ListInstructorsData, ListInstructorsErrors, ListInstructorsResponses, ListLocationsData, ListLocationsErrors, ListLocationsResponses, ListNextCourseDatesData, ListNextCourseDatesErrors, ListNextCourseDatesResponses, ListOrderProductsData, ListOrderProductsErrors, ListOrderProductsResponses, ListOrdersData, ListOrdersErrors, ListOrdersResponses, ListParticipantsData, ListParticipantsErrors, ListParticipantsResponses, ListTagsData, ListTagsErrors, ListTagsResponses, SearchCourseUsersData, SearchCourseUsersErrors, SearchCourseUsersResponses, UpdateCourseData, UpdateCourseDateData, UpdateCourseDateErrors, UpdateCourseDateResponses, UpdateCourseErrors, UpdateCourseResponses, UpdateCustomerData, UpdateCustomerErrors, UpdateCustomerResponses, UpdateInstructorData, UpdateInstructorErrors, UpdateInstructorResponses, UpdateLocationData, UpdateLocationErrors, UpdateLocationResponses, UpdateParticipantData, UpdateParticipantErrors, UpdateParticipantResponses, UpdateSchoolData, UpdateSchoolErrors, UpdateSchoolResponses, ValidateCampaignByQueryData, ValidateCampaignByQueryErrors, ValidateCampaignByQueryResponses, ValidateCampaignData, ValidateCampaignErrors, ValidateCampaignResponses, ValidateVoucherByQueryData, ValidateVoucherByQueryErrors, ValidateVoucherByQueryResponses, ValidateVoucherData, ValidateVoucherErrors, ValidateVoucherResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -19,14 +19,14 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
- * The process answers
+ * Check liveness
  *
  * Does not use the database.
  */
 export const getLiveness = <ThrowOnError extends boolean = false>(options?: Options<GetLivenessData, ThrowOnError>) => (options?.client ?? client).get<GetLivenessResponses, GetLivenessErrors, ThrowOnError>({ url: '/live', ...options });
 
 /**
- * The process should get requests
+ * Check readiness
  *
  * Checks the database and its migrations, and fails during a shutdown.
  */
@@ -146,7 +146,7 @@ export const deleteCourseDate = <ThrowOnError extends boolean = false>(options: 
 /**
  * Get a course date
  *
- * A date of the school's own course, or of a partner's with `include_partners` or `partner_id`.
+ * A date of one of the school's own courses.
  */
 export const getCourseDate = <ThrowOnError extends boolean = false>(options: Options<GetCourseDateData, ThrowOnError>) => (options.client ?? client).get<GetCourseDateResponses, GetCourseDateErrors, ThrowOnError>({
     security: [{ name: 'X-API-Key', type: 'apiKey' }],
@@ -172,9 +172,9 @@ export const updateCourseDate = <ThrowOnError extends boolean = false>(options: 
 /**
  * List the dates of several courses
  *
- * The dates of the courses named by `course_id[]`, in one request.
+ * The dates of the courses named by `course_ids[]`, in one request.
  */
-export const listDatesOfCourses = <ThrowOnError extends boolean = false>(options: Options<ListDatesOfCoursesData, ThrowOnError>) => (options.client ?? client).get<ListDatesOfCoursesResponses, ListDatesOfCoursesErrors, ThrowOnError>({
+export const batchListCourseDates = <ThrowOnError extends boolean = false>(options: Options<BatchListCourseDatesData, ThrowOnError>) => (options.client ?? client).get<BatchListCourseDatesResponses, BatchListCourseDatesErrors, ThrowOnError>({
     security: [{ name: 'X-API-Key', type: 'apiKey' }],
     url: '/v2/batch/coursedates',
     ...options
@@ -324,7 +324,7 @@ export const createTag = <ThrowOnError extends boolean = false>(options: Options
 /**
  * List duration units
  *
- * The units of `duration_value` of courses.
+ * The units of the durations of courses.
  */
 export const listDurationUnits = <ThrowOnError extends boolean = false>(options?: Options<ListDurationUnitsData, ThrowOnError>) => (options?.client ?? client).get<ListDurationUnitsResponses, ListDurationUnitsErrors, ThrowOnError>({
     security: [{ name: 'X-API-Key', type: 'apiKey' }],
@@ -392,7 +392,7 @@ export const exportOrder = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * List products
+ * List products of orders
  *
  * The products of all courses, with archived ones.
  */

@@ -1785,6 +1785,12 @@ export type Deregistration = {
     };
 };
 
+export type DeregistrationResult = {
+    successful: boolean;
+    booking_id: string;
+    participants: Array<Participant>;
+};
+
 export type Campaign = {
     id: number;
     title: string | null;
@@ -2043,6 +2049,13 @@ export type AdminUserCreate = {
     send_invite?: boolean;
 };
 
+export type AdminUserError = {
+    errors: {
+        missing_fields: Array<string>;
+        not_valid: Array<string>;
+    };
+};
+
 export type Role = {
     id: number;
     title: string;
@@ -2115,10 +2128,6 @@ export type GetLivenessData = {
 
 export type GetLivenessErrors = {
     /**
-     * Not ready; the reason is in `reason`
-     */
-    503: Health;
-    /**
      * Another client error, such as 408 or 431
      */
     '4XX': Error;
@@ -2143,6 +2152,10 @@ export type GetReadinessData = {
 };
 
 export type GetReadinessErrors = {
+    /**
+     * Too many requests from this address
+     */
+    429: Error;
     /**
      * Not ready; the reason is in `reason`
      */
@@ -3078,7 +3091,7 @@ export type UpdateCourseDateResponses = {
 
 export type UpdateCourseDateResponse = UpdateCourseDateResponses[keyof UpdateCourseDateResponses];
 
-export type ListDatesOfCoursesData = {
+export type BatchListCourseDatesData = {
     body?: never;
     path?: never;
     query: {
@@ -3182,7 +3195,7 @@ export type ListDatesOfCoursesData = {
     url: '/v2/batch/coursedates';
 };
 
-export type ListDatesOfCoursesErrors = {
+export type BatchListCourseDatesErrors = {
     /**
      * The request is not valid
      */
@@ -3213,16 +3226,16 @@ export type ListDatesOfCoursesErrors = {
     '4XX': Error;
 };
 
-export type ListDatesOfCoursesError = ListDatesOfCoursesErrors[keyof ListDatesOfCoursesErrors];
+export type BatchListCourseDatesError = BatchListCourseDatesErrors[keyof BatchListCourseDatesErrors];
 
-export type ListDatesOfCoursesResponses = {
+export type BatchListCourseDatesResponses = {
     /**
      * Success: a list
      */
     200: Array<CourseDate>;
 };
 
-export type ListDatesOfCoursesResponse = ListDatesOfCoursesResponses[keyof ListDatesOfCoursesResponses];
+export type BatchListCourseDatesResponse = BatchListCourseDatesResponses[keyof BatchListCourseDatesResponses];
 
 export type ListNextCourseDatesData = {
     body?: never;
@@ -3863,7 +3876,7 @@ export type CreateTagError = CreateTagErrors[keyof CreateTagErrors];
 
 export type CreateTagResponses = {
     /**
-     * Success
+     * It existed already
      */
     200: Tag;
     /**
@@ -3935,6 +3948,10 @@ export type GetSchoolErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
     /**
      * Too many requests
      */
@@ -4529,9 +4546,9 @@ export type CreateBookingData = {
     body: BookingCreate;
     headers?: {
         /**
-         * Any text of 1 to 255 characters. For 24 hours the same request with it gets the first answer again and books nothing; another one is refused.
+         * For 24 hours the same request with the same key gets the first response again, and nothing more is booked; another request with the key is refused.
          */
-        'idempotency-key'?: string;
+        'Idempotency-Key'?: string;
     };
     path?: never;
     query?: never;
@@ -4588,9 +4605,9 @@ export type DeregisterBookingData = {
     body: Deregistration;
     headers?: {
         /**
-         * Any text of 1 to 255 characters. For 24 hours the same request with it gets the first answer again and books nothing; another one is refused.
+         * A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.
          */
-        'idempotency-key'?: string;
+        'Idempotency-Key'?: string;
     };
     path: {
         /**
@@ -4647,11 +4664,7 @@ export type DeregisterBookingResponses = {
     /**
      * Success
      */
-    200: {
-        successful: boolean;
-        booking_id: string;
-        participants: Array<Participant>;
-    };
+    200: DeregistrationResult;
 };
 
 export type DeregisterBookingResponse = DeregisterBookingResponses[keyof DeregisterBookingResponses];
@@ -4730,6 +4743,10 @@ export type ValidateCampaignByQueryErrors = {
      * The API key is missing or invalid
      */
     401: BookingError;
+    /**
+     * The item does not exist
+     */
+    404: BookingError;
     /**
      * Too many requests
      */
@@ -5509,12 +5526,7 @@ export type CreateAdminUserErrors = {
     /**
      * The request is not valid
      */
-    400: {
-        errors: {
-            missing_fields: Array<string>;
-            not_valid: Array<string>;
-        };
-    };
+    400: AdminUserError;
     /**
      * The API key is missing or invalid
      */
@@ -5549,7 +5561,7 @@ export type CreateAdminUserError = CreateAdminUserErrors[keyof CreateAdminUserEr
 
 export type CreateAdminUserResponses = {
     /**
-     * Success
+     * It existed already
      */
     200: AdminUser;
     /**
@@ -5666,6 +5678,10 @@ export type GetLegacySchoolErrors = {
      * The API key is missing or invalid
      */
     401: LegacyUnauthorized;
+    /**
+     * The item does not exist
+     */
+    404: LegacyError;
     /**
      * Too many requests
      */

@@ -22,7 +22,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listCourseDates' },
   { operationId: 'listDatesOfCourse', path: { course_id: 1 } },
   { operationId: 'getCourseDate', path: date },
-  { operationId: 'listDatesOfCourses', query: 'course_ids[]=1&course_ids[]=39' },
+  { operationId: 'batchListCourseDates', query: 'course_ids[]=1&course_ids[]=39' },
   { operationId: 'listNextCourseDates' },
   { operationId: 'listLocations' },
   { operationId: 'listInstructors' },

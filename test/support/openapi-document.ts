@@ -1,4 +1,4 @@
-/** Prints the OpenAPI document. Needs no database. */
+/** Prints the OpenAPI document; with --served as the service sends it, with examples. Needs no database. */
 import { buildApp } from '../../src/app.ts';
 import type { Database } from '../../src/database/client.ts';
 
@@ -20,5 +20,7 @@ const app = await buildApp({
   },
 });
 await app.ready();
-process.stdout.write(`${JSON.stringify(app.swagger(), null, 2)}\n`);
+const isServed = process.argv.includes('--served');
+const document = isServed ? (await app.inject('/openapi.json')).json<object>() : app.swagger();
+process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 await app.close();

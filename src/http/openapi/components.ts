@@ -5,7 +5,7 @@ import { componentDescription, componentName } from '../../schema/types.ts';
 type Node = Record<string | symbol, unknown>;
 
 /** Keywords whose values are data. */
-const data = new Set(['default', 'enum', 'const', 'examples', 'required', 'type']);
+const dataKeywords = new Set(['default', 'enum', 'const', 'examples', 'required', 'type']);
 
 /** Stands for `$ref` where a description or default is beside it, which @fastify/swagger would remove. */
 const keptReference = 'x-component';
@@ -39,9 +39,13 @@ export function createComponents(app: FastifyInstance) {
     components.set(name, known);
   }
 
+  /**
+   * Adds the component and returns a reference to it: with `null` as an alternative for a nullable schema, with
+   * `keptReference` for a description or default of this use, or else a plain reference.
+   */
   function toReference(name: string, node: Node, ownDescription: unknown) {
     const types = [node['type']].flat();
-    const { description: described, default: fallback, ...schema } = node;
+    const { description: described, default: defaultValue, ...schema } = node;
     const isNullable = types.length > 1 && types.includes('null');
     if (isNullable) {
       const [type, ...others] = types.filter((type) => type !== 'null');
@@ -53,10 +57,10 @@ export function createComponents(app: FastifyInstance) {
     add(name, schema);
     const keywords = {
       ...(description === undefined ? {} : { description }),
-      ...(fallback === undefined ? {} : { default: fallback }),
+      ...(defaultValue === undefined ? {} : { default: defaultValue }),
     };
-    const isAlone = isNullable || Object.keys(keywords).length === 0;
-    const reference = isAlone ? { $ref: `${name}#` } : { [keptReference]: name };
+    const canBePlainReference = isNullable || Object.keys(keywords).length === 0;
+    const reference = canBePlainReference ? { $ref: `${name}#` } : { [keptReference]: name };
     return isNullable ? { anyOf: [reference, { type: 'null' }], ...keywords } : { ...reference, ...keywords };
   }
 
@@ -68,7 +72,7 @@ export function createComponents(app: FastifyInstance) {
       key,
       key === 'properties'
         ? Object.fromEntries(Object.entries(child as object).map(([name, property]) => [name, visit(property)]))
-        : data.has(key)
+        : dataKeywords.has(key)
           ? child
           : visit(child),
     ]);

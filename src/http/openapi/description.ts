@@ -5,7 +5,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { createComponents, restoreReferences } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { completeOperations } from './operations.ts';
-import { documentInput } from './input-schemas.ts';
+import { documentHeaders, documentInput } from './input-schemas.ts';
 
 const introduction = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
 
@@ -13,9 +13,9 @@ Every request carries the API key in the header \`X-API-Key\`. Writes take url-e
 JSON, all meaning the same. Lists are walked with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\` names
 the next page.
 
-Where requests are limited, every answer to a right key says how many may follow: \`RateLimit-Limit\`,
-\`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. One
-too many is answered 429 with \`Retry-After\`.`;
+Where requests are limited, every response to a valid key says how many may follow: \`RateLimit-Limit\`,
+\`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
+request above the limit gets 429 with \`Retry-After\`.`;
 
 const tags = [
   { name: 'Courses', description: 'Courses, their products, tags and duration units' },
@@ -23,8 +23,8 @@ const tags = [
   { name: 'Instructors', description: 'Instructors of course dates' },
   { name: 'School', description: 'The school of the API key' },
   { name: 'Booking', description: 'Bookings, and validation of campaign and voucher codes' },
-  { name: 'Orders', description: 'Orders, products and campaigns, for invoicing' },
-  { name: 'People', description: 'Participants, customers, course users and admin users' },
+  { name: 'Orders', description: 'Orders, products, participants and campaigns' },
+  { name: 'People', description: 'Customers, course users and admin users' },
   { name: 'Older interface', description: 'For clients that still use /schools and /courses' },
   { name: 'Operation', description: 'Liveness and readiness' },
 ];
@@ -45,15 +45,23 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
         version,
         summary: 'Courses, bookings, orders and participants of course providers',
         description: introduction,
-        contact: { name: 'Guides and reference', url: `${publicUrl}/docs` },
+        contact: { name: 'The operator of this server', url: publicUrl },
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: toBasePath(publicUrl) || '/' }],
+      externalDocs: { description: 'Guides', url: `${publicUrl}/docs/guides` },
+      servers: [{ url: toBasePath(publicUrl) || '/', description: 'This server' }],
       components: {
-        securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+        securitySchemes: {
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-API-Key',
+            description: 'The API key of a school',
+          },
+        },
         headers: headerComponents,
       },
-      security: [{ key: [] }],
+      security: [{ apiKey: [] }],
       tags,
     },
     transform: ({ schema, url }) => ({ schema: documented(schema), url }),
@@ -85,11 +93,11 @@ const withNotModified = (schema: FastifySchema): FastifySchema => ({
 
 /** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */
 function toDocumentedSchema(schema: FastifySchema): FastifySchema {
-  if (schema.hide) return schema;
-  const { querystring, body, ...rest } = schema as FastifySchema & { querystring?: TSchema };
+  const { querystring, body, headers, ...rest } = schema as FastifySchema & { querystring?: TSchema };
   return {
     ...rest,
     ...(querystring ? { querystring: withBrackets(querystring) } : {}),
+    ...(headers ? { headers: documentHeaders(headers as TSchema) } : {}),
     ...(body
       ? {
           body: documentInput(body as TSchema),

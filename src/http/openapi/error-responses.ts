@@ -1,6 +1,12 @@
 import { Problem } from '../../core/errors.ts';
 import { formatBookingError, formatLegacyError, formatV2Error, type ErrorFormatter } from '../errors/error-handler.ts';
-import { requestIdHeader, tooManyRequestsHeaders } from './headers.ts';
+import {
+  invalidHeaders,
+  requestIdHeader,
+  retryHeaders,
+  tooManyRequestsHeaders,
+  unauthorizedHeaders,
+} from './headers.ts';
 import { findSchema, type Content, type Document, type Operation, type Response } from './operation-types.ts';
 
 /** Names of components, and formatters, by the schema of an interface's errors. */
@@ -10,11 +16,19 @@ const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthor
   LegacyError: { prefix: 'Legacy', format: formatLegacyError, unauthorized: 'LegacyUnauthorized' },
 };
 
+type SharedResponse = {
+  name: string;
+  description: string;
+  headers?: object;
+  samples: Record<string, Problem>;
+};
+
 /** Responses that are equal for all operations of an interface. */
-const shared: Record<string, { name: string; description: string; samples: Record<string, Problem> }> = {
+const shared: Record<string, SharedResponse> = {
   401: {
     name: 'Unauthorized',
     description: 'The API key is missing or invalid',
+    headers: unauthorizedHeaders,
     samples: { wrong_key: new Problem('unauthenticated', 'Wrong API Key') },
   },
   403: {
@@ -40,6 +54,7 @@ const shared: Record<string, { name: string; description: string; samples: Recor
   429: {
     name: 'TooManyRequests',
     description: 'Too many requests',
+    headers: tooManyRequestsHeaders,
     samples: { too_many_requests: new Problem('too_many_requests', 'Too many requests') },
   },
   '4XX': { name: 'ClientError', description: 'Another client error, such as 408 or 431', samples: {} },
@@ -51,10 +66,19 @@ const shared: Record<string, { name: string; description: string; samples: Recor
   503: {
     name: 'Unavailable',
     description: 'The service is busy or its database unavailable; retry later',
+    headers: retryHeaders,
     samples: {
       unavailable: new Problem('unavailable', 'The service is busy or its database out of reach (request req-1)'),
     },
   },
+};
+
+/** The 429 of operations without a key, which have a limit for each address. */
+const addressLimit: SharedResponse = {
+  name: 'TooManyRequestsFromAddress',
+  description: 'Too many requests from this address',
+  headers: retryHeaders,
+  samples: { address_limit: new Problem('too_many_requests', 'Too many requests from this address') },
 };
 
 /** Item names in "not found" errors, by the first segment of the path. */
@@ -71,6 +95,19 @@ export const itemNames: Record<string, string> = {
   vouchers: 'Voucher',
 };
 
+/** Items in "not found" errors of operations without an id or code in the path. */
+const itemsWithoutPath: Record<string, string> = {
+  'GET /schools': 'School',
+  'GET /v2/campaigns/validate': 'Campaign',
+  'GET /v2/schools': 'School',
+  'GET /v2/vouchers/validate': 'Voucher',
+};
+
+/** The sample of 400 responses without another one. */
+const anyInvalid = {
+  too_many_parameters: new Problem('invalid', 'The query has more than 300 parameters'),
+};
+
 /** Samples of 400 responses that do not follow from the schema. */
 const specialSamples: Record<string, Record<string, Problem>> = {
   'POST /v2/booking': {
@@ -78,6 +115,8 @@ const specialSamples: Record<string, Record<string, Problem>> = {
       errors: [{ code: 'no_seats_available', message: 'Participant 1: no seat is available' }],
     }),
   },
+  // Its errors have the format of the admin users, not the documented one.
+  'GET /v2/admin-users': {},
   'GET /v2/search-users': {
     missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
   },
@@ -105,46 +144,57 @@ export function addErrors(
   const interfaceFormat = formats[schemaName];
   if (!interfaceFormat) return;
   const { prefix, format, unauthorized = schemaName } = interfaceFormat;
-  const sampled = (description: string, samples: Record<string, Problem>, ref = schemaName): Response => ({
+  const sampled = (
+    description: string,
+    samples: Record<string, Problem>,
+    { headers = requestIdHeader as object, ref = schemaName } = {},
+  ): Response => ({
     description,
-    headers: requestIdHeader,
+    headers,
     content: {
       'application/json': { schema: { $ref: `#/components/schemas/${ref}` }, ...examplesOf(format, samples) },
     },
   });
   const isPublic = operation.security?.length === 0;
+  const item = findItemName(name, operation);
   const own: Record<string, Response> = isPublic
     ? {}
     : {
-        400: sampled('The request is not valid', invalidSamples(name, operation, document)),
-        ...(hasItem(name, operation)
-          ? { 404: sampled('The item does not exist', { not_found: Problem.notFound(itemNames[getResource(name)]!) }) }
-          : {}),
+        400: sampled('The request is not valid', invalidSamples(name, operation, document), {
+          headers: invalidHeaders,
+        }),
+        ...(item === undefined
+          ? {}
+          : { 404: sampled('The item does not exist', { not_found: Problem.notFound(item) }) }),
       };
-  for (const status of isPublic ? ['4XX'] : sharedStatuses(operation)) {
-    const { name: responseName, description, samples } = shared[status]!;
+  for (const [status, response] of isPublic ? publicResponses(operation) : sharedResponses(operation)) {
+    const { name: responseName, description, headers, samples } = response;
     const component = `${prefix}${responseName}`;
-    components[component] ??= {
-      ...sampled(description, samples, status === '401' ? unauthorized : schemaName),
-      ...(status === '429' ? { headers: tooManyRequestsHeaders } : {}),
-    };
+    const ref = status === '401' ? unauthorized : schemaName;
+    components[component] ??= sampled(description, samples, { ...(headers ? { headers } : {}), ref });
     own[status] = { $ref: `#/components/responses/${component}` };
   }
   const declaredStatuses = Object.entries(operation.responses).filter(([status]) =>
-    (isPublic ? /^\d+$/ : /^(2..|304|400)$/).test(status),
+    (isPublic ? /^(2..|503)$/ : /^(2..|304|400)$/).test(status),
   );
   operation.responses = { ...own, ...Object.fromEntries(declaredStatuses) };
 }
 
-function sharedStatuses({ parameters = [], requestBody }: Operation) {
+function sharedResponses({ parameters = [], requestBody }: Operation) {
   const isPartnerQuery = parameters.some(({ name }) => name === 'include_partners');
-  return [
+  const statuses = [
     '401',
     ...(isPartnerQuery ? ['403'] : []),
     ...(requestBody ? ['413', '415'] : []),
     ...['429', '4XX', '500', '503'],
   ];
+  return statuses.map((status) => [status, shared[status]!] as const);
 }
+
+const publicResponses = ({ responses }: Operation) => [
+  ...('429' in responses ? [['429', addressLimit] as const] : []),
+  ['4XX', shared['4XX']!] as const,
+];
 
 function invalidSamples(
   name: string,
@@ -158,18 +208,22 @@ function invalidSamples(
     .filter((parameter) => parameter.in === 'query' && parameter.required)
     .map((parameter) => parameter.name.replace('[]', ''));
   const missing = [...body, ...query];
-  return {
+  const samples = {
     ...(missing.length > 0 ? { missing: Problem.invalidFields({ missing }) } : {}),
     ...(parameters.some((parameter) => parameter.name === 'limit') && query.length === 0
       ? { not_valid: Problem.invalidFields({ notValid: ['limit'] }) }
       : {}),
   };
+  return Object.keys(samples).length > 0 ? samples : anyInvalid;
 }
 
 export const getResource = (name: string) => /^\w+ \/v2\/([\w-]+)/.exec(name)?.[1] ?? '';
 
-const hasItem = (name: string, { parameters = [] }: Operation) =>
-  parameters.some((parameter) => parameter.in === 'path') || getResource(name) === 'vouchers';
+/** The item that a 404 reports; undefined if the operation has none. */
+function findItemName(name: string, { parameters = [] }: Operation) {
+  const isInPath = parameters.some((parameter) => parameter.in === 'path');
+  return isInPath ? itemNames[getResource(name)] : itemsWithoutPath[name];
+}
 
 function examplesOf(format: ErrorFormatter, problems: Record<string, Problem>) {
   const examples = Object.entries(problems).map(([name, problem]) => [name, { value: format(problem) }] as const);

@@ -1,6 +1,5 @@
-type Content = Record<string, { example?: unknown }>;
-type Response = { content?: Content };
-type Operation = { operationId?: string; responses?: Record<string, Response> };
+import type { Operation, Response } from './operation-types.ts';
+
 type Examples = Record<string, Record<string, unknown>>;
 
 /** Imported with the first document, not at start. */
@@ -18,9 +17,8 @@ export async function addExamples<D extends object>(document: D): Promise<D> {
 }
 
 function addToOperation(operation: Operation, examples: Record<string, unknown>): Operation {
-  if (!operation.responses) return operation;
   const addExample = (response: Response, status: string): Response =>
-    status in examples && response.content
+    status in examples && 'content' in response && response.content
       ? { ...response, content: mapValues(response.content, (media) => ({ ...media, example: examples[status] })) }
       : response;
   return { ...operation, responses: mapValues(operation.responses, addExample) };

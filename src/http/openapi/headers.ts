@@ -15,6 +15,8 @@ const limitHeaders = {
 /** Response headers as components of the document. */
 export const headerComponents = {
   ...limitHeaders,
+  'WWW-Authenticate': text('The header that carries the key: `ApiKey header="X-API-Key"`'),
+  'X-Ignored-Parameters': text('Unknown parameters and fields of the request, at most ten: `tag_id, titel`'),
   'X-Request-Id': text('The id of the request in the log; the `X-Request-Id` of the request if it sent one'),
   ETag: text('The version of the list, for `If-None-Match`; absent for lists with partners'),
   Link: text('The next page, absent on the last one: `<…>; rel="next"`'),
@@ -28,15 +30,20 @@ const references = (names: HeaderName[]) =>
 
 export const requestIdHeader = references(['X-Request-Id']);
 export const tooManyRequestsHeaders = references([...(Object.keys(limitHeaders) as HeaderName[]), 'X-Request-Id']);
+export const retryHeaders = references(['Retry-After', 'X-Request-Id']);
+export const unauthorizedHeaders = references(['WWW-Authenticate', 'X-Request-Id']);
+export const invalidHeaders = references(['X-Ignored-Parameters', 'X-Request-Id']);
 export const notModifiedHeaders = references(['ETag', 'X-Request-Id']);
 
 /** The headers of a successful response. */
-export function successHeaders({ parameters = [], responses }: Operation) {
+export function successHeaders({ parameters = [], responses, security }: Operation) {
+  const isPublic = security?.length === 0;
   const hasParameter = (name: string) => parameters.some((parameter) => parameter.name === name);
   return references([
     ...(responses['304'] ? ['ETag' as const] : []),
     ...(hasParameter('limit') ? ['Link' as const, 'X-Page-Truncated' as const] : []),
     ...(hasParameter('updated_at_min') ? ['X-Updated-Through' as const] : []),
+    ...(isPublic ? [] : ['X-Ignored-Parameters' as const]),
     'X-Request-Id',
   ]);
 }

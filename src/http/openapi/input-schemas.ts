@@ -15,6 +15,20 @@ const coercedFormats: Partial<Record<CoercionKind, object>> = {
   'now-or-date-time': { pattern: `${momentPattern}|^now$` },
 };
 
+/** Names and limits of headers whose routes validate them. */
+const headerDocuments: Record<string, { name: string; limits: object }> = {
+  'idempotency-key': { name: 'Idempotency-Key', limits: { minLength: 1, maxLength: 255 } },
+};
+
+/** The schema of request headers with their usual names and their limits. */
+export function documentHeaders(schema: TSchema): TSchema {
+  const fields = Object.entries(schema['properties'] as Record<string, TSchema>).map(([key, field]) => {
+    const { name, limits } = headerDocuments[key] ?? { name: key, limits: {} };
+    return [name, { ...field, ...limits }] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
 /** The schema of a query or body before coercion, with every accepted spelling. */
 export function documentInput(schema: TSchema): TSchema {
   const { properties, required = [] } = schema as { properties?: Record<string, TSchema>; required?: string[] };
@@ -46,12 +60,12 @@ function listOrOne(list: TSchema, text: string): TSchema {
 }
 
 /** Accepts the codes, and by a pattern their mixed-case spellings. */
-function inAnyCase({ description, default: fallback, ...codes }: TSchema): TSchema {
+function inAnyCase({ description, default: defaultValue, ...codes }: TSchema): TSchema {
   const { length } = (codes['enum'] as [string])[0];
   const anyCase = { type: 'string', pattern: `^[A-Za-z]{${length}}$`, description: 'A code of the list in any case' };
   return Type.Unsafe({
     ...(description === undefined ? {} : { description }),
-    ...(fallback === undefined ? {} : { default: fallback as unknown }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue as unknown }),
     anyOf: [codes, anyCase],
   });
 }

@@ -12,6 +12,7 @@ type Parameter = {
 };
 /** Operations and documents as @fastify/swagger generates them. */
 export type Operation = {
+  operationId?: string;
   parameters?: Parameter[];
   requestBody?: { content: Content };
   responses: Record<string, Response>;

@@ -1,6 +1,6 @@
 import { addErrors, getResource, itemNames } from './error-responses.ts';
-import { notModifiedHeaders, requestIdHeader, successHeaders } from './headers.ts';
-import { findSchema, type Document, type Operation, type Response } from './operation-types.ts';
+import { invalidHeaders, notModifiedHeaders, requestIdHeader, retryHeaders, successHeaders } from './headers.ts';
+import { findSchema, type Content, type Document, type Operation, type Response } from './operation-types.ts';
 
 /** Documents the responses of each operation, ids, list parameters, and the request. */
 export function completeOperations<D extends Document>(document: D): D {
@@ -13,7 +13,7 @@ export function completeOperations<D extends Document>(document: D): D {
       describeIds(name, operation);
       describeListParameters(operation);
       addRequestExample(operation, document);
-      describeResponses(operation);
+      describeResponses(operation, document);
       addErrors(name, operation, document, responses);
     }
   }
@@ -44,15 +44,33 @@ function addRequestExample({ requestBody }: Operation, document: Document) {
   }
 }
 
-function describeResponses(operation: Operation) {
+function describeResponses(operation: Operation, document: Document) {
   const { responses } = operation;
   if (responses['304']) responses['304'] = { $ref: '#/components/responses/NotModified' };
   for (const [status, response] of Object.entries(responses)) {
     if ('$ref' in response) continue;
     const isSuccess = status.startsWith('2');
-    response.headers = { ...response.headers, ...(isSuccess ? successHeaders(operation) : requestIdHeader) };
+    response.headers = isSuccess ? successHeaders(operation) : (errorHeaders[status] ?? requestIdHeader);
     const isList = response.content?.['application/json']?.schema.type?.includes('array') ?? false;
-    if (isSuccess) response.description = status === '201' ? 'Created' : isList ? 'Success: a list' : 'Success';
-    if (status === '400') response.description = 'The request is not valid';
+    if (isSuccess) response.description = describeSuccess(status, isList, '201' in responses);
+    if (status !== '400') continue;
+    response.description = 'The request is not valid';
+    addErrorExample(response.content, document);
+  }
+}
+
+const errorHeaders: Record<string, object> = { 400: invalidHeaders, 503: retryHeaders };
+
+function describeSuccess(status: string, isList: boolean, canCreate: boolean) {
+  if (status === '201') return 'Created';
+  if (canCreate) return 'It existed already';
+  return isList ? 'Success: a list' : 'Success';
+}
+
+/** Copies the example of a schema that one operation alone has, for missing fields. */
+function addErrorExample(content: Content | undefined, document: Document) {
+  for (const media of Object.values(content ?? {})) {
+    const [value] = findSchema(document, media.schema)?.examples ?? [];
+    if (value !== undefined) media.examples = { missing: { value: value as object } };
   }
 }

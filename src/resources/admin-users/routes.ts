@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
@@ -7,12 +8,16 @@ import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
 import { listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
 
-const InvalidInput = Type.Object({
-  errors: Type.Object({
-    missing_fields: Type.Array(Type.String({ examples: ['firstname'] })),
-    not_valid: Type.Array(Type.String({ examples: ['role_ids'] })),
-  }),
-});
+const AdminUserError = t.NamedObject(
+  'AdminUserError',
+  {
+    errors: Type.Object({
+      missing_fields: Type.Array(Type.String()),
+      not_valid: Type.Array(Type.String()),
+    }),
+  },
+  { examples: [{ errors: { missing_fields: ['email', 'role_ids'], not_valid: [] } }] },
+);
 
 /** Formats invalid input as lists of field names. */
 const formatFieldLists: ErrorFormatter = (problem) =>
@@ -50,7 +55,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'that sent them: a person who is attached without names has empty ones here.',
         tags: ['People'],
         body: AdminUserBody,
-        response: { 200: AdminUser, ...responses.created(AdminUser), 400: InvalidInput },
+        response: { 200: AdminUser, ...responses.created(AdminUser), 400: AdminUserError },
       },
     },
     async ({ ctx, body }, reply) => {

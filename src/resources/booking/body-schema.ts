@@ -89,17 +89,21 @@ export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { parti
 
 /** PUT /v2/booking/:id/deregister. */
 export type DeregisterBody = Static<typeof DeregisterBody>;
-export const DeregisterBody = t.NamedObject('Deregistration', {
-  config: Optional(
-    Type.Object(
-      {
-        with_fee: Optional(t.Flag({ default: false, description: 'Deregistered with fee' })),
-        send_receipt_email_to_participant: receipt,
-      },
-      json,
+export const DeregisterBody = t.NamedObject(
+  'Deregistration',
+  {
+    config: Optional(
+      Type.Object(
+        {
+          with_fee: Optional(t.Flag({ default: false, description: 'Deregistered with fee' })),
+          send_receipt_email_to_participant: receipt,
+        },
+        json,
+      ),
     ),
-  ),
-});
+  },
+  { examples: [{ config: { with_fee: false } }] },
+);
 
 /** Fields with a code of their own; any other is `field_invalid`. */
 const errorCodes: Record<string, BookingCode> = {

@@ -11,15 +11,8 @@ import { BookingResult, DeregistrationResult, bookingProblem, fieldError } from 
 import { book, deregister } from './service.ts';
 
 const tags = ['Booking'];
-const headers = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      description:
-        'Any text of 1 to 255 characters. For 24 hours the same request with it gets the first answer again and books ' +
-        'nothing; another one is refused.',
-    }),
-  ),
-});
+const withIdempotencyKey = (description: string) =>
+  Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
 
 export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   registerErrorHandler(app, formatBookingError);
@@ -32,7 +25,10 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Book a course date',
         description: 'All participants are booked, or none. The error response lists every error at once.',
         tags,
-        headers,
+        headers: withIdempotencyKey(
+          'For 24 hours the same request with the same key gets the first response again, and nothing more is booked; ' +
+            'another request with the key is refused.',
+        ),
         body: BookingBody,
         response: { 201: BookingResult, ...responses.bookingErrors },
       },
@@ -56,10 +52,12 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         operationId: 'deregisterBooking',
         summary: 'Deregister all participants of a booking',
         description:
-          'Their seats are freed and given to the waiting list. A second call changes nothing; the order ' + 'stays.',
+          'Their seats are freed and given to the waiting list. A second call changes nothing; the order stays.',
         tags,
         params: Type.Object({ id: t.Id }),
-        headers,
+        headers: withIdempotencyKey(
+          'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',
+        ),
         body: DeregisterBody,
         response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.bookingErrors },
       },

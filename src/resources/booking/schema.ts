@@ -79,4 +79,8 @@ export const detailedOrderTitle = (startAt: string, endAt: string, place: string
 
 /** PUT /v2/booking/:id/deregister. */
 export const DeregistrationResult = <P extends TObject>(participant: P) =>
-  Type.Object({ successful: Type.Boolean(), booking_id: Type.String(), participants: Type.Array(participant) });
+  t.NamedObject('DeregistrationResult', {
+    successful: Type.Boolean(),
+    booking_id: Type.String(),
+    participants: Type.Array(participant),
+  });

@@ -94,7 +94,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         operationId: 'getCourseDate',
         summary: 'Get a course date',
-        description: "A date of the school's own course, or of a partner's with `include_partners` or `partner_id`.",
+        description: "A date of one of the school's own courses.",
         tags,
         params: OneOfCourse,
         querystring: courseDateList.ItemQuery,
@@ -128,7 +128,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         operationId: 'updateCourseDate',
         summary: 'Update a course date',
         description:
-          'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are ' + 'merged.',
+          'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are merged.',
         tags,
         params: OneOfCourse,
         body: CourseDateChange,
@@ -160,9 +160,9 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '',
     {
       schema: {
-        operationId: 'listDatesOfCourses',
+        operationId: 'batchListCourseDates',
         summary: 'List the dates of several courses',
-        description: 'The dates of the courses named by `course_id[]`, in one request.',
+        description: 'The dates of the courses named by `course_ids[]`, in one request.',
         tags,
         querystring: batchCourseDateList.Query,
         response: responses.ok(Type.Array(batchCourseDateList.View)),

@@ -11,7 +11,7 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         operationId: 'listDurationUnits',
         summary: 'List duration units',
-        description: 'The units of `duration_value` of courses.',
+        description: 'The units of the durations of courses.',
         tags: ['Courses'],
         response: responses.ok(Type.Array(Duration)),
       },

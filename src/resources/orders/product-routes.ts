@@ -10,7 +10,7 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
     {
       schema: {
         operationId: 'listOrderProducts',
-        summary: 'List products',
+        summary: 'List products of orders',
         description: 'The products of all courses, with archived ones.',
         tags: ['Orders'],
         querystring: orderProductList.Query,

@@ -67,11 +67,11 @@ test('a new demo school accepts every example request', () => {
   expect(recorded.filter(({ status }) => status >= 300)).toEqual([]);
 });
 
-test('every operation with a body documents an example of it, except one without fields', () => {
+test('every operation with a body documents an example of it', () => {
   const withoutExample = operations
     .filter(({ operation }) => operation.requestBody && !operation.requestBody.content['application/json']!.example)
     .map(({ name }) => name);
-  expect(withoutExample).toEqual(['PUT /v2/booking/{id}/deregister']);
+  expect(withoutExample).toEqual([]);
 });
 
 test('every success response has a recorded example', () => {

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { dereference } from '../../support/openapi.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
+
+type Response = { headers?: object; description: string; content?: Record<string, { examples?: object }> };
+type Parameter = { name: string; in: string; description: string; schema: object };
+type Operation = { description: string; parameters?: Parameter[]; responses: Record<string, Response> };
+
+const { app } = await sharedTestApp();
+const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(app.swagger());
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, ...operation })),
+);
+const responses = operations.flatMap(({ name, responses }) =>
+  Object.entries(responses).map(([status, response]) => ({ name: `${name} ${status}`, status, ...response })),
+);
+const withHeader = (header: string) =>
+  responses.filter(({ headers }) => header in (headers ?? {})).map(({ name }) => name);
+const withStatus = (...statuses: string[]) =>
+  responses.filter(({ status }) => statuses.includes(status)).map(({ name }) => name);
+
+test.each(operations)('the description of $name names only its parameters, fields and values', (operation) => {
+  const { description, ...rest } = operation;
+  const text = JSON.stringify(rest);
+  const names = [...description.matchAll(/`([a-z0-9]+(?:_[a-z0-9]+)+(?:\[\])?)`/g)].map(([, name]) => name!);
+  expect(names.filter((name) => !text.includes(`"${name}"`) && !text.includes(`"${name}[]"`))).toEqual([]);
+});
+
+test('responses document the headers that they have', () => {
+  expect(withStatus('503').length).toBeGreaterThan(50);
+  expect(withHeader('Retry-After')).toEqual(withStatus('429', '503'));
+  expect(withHeader('WWW-Authenticate')).toEqual(withStatus('401'));
+  const hasIgnored = ({ name, status }: { name: string; status: string }) =>
+    /^(2..|400)$/.test(status) && !/ \/(live|ready) /.test(name);
+  expect(withHeader('X-Ignored-Parameters')).toEqual(responses.filter(hasIgnored).map(({ name }) => name));
+});
+
+test('every 400 has an example, except that of the list of admin users', () => {
+  const isWithout = ({ status, content }: { status: string; content?: Response['content'] }) =>
+    status === '400' && !content!['application/json']!.examples;
+  expect(responses.filter(isWithout).map(({ name }) => name)).toEqual(['GET /v2/admin-users 400']);
+});
+
+test('operations with an item document 404', () => {
+  const without = ['GET /schools', 'GET /v2/campaigns/validate', 'GET /v2/schools', 'GET /v2/vouchers/validate'];
+  const withItem = operations.filter(({ name }) => name.includes('{') || without.includes(name));
+  expect(withStatus('404')).toEqual(withItem.map(({ name }) => `${name} 404`));
+});
+
+test('liveness and readiness document the statuses that they send', () => {
+  expect(Object.keys(paths['/live']!['get']!.responses)).toEqual(['200', '4XX']);
+  expect(Object.keys(paths['/ready']!['get']!.responses)).toEqual(['200', '429', '503', '4XX']);
+});
+
+test('the idempotency key is documented with its lengths, and a text for each operation', () => {
+  const keys = operations.flatMap(({ parameters = [] }) => parameters.filter((parameter) => parameter.in === 'header'));
+  expect(keys.map(({ name, schema }) => ({ name, schema }))).toEqual(
+    Array(2).fill({ name: 'Idempotency-Key', schema: { type: 'string', minLength: 1, maxLength: 255 } }),
+  );
+  expect(new Set(keys.map(({ description }) => description)).size).toBe(2);
+});
+
+test('a 200 beside a 201 says that the item existed', () => {
+  const found = operations.filter(({ responses }) => '200' in responses && '201' in responses);
+  expect(found.map(({ responses }) => responses['200']!.description)).toEqual(Array(2).fill('It existed already'));
+});
