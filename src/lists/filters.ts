@@ -39,7 +39,10 @@ const selective = <S extends TSchema>(
 
 const parameter = <S extends TSchema>(schema: S) => plain(schema, () => undefined);
 
-const formatHint = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset';
+const formatHint = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset';
+
+/** `start_date_at` is `Start date`. */
+const toLabel = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replace(/_at$/, '').replaceAll('_', ' ');
 
 const dateRange = <N extends string>(name: N, column: PgColumn) =>
   range(
@@ -68,13 +71,13 @@ const range = <N extends string>(
   atOrAfter: (value: string) => SQL,
   before: (value: string) => SQL,
 ) => {
-  const also = schemaOf === NowOrMoment ? '`now`, ' : '';
+  const label = toLabel(name);
+  const formats = schemaOf === NowOrMoment ? `\`now\`, ${formatHint}` : formatHint;
+  const min = schemaOf({ description: `${label} at or after this time: ${formats}` });
+  const max = schemaOf({ description: `${label} before this time: ${formats}` });
   return {
-    [`${name}_min`]: {
-      ...plain(schemaOf({ description: `At or after: ${also}${formatHint}` }), atOrAfter),
-      range: column,
-    },
-    [`${name}_max`]: { ...plain(schemaOf({ description: `Before: ${also}${formatHint}` }), before), range: column },
+    [`${name}_min`]: { ...plain(min, atOrAfter), range: column },
+    [`${name}_max`]: { ...plain(max, before), range: column },
   } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
 };
 

@@ -22,11 +22,13 @@ export const limitOf = ({ limit }: PageQuery, paging: Paging = {}) =>
 
 /** Parameters that a list and a single item share. */
 export function itemParameters({ hasDeleted, includes }: { hasDeleted: boolean; includes: string[] }): TProperties {
-  const deleted = Flag({ default: false, description: 'true lists deleted items too' });
+  const deleted = Flag({ default: false, description: 'true: with deleted items' });
   return {
     ...(hasDeleted && { include_deleted: Type.Optional(deleted) }),
     ...(includes.length > 0 && {
-      include: Type.Optional(List(OneOf(includes), { maxItems: 100, description: 'What to embed' })),
+      include: Type.Optional(
+        List(OneOf(includes), { maxItems: 100, description: 'Related data to embed; none unless sent' }),
+      ),
     }),
   };
 }
@@ -43,13 +45,13 @@ function pagingParameters({ defaultLimit: limit = defaultLimit, sinceId = true }
     minimum: 1,
     maximum: MAX_SAFE_INTEGER,
     default: limit,
-    description: `Above ${maxLimit} is ${maxLimit}`,
+    description: `Items per page; more than ${maxLimit} counts as ${maxLimit}`,
   });
   const pageNumber = Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
     default: 1,
-    description: 'Past the end is an empty list',
+    description: 'Number of the page, from 1; after the last one the list is empty',
   });
   const afterId = Type.Integer({
     minimum: 0,

@@ -12,6 +12,9 @@ type Titles<K extends string | number> = ReadonlyMap<K, string | Label>;
 export const describe = (titles: Titles<string | number>) =>
   [...titles].map(([code, title]) => `${code}: ${typeof title === 'string' ? title : title.en}`).join(', ');
 
+/** `public, internal or corporate`. */
+export const list = (values: readonly string[]) => new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values);
+
 /** The codes of a table as a component of the OpenAPI document. */
 export const Code = <K extends string | number>(name: string, titles: Titles<K>) => {
   const description = describe(titles);

@@ -105,10 +105,11 @@ export const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}
 const maxCustomProperties = 200;
 
 /** An object with arbitrary keys; values are text or null. */
-export const CustomProperties = Type.Unsafe<Record<string, string | null>>(
+export const CustomProperties = named(
+  'CustomProperties',
   coerced(
     'json',
-    Type.Unsafe({
+    Type.Unsafe<Record<string, string | null>>({
       type: 'object',
       maxProperties: maxCustomProperties,
       propertyNames: { type: 'string', minLength: 1, maxLength: 40 },

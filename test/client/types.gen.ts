@@ -19,7 +19,18 @@ export type Error = {
  */
 export type TeachingLanguageCode = 'ar' | 'be-BY' | 'bg-BG' | 'ch-ZN' | 'hr-HR' | 'cs-CZ' | 'et-EE' | 'el-GR' | 'he-IL' | 'hi-IN' | 'hu-HU' | 'id-ID' | 'it-IT' | 'ja-JP' | 'ko-KR' | 'lt-LT' | 'mk-MK' | 'ms-MY' | 'fa-TJ' | 'pt-PT' | 'ro-RO' | 'ru-RU' | 'sr-CS' | 'sgn' | 'sk-SK' | 'th' | 'tr' | 'uk' | 'vi' | 'da' | 'nl-NL' | 'en' | 'fi' | 'fr-FR' | 'de-DE' | 'no' | 'pl-PL' | 'es-ES' | 'sv-SE';
 
-export type IdAndTitle = {
+export type CourseLevel = {
+    /**
+     * 1: University, 2: College, 3: Vocational school, 6: Courses, 8: Other education, 9: Provider, 10: Folk High School, 11: Courses with credits, 12: Breakfast meeting, 13: Seminar, 14: Conference, 15: Corporate training, 16: Lecture, 18: Meet-up, 19: Workshop, 20: Treatment, 21: Event
+     */
+    id: number;
+    title: string;
+};
+
+export type FormOfTeaching = {
+    /**
+     * 1: Classroom, 2: Online Course, 13: Online study, 18: Virtual classroom, 21: Webinar, 22: Webinar + online course, 10: Classroom + online course, 12: Classroom + practice, 17: Practice + Online course, 9: Recreation classes, 11: Practice, 19: Virtual or in-person, 8: Corporate training, 5: Others
+     */
     id: number;
     title: string;
 };
@@ -29,8 +40,19 @@ export type Language = {
     title: string;
 };
 
+export type TimeOfDay = {
+    /**
+     * 1: Daytime, 2: Evening class, 3: Weekend course
+     */
+    id: number;
+    title: string;
+};
+
 export type CourseDuration = {
     value: number;
+    /**
+     * minutes, hours, days, weeks, months, semester or years
+     */
     code: string;
     unit: string;
 };
@@ -70,6 +92,10 @@ export type Tag = {
     title: string;
 };
 
+export type CustomProperties = {
+    [key: string]: string | null;
+};
+
 export type Product = {
     id: number;
     item_number: string;
@@ -97,11 +123,17 @@ export type Course = {
     is_full_time: boolean;
     is_part_time: boolean;
     lessons_hours: null;
+    /**
+     * public, internal or corporate
+     */
     type: string;
-    level: IdAndTitle;
-    form_of_teaching: IdAndTitle;
+    level: CourseLevel;
+    form_of_teaching: FormOfTeaching;
     teaching_language: Language;
-    time_of_day: IdAndTitle | null;
+    time_of_day: TimeOfDay | null;
+    /**
+     * both, catalog or own
+     */
     publishing_platform: string;
     duration: CourseDuration | null;
     price: CoursePrice;
@@ -111,9 +143,7 @@ export type Course = {
     descriptions: CourseDescriptions;
     lead_settings: LeadSettings;
     tags: Array<Tag>;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     description_languages: Array<string>;
     visit_address: string | null;
     visit_address2: string | null;
@@ -139,17 +169,17 @@ export type Pagination = {
 /**
  * 1: University, 2: College, 3: Vocational school, 6: Courses, 8: Other education, 9: Provider, 10: Folk High School, 11: Courses with credits, 12: Breakfast meeting, 13: Seminar, 14: Conference, 15: Corporate training, 16: Lecture, 18: Meet-up, 19: Workshop, 20: Treatment, 21: Event
  */
-export type CourseLevel = 1 | 2 | 3 | 6 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 18 | 19 | 20 | 21;
+export type CourseLevelId = 1 | 2 | 3 | 6 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 18 | 19 | 20 | 21;
 
 /**
  * 1: Classroom, 2: Online Course, 13: Online study, 18: Virtual classroom, 21: Webinar, 22: Webinar + online course, 10: Classroom + online course, 12: Classroom + practice, 17: Practice + Online course, 9: Recreation classes, 11: Practice, 19: Virtual or in-person, 8: Corporate training, 5: Others
  */
-export type FormOfTeaching = 1 | 2 | 13 | 18 | 21 | 22 | 10 | 12 | 17 | 9 | 11 | 19 | 8 | 5;
+export type FormOfTeachingId = 1 | 2 | 13 | 18 | 21 | 22 | 10 | 12 | 17 | 9 | 11 | 19 | 8 | 5;
 
 /**
  * 1: Daytime, 2: Evening class, 3: Weekend course
  */
-export type TimeOfDay = 1 | 2 | 3;
+export type TimeOfDayId = 1 | 2 | 3;
 
 /**
  * 7: Minutes, 6: Hours, 1: Days, 2: Weeks, 3: Months, 4: Semester, 5: Years
@@ -158,7 +188,7 @@ export type DurationUnitId = 7 | 6 | 1 | 2 | 3 | 4 | 5;
 
 export type CurrencyCode = 'AED' | 'AFN' | 'ALL' | 'AMD' | 'ANG' | 'AOA' | 'ARS' | 'AUD' | 'AWG' | 'AZN' | 'BAM' | 'BBD' | 'BDT' | 'BGN' | 'BHD' | 'BIF' | 'BMD' | 'BND' | 'BOB' | 'BOV' | 'BRL' | 'BSD' | 'BTN' | 'BWP' | 'BYN' | 'BZD' | 'CAD' | 'CDF' | 'CHE' | 'CHF' | 'CHW' | 'CLF' | 'CLP' | 'CNY' | 'COP' | 'COU' | 'CRC' | 'CUC' | 'CUP' | 'CVE' | 'CZK' | 'DJF' | 'DKK' | 'DOP' | 'DZD' | 'EGP' | 'ERN' | 'ETB' | 'EUR' | 'FJD' | 'FKP' | 'GBP' | 'GEL' | 'GHS' | 'GIP' | 'GMD' | 'GNF' | 'GTQ' | 'GYD' | 'HKD' | 'HNL' | 'HTG' | 'HUF' | 'IDR' | 'ILS' | 'INR' | 'IQD' | 'IRR' | 'ISK' | 'JMD' | 'JOD' | 'JPY' | 'KES' | 'KGS' | 'KHR' | 'KMF' | 'KPW' | 'KRW' | 'KWD' | 'KYD' | 'KZT' | 'LAK' | 'LBP' | 'LKR' | 'LRD' | 'LSL' | 'LYD' | 'MAD' | 'MDL' | 'MGA' | 'MKD' | 'MMK' | 'MNT' | 'MOP' | 'MRU' | 'MUR' | 'MVR' | 'MWK' | 'MXN' | 'MXV' | 'MYR' | 'MZN' | 'NAD' | 'NGN' | 'NIO' | 'NOK' | 'NPR' | 'NZD' | 'OMR' | 'PAB' | 'PEN' | 'PGK' | 'PHP' | 'PKR' | 'PLN' | 'PYG' | 'QAR' | 'RON' | 'RSD' | 'RUB' | 'RWF' | 'SAR' | 'SBD' | 'SCR' | 'SDG' | 'SEK' | 'SGD' | 'SHP' | 'SLE' | 'SOS' | 'SRD' | 'SSP' | 'STN' | 'SVC' | 'SYP' | 'SZL' | 'THB' | 'TJS' | 'TMT' | 'TND' | 'TOP' | 'TRY' | 'TTD' | 'TWD' | 'TZS' | 'UAH' | 'UGX' | 'USD' | 'USN' | 'UYI' | 'UYU' | 'UYW' | 'UZS' | 'VED' | 'VES' | 'VND' | 'VUV' | 'WST' | 'XAF' | 'XAG' | 'XAU' | 'XBA' | 'XBB' | 'XBC' | 'XBD' | 'XCD' | 'XDR' | 'XOF' | 'XPD' | 'XPF' | 'XPT' | 'XSU' | 'XTS' | 'XUA' | 'XXX' | 'YER' | 'ZAR' | 'ZMW' | 'ZWG' | 'XCG';
 
-export type TagInput = {
+export type CourseTagInput = {
     id?: number;
     title?: string;
 };
@@ -169,10 +199,10 @@ export type CourseCreate = {
     reference?: string;
     is_full_time?: boolean;
     is_part_time?: boolean;
-    level?: CourseLevel;
-    form_of_teaching?: FormOfTeaching;
+    level?: CourseLevelId;
+    form_of_teaching?: FormOfTeachingId;
     teaching_language?: TeachingLanguageCode;
-    time_of_day?: TimeOfDay;
+    time_of_day?: TimeOfDayId;
     duration_value?: number;
     duration_unit?: DurationUnitId;
     price_value?: number;
@@ -181,18 +211,8 @@ export type CourseCreate = {
      */
     price_currency?: CurrencyCode | string;
     price_comment?: string;
-    /**
-     * A text holds the list as JSON
-     */
-    tags?: Array<number | TagInput> | number | {
-        [key: string]: unknown;
-    } | string;
-    /**
-     * A text holds the list as JSON
-     */
-    labels?: Array<number | TagInput> | number | {
-        [key: string]: unknown;
-    } | string;
+    tags?: Array<number | CourseTagInput> | number | CourseTagInput | string;
+    labels?: Array<number | CourseTagInput> | number | CourseTagInput | string;
     text_lead?: string;
     text_description?: string;
     text_place?: string;
@@ -213,9 +233,7 @@ export type CourseCreate = {
     visit_address2?: string;
     visit_zipcode?: string;
     visit_city?: string;
-    custom_properties?: {
-        [key: string]: string | null;
-    };
+    custom_properties?: CustomProperties;
     /**
      * Language code to the members of `descriptions` in that language
      */
@@ -247,11 +265,17 @@ export type CourseDetails = {
     is_full_time: boolean;
     is_part_time: boolean;
     lessons_hours: null;
+    /**
+     * public, internal or corporate
+     */
     type: string;
-    level: IdAndTitle;
-    form_of_teaching: IdAndTitle;
+    level: CourseLevel;
+    form_of_teaching: FormOfTeaching;
     teaching_language: Language;
-    time_of_day: IdAndTitle | null;
+    time_of_day: TimeOfDay | null;
+    /**
+     * both, catalog or own
+     */
     publishing_platform: string;
     duration: CourseDuration | null;
     price: CoursePrice;
@@ -261,9 +285,7 @@ export type CourseDetails = {
     descriptions: CourseDescriptions;
     lead_settings: LeadSettings;
     tags: Array<Tag>;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     description_languages: Array<string>;
     visit_address: string | null;
     visit_address2: string | null;
@@ -284,10 +306,10 @@ export type CourseUpdate = {
     reference?: string | null;
     is_full_time?: boolean;
     is_part_time?: boolean;
-    level?: CourseLevel;
-    form_of_teaching?: FormOfTeaching;
+    level?: CourseLevelId;
+    form_of_teaching?: FormOfTeachingId;
     teaching_language?: TeachingLanguageCode;
-    time_of_day?: TimeOfDay | null;
+    time_of_day?: TimeOfDayId | null;
     duration_value?: number | null;
     duration_unit?: DurationUnitId | null;
     price_value?: number | null;
@@ -296,18 +318,8 @@ export type CourseUpdate = {
      */
     price_currency?: CurrencyCode | string;
     price_comment?: string | null;
-    /**
-     * A text holds the list as JSON
-     */
-    tags?: Array<number | TagInput> | null | number | {
-        [key: string]: unknown;
-    } | string;
-    /**
-     * A text holds the list as JSON
-     */
-    labels?: Array<number | TagInput> | null | number | {
-        [key: string]: unknown;
-    } | string;
+    tags?: Array<number | CourseTagInput> | number | CourseTagInput | string | null;
+    labels?: Array<number | CourseTagInput> | number | CourseTagInput | string | null;
     text_lead?: string | null;
     text_description?: string | null;
     text_place?: string | null;
@@ -328,9 +340,7 @@ export type CourseUpdate = {
     visit_address2?: string | null;
     visit_zipcode?: string | null;
     visit_city?: string | null;
-    custom_properties?: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties?: CustomProperties | null;
     /**
      * Language code to the members of `descriptions` in that language
      */
@@ -415,16 +425,20 @@ export type Customer = {
     idParentCustomer: number | null;
     invoice_method: string;
     country: Country;
+    /**
+     * Active or Deactivated
+     */
     status: string;
+    /**
+     * Company or Private
+     */
     type: string;
     duedate_days: number;
     seller: AppUser | null;
     invoice_address: Address;
     post_address: Address;
     visit_address: Address;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     created_at: string;
     updated_at: string;
 };
@@ -438,20 +452,21 @@ export type EmbeddedCourse = {
     is_full_time: boolean;
     is_part_time: boolean;
     lessons_hours: null;
+    /**
+     * public, internal or corporate
+     */
     type: string;
-    level: IdAndTitle;
-    form_of_teaching: IdAndTitle;
+    level: CourseLevel;
+    form_of_teaching: FormOfTeaching;
     teaching_language: Language;
-    time_of_day: IdAndTitle | null;
+    time_of_day: TimeOfDay | null;
     duration: CourseDuration | null;
     price: CoursePrice;
     categories: Array<Category>;
     external_booking_url: string | null;
     external_more_info_url: string | null;
     tags: Array<Tag>;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     visit_address: string | null;
     visit_address2: string | null;
     visit_zipcode: string | null;
@@ -557,7 +572,13 @@ export type CourseDatePlace = {
 };
 
 export type CourseDateStatus = {
+    /**
+     * 1: To be defined, 2: Will run, 3: Canceled, 4: Postponed
+     */
     id: number;
+    /**
+     * 1: To be defined, 2: Will run, 3: Canceled, 4: Postponed
+     */
     idType: number;
     title: string;
 };
@@ -587,13 +608,11 @@ export type EmbeddedCourseDate = {
     parent_id: number | null;
     trigger_value: string | null;
     /**
-     * open, waiting_list or fully_booked
+     * open: a seat is free, waiting_list: only the waiting list has room, fully_booked: neither has room
      */
     seats_status: string;
     seats: Seats;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     created_at: string | null;
     updated_at: string | null;
     deleted_at: string | null;
@@ -641,13 +660,11 @@ export type CourseDate = {
     parent_id: number | null;
     trigger_value: string | null;
     /**
-     * open, waiting_list or fully_booked
+     * open: a seat is free, waiting_list: only the waiting list has room, fully_booked: neither has room
      */
     seats_status: string;
     seats: Seats;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     created_at: string | null;
     updated_at: string | null;
     deleted_at: string | null;
@@ -699,13 +716,11 @@ export type CourseDateOfCourse = {
     parent_id: number | null;
     trigger_value: string | null;
     /**
-     * open, waiting_list or fully_booked
+     * open: a seat is free, waiting_list: only the waiting list has room, fully_booked: neither has room
      */
     seats_status: string;
     seats: Seats;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     created_at: string | null;
     updated_at: string | null;
     deleted_at: string | null;
@@ -757,9 +772,6 @@ export type GatheringInput = {
     description?: string;
     theme?: string;
     event_url?: string;
-    /**
-     * A text holds the list as JSON
-     */
     instructors?: Array<number> | number | string;
 };
 
@@ -790,11 +802,11 @@ export type CourseDateCreate = {
     timezone?: string;
     visible_when_passed_deadline?: boolean;
     /**
-     * The course's unless sent
+     * The course's language unless sent
      */
     teaching_language?: TeachingLanguageCode;
     /**
-     * A place
+     * The id of a place
      */
     place_id?: number;
     /**
@@ -802,17 +814,17 @@ export type CourseDateCreate = {
      */
     place_by_search?: string;
     /**
-     * Shown beside the place, or without one
+     * Additional text on the place, also without a place
      */
     place_additional_info?: string;
     /**
-     * One of the own locations
+     * The id of one of the school's own locations
      */
     location_id?: number;
     status_id?: CourseDateStatusId;
     reference?: string;
     /**
-     * Ids of the own instructors. A text holds the list as JSON
+     * Ids of the school's own instructors
      */
     instructors?: Array<number> | number | string;
     is_visible?: boolean;
@@ -820,42 +832,38 @@ export type CourseDateCreate = {
     event_url?: string;
     external_booking_url?: string;
     /**
-     * Another date of the same course that is no child itself
+     * The id of another date of the same course that has no parent
      */
     parent_id?: number;
     /**
-     * Routes a participant with an equal value from the parent to this date
+     * A booking of the parent date books participants with an equal value on this date
      */
     trigger_value?: string;
     /**
-     * The course's unless sent
+     * The course's title unless sent
      */
     title?: string;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_max?: number;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_min?: number;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_overbook?: number;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_wait?: number;
-    custom_properties?: {
-        [key: string]: string | null;
-    };
+    custom_properties?: CustomProperties;
     /**
-     * Each with gathering_at and gathering_end_at, or with date, time_start and time_end. A text holds the list as JSON
+     * Each with gathering_at and gathering_end_at, or with date, time_start and time_end
      */
-    gatherings?: Array<GatheringInput> | {
-        [key: string]: unknown;
-    } | string;
+    gatherings?: Array<GatheringInput> | GatheringInput | string;
 };
 
 export type CourseDateReference = {
@@ -890,11 +898,11 @@ export type CourseDateUpdate = {
     timezone?: string | null;
     visible_when_passed_deadline?: boolean;
     /**
-     * The course's unless sent
+     * The course's language unless sent
      */
     teaching_language?: TeachingLanguageCode | null;
     /**
-     * A place
+     * The id of a place
      */
     place_id?: number | null;
     /**
@@ -902,60 +910,56 @@ export type CourseDateUpdate = {
      */
     place_by_search?: string | null;
     /**
-     * Shown beside the place, or without one
+     * Additional text on the place, also without a place
      */
     place_additional_info?: string | null;
     /**
-     * One of the own locations
+     * The id of one of the school's own locations
      */
     location_id?: number | null;
     status_id?: CourseDateStatusId;
     reference?: string | null;
     /**
-     * Ids of the own instructors. A text holds the list as JSON
+     * Ids of the school's own instructors
      */
-    instructors?: Array<number> | null | number | string;
+    instructors?: Array<number> | number | string | null;
     is_visible?: boolean;
     is_virtual?: boolean;
     event_url?: string | null;
     external_booking_url?: string | null;
     /**
-     * Another date of the same course that is no child itself
+     * The id of another date of the same course that has no parent
      */
     parent_id?: number | null;
     /**
-     * Routes a participant with an equal value from the parent to this date
+     * A booking of the parent date books participants with an equal value on this date
      */
     trigger_value?: string | null;
     /**
-     * The course's unless sent
+     * The course's title unless sent
      */
     title?: string | null;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_max?: number | null;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_min?: number | null;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_overbook?: number | null;
     /**
-     * On a create copied from the location unless sent
+     * On creation, the location's value unless sent
      */
     capacity_wait?: number | null;
-    custom_properties?: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties?: CustomProperties | null;
     /**
-     * Each with gathering_at and gathering_end_at, or with date, time_start and time_end. A text holds the list as JSON
+     * Each with gathering_at and gathering_end_at, or with date, time_start and time_end
      */
-    gatherings?: Array<GatheringInput> | null | {
-        [key: string]: unknown;
-    } | string;
+    gatherings?: Array<GatheringInput> | GatheringInput | string | null;
 };
 
 export type NextCourseDateCourse = {
@@ -967,20 +971,21 @@ export type NextCourseDateCourse = {
     is_full_time: boolean;
     is_part_time: boolean;
     lessons_hours: null;
+    /**
+     * public, internal or corporate
+     */
     type: string;
-    level: IdAndTitle;
-    form_of_teaching: IdAndTitle;
+    level: CourseLevel;
+    form_of_teaching: FormOfTeaching;
     teaching_language: Language;
-    time_of_day: IdAndTitle | null;
+    time_of_day: TimeOfDay | null;
     duration: CourseDuration | null;
     price: CoursePrice;
     categories: Array<Category>;
     external_booking_url: string | null;
     external_more_info_url: string | null;
     tags: Array<Tag>;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     visit_address: string | null;
     visit_address2: string | null;
     visit_zipcode: string | null;
@@ -1014,13 +1019,11 @@ export type NextCourseDate = {
     parent_id: number | null;
     trigger_value: string | null;
     /**
-     * open, waiting_list or fully_booked
+     * open: a seat is free, waiting_list: only the waiting list has room, fully_booked: neither has room
      */
     seats_status: string;
     seats: Seats;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     created_at: string | null;
     updated_at: string | null;
     deleted_at: string | null;
@@ -1168,7 +1171,7 @@ export type InstructorCreate = {
     description?: string;
     show_on_web?: boolean;
     /**
-     * The id of one of the admin users; on an update empty disconnects
+     * The id of an admin user of the school; an empty value in an update disconnects
      */
     idUser?: number;
 };
@@ -1184,7 +1187,7 @@ export type InstructorUpdate = {
     description?: string | null;
     show_on_web?: boolean;
     /**
-     * The id of one of the admin users; on an update empty disconnects
+     * The id of an admin user of the school; an empty value in an update disconnects
      */
     idUser?: number | null;
 };
@@ -1233,7 +1236,7 @@ export type SchoolInput = {
     post_zip: string;
     post_city: string;
     /**
-     * Not sent is true, on every update
+     * true unless sent, also in an update
      */
     active?: boolean;
     reference?: string | null;
@@ -1309,20 +1312,21 @@ export type OrderedCourse = {
     is_full_time: boolean;
     is_part_time: boolean;
     lessons_hours: null;
+    /**
+     * public, internal or corporate
+     */
     type: string;
-    level: IdAndTitle;
-    form_of_teaching: IdAndTitle;
+    level: CourseLevel;
+    form_of_teaching: FormOfTeaching;
     teaching_language: Language;
-    time_of_day: IdAndTitle | null;
+    time_of_day: TimeOfDay | null;
     duration: CourseDuration | null;
     price: CoursePrice;
     categories: Array<Category>;
     external_booking_url: string | null;
     external_more_info_url: string | null;
     tags: Array<Tag>;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     visit_address: string | null;
     visit_address2: string | null;
     visit_zipcode: string | null;
@@ -1393,13 +1397,22 @@ export type ParticipantCourseDate = {
 };
 
 export type PaymentStatus = {
+    /**
+     * 1: Yes, 3: No
+     */
     id: number;
     title: string;
 };
 
 export type ParticipantStatus = {
+    /**
+     * 1: Confirmed, 2: Overbooked, 3: Waiting list, 4: Deregistered, 7: Unconfirmed, 8: Deregistered with fee
+     */
     id: number;
     title: string;
+    /**
+     * status_confirmed: Confirmed, status_overbooked: Overbooked, status_waitinglist: Waiting list, status_deregistered: Deregistered, status_unconfirmed: Unconfirmed, status_deregistered_with_fee: Deregistered with fee
+     */
     status_code: string;
 };
 
@@ -1428,9 +1441,7 @@ export type CourseUser = {
     work_address: Address;
     external_id: string | null;
     company_employee_number: string | null;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     customer: Customer | null;
     created_at: string;
     updated_at: string;
@@ -1454,9 +1465,10 @@ export type EmbeddedParticipant = {
     created_at: string | null;
     updated_at: string | null;
     status_updated_at: string | null;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
+    /**
+     * User: entered by a booking, School: entered by an import or the staff
+     */
     entry_source: string;
     idBooking: number;
     idOrder: number;
@@ -1504,6 +1516,9 @@ export type OrderLine = {
 export type EmbeddedCampaign = {
     id: number;
     title: string | null;
+    /**
+     * Campaign or Agreement
+     */
     type: string;
     active: boolean;
     expired: boolean;
@@ -1513,6 +1528,9 @@ export type EmbeddedCampaign = {
     uses_code: boolean;
     campaign_code: string | null;
     currency: string;
+    /**
+     * Percent: a percentage of the price, Value: an amount in `currency`
+     */
     discount_type: string;
     discount_value: number;
 };
@@ -1537,9 +1555,7 @@ export type Order = {
     first_user: OrderUser | null;
     booker_admin_user: string | null;
     webintegration_id: null;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     calculated_totals: OrderTotals;
     exported_at: string | null;
     created_at: string | null;
@@ -1623,9 +1639,10 @@ export type Participant = {
     created_at: string | null;
     updated_at: string | null;
     status_updated_at: string | null;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
+    /**
+     * User: entered by a booking, School: entered by an import or the staff
+     */
     entry_source: string;
     idBooking: number;
     idOrder: number;
@@ -1641,23 +1658,31 @@ export type Participant = {
 };
 
 /**
+ * 1: Confirmed, 2: Overbooked, 3: Waiting list, 4: Deregistered, 7: Unconfirmed, 8: Deregistered with fee
+ */
+export type ParticipantStatusId = 1 | 2 | 3 | 4 | 7 | 8;
+
+/**
  * 1: Yes, 3: No
  */
 export type PaymentStatusId = 1 | 3;
 
 export type ParticipantUpdate = {
     /**
-     * 1: Confirmed, 2: Overbooked, 3: Waiting list, 4: Deregistered, 7: Unconfirmed, 8: Deregistered with fee. 1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is assigned, never requested
+     * 1, 3 and 7 take a seat as a booking does; 4 and 8 free it; only the service assigns 2
      */
-    idStatus?: 1 | 2 | 3 | 4 | 7 | 8;
+    idStatus?: ParticipantStatusId;
     idPaid?: PaymentStatusId;
     completed?: boolean;
     passed?: boolean;
     no_show?: boolean;
-    custom_properties?: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties?: CustomProperties | null;
 };
+
+/**
+ * 1: Confirmed, 3: Waiting list, 7: Unconfirmed
+ */
+export type BookingStatusId = 1 | 3 | 7;
 
 export type BookingParticipant = {
     firstname: string;
@@ -1671,16 +1696,13 @@ export type BookingParticipant = {
      */
     date_of_birth?: string;
     comment?: string;
+    status_id?: BookingStatusId;
     /**
-     * 1: Confirmed, 3: Waiting list, 7: Unconfirmed
-     */
-    status_id?: 1 | 3 | 7;
-    /**
-     * Ids of products; the course's main product unless sent. A text holds the list as JSON
+     * Ids of products; the course's main product unless sent
      */
     products?: Array<number> | number | string;
     /**
-     * Routes the participant to the child course date of this value
+     * Books the participant on the child course date with an equal value
      */
     trigger_value?: string;
 };
@@ -1689,7 +1711,7 @@ export type BookingCreate = {
     coursedate_id: number;
     payment_method: 'invoice';
     /**
-     * The course's unless sent
+     * The course's currency unless sent
      */
     currency?: CurrencyCode | string;
     campaign_code?: string;
@@ -1708,29 +1730,30 @@ export type BookingCreate = {
     invoice_zipcode?: string;
     invoice_city?: string;
     invoice_email?: string;
-    /**
-     * A text holds the list as JSON
-     */
-    participants: Array<BookingParticipant> | {
-        [key: string]: unknown;
-    } | string;
+    participants: Array<BookingParticipant> | BookingParticipant | string;
     config?: {
+        /**
+         * true: an error if the date is canceled
+         */
         reject_cancelled_course_date?: boolean;
+        /**
+         * true: an error after the deadline
+         */
         reject_passed_deadline?: boolean;
         /**
-         * false gives each participant the status asked for, whatever the counts
+         * false: each participant gets the requested status, even without a free seat
          */
         seats_availability_check?: boolean;
         /**
-         * Who finds no seat waits for one
+         * Puts participants without a free seat on the waiting list
          */
         waiting_list_when_full?: boolean;
         /**
-         * Mails a receipt to each participant
+         * true: each participant gets a receipt by e-mail
          */
         send_receipt_email_to_participant?: boolean;
         /**
-         * Mails a link to choose a password to each new course user
+         * true: each new course user gets a link to choose a password by e-mail
          */
         send_account_created_email_to_user?: boolean;
     };
@@ -1772,14 +1795,14 @@ export type BookingError = {
     error: string;
 };
 
-export type Deregistration = {
+export type DeregistrationCreate = {
     config?: {
         /**
-         * Deregistered with fee
+         * true: the status is 8, deregistered with fee
          */
         with_fee?: boolean;
         /**
-         * Mails a receipt to each participant
+         * true: each participant gets a receipt by e-mail
          */
         send_receipt_email_to_participant?: boolean;
     };
@@ -1794,6 +1817,9 @@ export type DeregistrationResult = {
 export type Campaign = {
     id: number;
     title: string | null;
+    /**
+     * Campaign or Agreement
+     */
     type: string;
     active: boolean;
     expired: boolean;
@@ -1806,6 +1832,9 @@ export type Campaign = {
     customers: Array<number>;
     tags: Array<number>;
     currency: string;
+    /**
+     * Percent: a percentage of the price, Value: an amount in `currency`
+     */
     discount_type: string;
     discount_value: number;
 };
@@ -1815,6 +1844,9 @@ export type ValidCampaign = {
     campaign: {
         id: string;
         title: string | null;
+        /**
+         * Campaign or Agreement
+         */
         type: string;
         active: boolean;
         expired: boolean;
@@ -1824,6 +1856,9 @@ export type ValidCampaign = {
         uses_code: boolean;
         campaign_code: string | null;
         currency: string;
+        /**
+         * Percent: a percentage of the price, Value: an amount in `currency`
+         */
         discount_type: string;
         discount_value: number;
     };
@@ -1868,16 +1903,20 @@ export type CustomerWithEmployees = {
     idParentCustomer: number | null;
     invoice_method: string;
     country: Country;
+    /**
+     * Active or Deactivated
+     */
     status: string;
+    /**
+     * Company or Private
+     */
     type: string;
     duedate_days: number;
     seller: AppUser | null;
     invoice_address: Address;
     post_address: Address;
     visit_address: Address;
-    custom_properties: {
-        [key: string]: string | null;
-    } | null;
+    custom_properties: CustomProperties | null;
     created_at: string;
     updated_at: string;
     employees?: Array<CourseUser>;
@@ -1890,17 +1929,17 @@ export type CustomerWithEmployees = {
 /**
  * 1: Company, 2: Private
  */
-export type CustomerType = 1 | 2;
+export type CustomerTypeId = 1 | 2;
 
 /**
  * 1: Active, 2: Deactivated
  */
-export type CustomerStatus = 1 | 2;
+export type CustomerStatusId = 1 | 2;
 
 export type CustomerCreate = {
     title: string;
     department?: string;
-    type?: CustomerType;
+    type?: CustomerTypeId;
     orgnr?: string;
     email?: string;
     phone?: string;
@@ -1937,7 +1976,7 @@ export type CustomerCreate = {
      */
     seller_id?: number;
     note?: string;
-    status?: CustomerStatus;
+    status?: CustomerStatusId;
 };
 
 export type CustomerReference = {
@@ -1947,7 +1986,7 @@ export type CustomerReference = {
 export type CustomerUpdate = {
     title?: string;
     department?: string | null;
-    type?: CustomerType;
+    type?: CustomerTypeId;
     orgnr?: string | null;
     email?: string | null;
     phone?: string | null;
@@ -1984,7 +2023,7 @@ export type CustomerUpdate = {
      */
     seller_id?: number | null;
     note?: string | null;
-    status?: CustomerStatus;
+    status?: CustomerStatusId;
 };
 
 export type Credentials = {
@@ -1994,7 +2033,7 @@ export type Credentials = {
     username: string;
     password: string;
     /**
-     * true answers a `login_url` as well
+     * true: the response has a `login_url`
      */
     create_login_url?: boolean;
 };
@@ -2006,7 +2045,7 @@ export type SignOnResult = {
     lastname?: string | null;
     email?: string | null;
     /**
-     * Opens the user's own page: works once, for 15 minutes
+     * Opens the user's own page; valid once, for 15 minutes
      */
     login_url?: string;
 };
@@ -2027,16 +2066,13 @@ export type AdminUser = {
 
 export type AdminUserCreate = {
     email: string;
-    /**
-     * A text separates items by commas
-     */
     role_ids: Array<number> | number | string;
     /**
-     * The name at this school; required for a new person. A name that is there already stays
+     * The name at this school; required for a new person. An existing name is not changed
      */
     firstname?: string;
     /**
-     * The name at this school; required for a new person. A name that is there already stays
+     * The name at this school; required for a new person. An existing name is not changed
      */
     lastname?: string;
     position?: string;
@@ -2044,7 +2080,7 @@ export type AdminUserCreate = {
     phone?: string;
     booking_email?: string;
     /**
-     * Whether a new admin user without a password gets an invitation by e-mail
+     * true: a new admin user without a password gets an invitation by e-mail
      */
     send_invite?: boolean;
 };
@@ -2094,10 +2130,10 @@ export type LegacyCourseCreate = {
     reference?: string;
     is_full_time?: boolean;
     is_part_time?: boolean;
-    level?: CourseLevel;
-    form_of_teaching?: FormOfTeaching;
+    level?: CourseLevelId;
+    form_of_teaching?: FormOfTeachingId;
     teaching_language?: TeachingLanguageCode;
-    time_of_day?: TimeOfDay;
+    time_of_day?: TimeOfDayId;
     duration_value?: number;
     duration_unit?: DurationUnitId;
     price_value?: number;
@@ -2182,11 +2218,11 @@ export type ListCoursesData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -2198,19 +2234,19 @@ export type ListCoursesData = {
          */
         customer_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
@@ -2218,7 +2254,7 @@ export type ListCoursesData = {
          */
         description_language?: TeachingLanguageCode;
         /**
-         * Only courses with these of the school's own tags. A text separates items by commas
+         * Only courses with these of the school's own tags
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -2234,15 +2270,15 @@ export type ListCoursesData = {
          */
         partner_id?: number;
         /**
-         * true wraps the list in the envelope
+         * true: an object with `pagination` and `items` instead of an array
          */
         paginate?: boolean;
         /**
-         * true lists deleted items too
+         * true: with deleted items
          */
         include_deleted?: boolean;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'products' | 'provider'> | string;
     };
@@ -2415,7 +2451,7 @@ export type GetCourseData = {
          */
         description_language?: TeachingLanguageCode;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'products' | 'labels' | 'provider'> | string;
         /**
@@ -2427,7 +2463,7 @@ export type GetCourseData = {
          */
         partner_id?: number;
         /**
-         * true lists deleted items too
+         * true: with deleted items
          */
         include_deleted?: boolean;
     };
@@ -2547,11 +2583,11 @@ export type ListCourseDatesData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -2559,7 +2595,7 @@ export type ListCourseDatesData = {
          */
         since_id?: number;
         /**
-         * Only dates of these courses. A text separates items by commas
+         * Only dates of these courses
          */
         'course_id[]'?: Array<number> | number | string;
         /**
@@ -2567,35 +2603,35 @@ export type ListCourseDatesData = {
          */
         coursedate_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
-         * At or after: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Start date at or after this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         start_date_at_min?: string;
         /**
-         * Before: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Start date before this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         start_date_at_max?: string;
         /**
-         * At or after: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * End date at or after this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         end_date_at_min?: string;
         /**
-         * Before: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * End date before this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         end_date_at_max?: string;
         /**
@@ -2607,7 +2643,7 @@ export type ListCourseDatesData = {
          */
         has_participants?: boolean;
         /**
-         * Equal starts are by id
+         * Sort by id or start; equal starts by id
          */
         order_by?: 'id' | 'startdate';
         /**
@@ -2623,7 +2659,7 @@ export type ListCourseDatesData = {
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags. A text separates items by commas
+         * Only dates of courses with these of the school's own tags
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -2631,11 +2667,11 @@ export type ListCourseDatesData = {
          */
         tag_match?: 'any' | 'all';
         /**
-         * true lists deleted items too
+         * true: with deleted items
          */
         include_deleted?: boolean;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
     };
@@ -2697,11 +2733,11 @@ export type ListDatesOfCourseData = {
     };
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -2709,7 +2745,7 @@ export type ListDatesOfCourseData = {
          */
         since_id?: number;
         /**
-         * Only dates of these courses. A text separates items by commas
+         * Only dates of these courses
          */
         'course_id[]'?: Array<number> | number | string;
         /**
@@ -2717,35 +2753,35 @@ export type ListDatesOfCourseData = {
          */
         coursedate_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
-         * At or after: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Start date at or after this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         start_date_at_min?: string;
         /**
-         * Before: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Start date before this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         start_date_at_max?: string;
         /**
-         * At or after: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * End date at or after this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         end_date_at_min?: string;
         /**
-         * Before: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * End date before this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         end_date_at_max?: string;
         /**
@@ -2757,7 +2793,7 @@ export type ListDatesOfCourseData = {
          */
         has_participants?: boolean;
         /**
-         * Equal starts are by id
+         * Sort by id or start; equal starts by id
          */
         order_by?: 'id' | 'startdate';
         /**
@@ -2773,7 +2809,7 @@ export type ListDatesOfCourseData = {
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags. A text separates items by commas
+         * Only dates of courses with these of the school's own tags
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -2781,11 +2817,11 @@ export type ListDatesOfCourseData = {
          */
         tag_match?: 'any' | 'all';
         /**
-         * true lists deleted items too
+         * true: with deleted items
          */
         include_deleted?: boolean;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
     };
@@ -2972,11 +3008,11 @@ export type GetCourseDateData = {
     };
     query?: {
         /**
-         * true lists deleted items too
+         * true: with deleted items
          */
         include_deleted?: boolean;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
     };
@@ -3096,11 +3132,11 @@ export type BatchListCourseDatesData = {
     path?: never;
     query: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -3108,11 +3144,11 @@ export type BatchListCourseDatesData = {
          */
         since_id?: number;
         /**
-         * Only dates of these courses. A text separates items by commas
+         * Only dates of these courses
          */
         'course_ids[]': Array<number> | number | string;
         /**
-         * Only dates of these courses. A text separates items by commas
+         * Only dates of these courses
          */
         'course_id[]'?: Array<number> | number | string;
         /**
@@ -3120,35 +3156,35 @@ export type BatchListCourseDatesData = {
          */
         coursedate_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
-         * At or after: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Start date at or after this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         start_date_at_min?: string;
         /**
-         * Before: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Start date before this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         start_date_at_max?: string;
         /**
-         * At or after: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * End date at or after this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         end_date_at_min?: string;
         /**
-         * Before: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * End date before this time: `now`, yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         end_date_at_max?: string;
         /**
@@ -3160,7 +3196,7 @@ export type BatchListCourseDatesData = {
          */
         has_participants?: boolean;
         /**
-         * Equal starts are by id
+         * Sort by id or start; equal starts by id
          */
         order_by?: 'id' | 'startdate';
         /**
@@ -3176,7 +3212,7 @@ export type BatchListCourseDatesData = {
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags. A text separates items by commas
+         * Only dates of courses with these of the school's own tags
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -3184,11 +3220,11 @@ export type BatchListCourseDatesData = {
          */
         tag_match?: 'any' | 'all';
         /**
-         * true lists deleted items too
+         * true: with deleted items
          */
         include_deleted?: boolean;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
     };
@@ -3242,11 +3278,11 @@ export type ListNextCourseDatesData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -3258,7 +3294,7 @@ export type ListNextCourseDatesData = {
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags. A text separates items by commas
+         * Only dates of courses with these of the school's own tags
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -3266,7 +3302,7 @@ export type ListNextCourseDatesData = {
          */
         tag_match?: 'any' | 'all';
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'course' | 'location' | 'place' | 'gatherings' | 'teaching_language' | 'status' | 'course.products' | 'course.reference_internal' | 'instructors' | 'provider' | 'subinstances' | 'bundle'> | string;
     };
@@ -3320,11 +3356,11 @@ export type ListLocationsData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -3332,19 +3368,19 @@ export type ListLocationsData = {
          */
         since_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
     };
@@ -3509,11 +3545,11 @@ export type ListInstructorsData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -4043,11 +4079,11 @@ export type ListOrdersData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -4059,39 +4095,39 @@ export type ListOrdersData = {
          */
         course_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Exported at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         exported_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Exported before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         exported_at_max?: string;
         /**
-         * true lists exported orders too; filters on exported_at imply it
+         * true: with exported orders; implied by a filter on exported_at
          */
         exported?: boolean;
         /**
-         * true lists the people of each line
+         * true: each line has its course users in `users`
          */
         user_data?: boolean;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'lines.database_relations.course' | 'lines.database_relations.participants' | 'campaign'> | string;
     };
@@ -4146,11 +4182,11 @@ export type GetOrderData = {
     };
     query?: {
         /**
-         * true lists the people of each line
+         * true: each line has its course users in `users`
          */
         user_data?: boolean;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'lines.database_relations.course' | 'lines.database_relations.participants' | 'campaign'> | string;
     };
@@ -4258,11 +4294,11 @@ export type ListOrderProductsData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -4270,19 +4306,19 @@ export type ListOrderProductsData = {
          */
         since_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
     };
@@ -4332,11 +4368,11 @@ export type ListParticipantsData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -4356,27 +4392,27 @@ export type ListParticipantsData = {
          */
         customer_id?: number;
         /**
-         * Only where this course user takes part
+         * Only participations of this course user
          */
         user_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'attendance'> | string;
     };
@@ -4431,7 +4467,7 @@ export type GetParticipantData = {
     };
     query?: {
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'attendance'> | string;
     };
@@ -4602,7 +4638,7 @@ export type CreateBookingResponses = {
 export type CreateBookingResponse = CreateBookingResponses[keyof CreateBookingResponses];
 
 export type DeregisterBookingData = {
-    body: Deregistration;
+    body: DeregistrationCreate;
     headers?: {
         /**
          * A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.
@@ -4952,11 +4988,11 @@ export type ListCustomersData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -4964,23 +5000,23 @@ export type ListCustomersData = {
          */
         since_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'employees'> | string;
     };
@@ -5088,7 +5124,7 @@ export type GetCustomerData = {
     };
     query?: {
         /**
-         * What to embed. A text separates items by commas
+         * Related data to embed; none unless sent
          */
         'include[]'?: Array<'employees'> | string;
     };
@@ -5209,11 +5245,11 @@ export type ListEmployeesData = {
     };
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -5221,23 +5257,23 @@ export type ListEmployeesData = {
          */
         since_id?: number;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Created before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         created_at_max?: string;
         /**
-         * At or after: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated at or after this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_min?: string;
         /**
-         * Before: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it carries an offset
+         * Updated before this time: yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset
          */
         updated_at_max?: string;
         /**
-         * true wraps the list in the envelope
+         * true: an object with `pagination` and `items` instead of an array
          */
         paginate?: boolean;
     };
@@ -5348,11 +5384,11 @@ export type SearchCourseUsersData = {
     path?: never;
     query?: {
         /**
-         * Above 250 is 250
+         * Items per page; more than 250 counts as 250
          */
         limit?: number;
         /**
-         * Past the end is an empty list
+         * Number of the page, from 1; after the last one the list is empty
          */
         page?: number;
         /**
@@ -5360,19 +5396,19 @@ export type SearchCourseUsersData = {
          */
         since_id?: number;
         /**
-         * The whole value
+         * Equal to this, without regard to case
          */
         email?: string;
         /**
-         * From the start of the value
+         * Begins with this, without regard to case
          */
         firstname?: string;
         /**
-         * From the start of the value
+         * Begins with this, without regard to case
          */
         lastname?: string;
         /**
-         * From the start of the value
+         * Begins with this, without regard to case
          */
         username?: string;
     };

@@ -197,7 +197,13 @@ export async function dumpRows({ database: { pool } }: TestApp, providerId: numb
   return existing;
 }
 
-type Schema = { type?: string | string[]; properties?: Record<string, Schema>; items?: Schema; enum?: string[] };
+type Schema = {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  enum?: string[];
+  anyOf?: Schema[];
+};
 type Operation = {
   parameters?: { name: string; in: string; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
@@ -220,7 +226,7 @@ export function getEndpoints({ app }: TestApp): Endpoint[] {
 export const hasParameter = ({ operation }: Endpoint, name: string) =>
   operation.parameters?.some((parameter) => parameter.name === name) ?? false;
 export const includeNames = ({ operation }: Endpoint) =>
-  operation.parameters?.find(({ name }) => name === 'include[]')?.schema.items?.enum ?? [];
+  operation.parameters?.find(({ name }) => name === 'include[]')?.schema.anyOf?.[0]?.items?.enum ?? [];
 
 /** Row that the `{id}` of a path refers to. */
 const idOfPath: Record<string, keyof Owner['ids']> = {
@@ -298,7 +304,7 @@ export function idParameters({ operation }: Endpoint): string[] {
   const body = operation.requestBody?.content['application/json']?.schema.properties ?? {};
   const sent = Object.entries(body).filter(
     ([name, schema]) =>
-      isIdName(name) || ([schema.type].flat().includes('array') && JSON.stringify(schema).includes('"integer"')),
+      isIdName(name) || (schema.anyOf?.[0]?.type === 'array' && JSON.stringify(schema).includes('"integer"')),
   );
   const query = (operation.parameters ?? []).filter(({ name }) => isIdName(name));
   return [...query.map((one) => `${one.in} ${one.name}`), ...sent.map(([name]) => `body ${name}`)];

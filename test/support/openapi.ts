@@ -30,15 +30,20 @@ function mergeNull(schema: Node): Node {
 /** Keywords whose values are data. */
 const data = new Set(['default', 'enum', 'const', 'example', 'examples', 'required']);
 
+const isEmptyNode = (node: unknown) => Object.keys((node as Node | undefined) ?? {}).length === 0;
+const hasMembers = ({ properties, additionalProperties }: Node) =>
+  !isEmptyNode(properties) || (typeof additionalProperties === 'object' && !isEmptyNode(additionalProperties));
+
 /** Pointers of object schemas that occur more than once inline; a named component counts once. */
 export function findRepeatedObjects(document: object): string[][] {
   const pointers = new Map<string, string[]>();
 
   function visit(value: unknown, path: string[]) {
     if (typeof value !== 'object' || value === null) return;
-    const schema: Node = { ...value, description: undefined, default: undefined };
+    const types = [(value as Node)['type']].flat().filter((type) => type !== 'null');
+    const schema: Node = { ...value, type: types.join(), description: undefined, default: undefined };
     const isComponent = path.length === 3 && path[1] === 'schemas';
-    if (schema['type'] === 'object' && Object.keys((schema['properties'] as Node | undefined) ?? {}).length > 0) {
+    if (schema['type'] === 'object' && hasMembers(schema)) {
       const key = JSON.stringify(schema);
       if (!isComponent) pointers.set(key, [...(pointers.get(key) ?? []), path.join('/')]);
     }

@@ -44,19 +44,26 @@ export function documentInput(schema: TSchema): TSchema {
 
 function beforeCoercion(field: TSchema): TSchema {
   const kind = (field as { [coercionKind]?: CoercionKind })[coercionKind];
-  if (kind === 'list') return listOrOne(field, 'A text separates items by commas');
-  if (kind === 'json' && field['items']) return listOrOne(field, 'A text holds the list as JSON');
+  if (kind === 'list') return listOrOne(field, 'Items separated by commas');
+  if (kind === 'json' && field['items']) return listOrOne(field, 'The list as JSON');
   if (kind === 'upper') return inAnyCase(field);
   return kind ? { ...field, ...coercedFormats[kind] } : field;
 }
 
 /** A list, a single item, or a text that encodes either. */
-function listOrOne(list: TSchema, text: string): TSchema {
+function listOrOne({ description, ...list }: TSchema, textDescription: string): TSchema {
   const item = documentInput(list['items'] as TSchema);
-  const branches = [item, ...((item['anyOf'] as TSchema[] | undefined) ?? [])];
-  const types = [list, ...branches].flatMap(({ type }) => (type as string | string[] | undefined) ?? []);
-  const description = [list['description'], text].filter(Boolean).join('. ');
-  return { ...list, type: [...new Set([...types, 'string'])], items: item, description };
+  const single = (item['anyOf'] as TSchema[] | undefined) ?? [item];
+  const isNullable = Array.isArray(list['type']) && list['type'].includes('null');
+  return Type.Unsafe({
+    ...(description === undefined ? {} : { description }),
+    anyOf: [
+      { ...list, type: 'array', items: item },
+      ...single.filter(({ type }) => type !== 'string'),
+      { type: 'string', description: textDescription },
+      ...(isNullable ? [{ type: 'null' }] : []),
+    ],
+  });
 }
 
 /** Accepts the codes, and by a pattern their mixed-case spellings. */

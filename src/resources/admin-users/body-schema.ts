@@ -3,7 +3,7 @@ import * as t from '../../schema/types.ts';
 
 const { Optional } = Type;
 
-const nameDescription = 'The name at this school; required for a new person. A name that is there already stays';
+const nameDescription = 'The name at this school; required for a new person. An existing name is not changed';
 
 /** POST /v2/admin-users. The e-mail names the person, so it is trimmed and normalized as titles are. */
 export type AdminUserBody = Static<typeof AdminUserBody>;
@@ -21,7 +21,7 @@ export const AdminUserBody = t.NamedObject(
     send_invite: Optional(
       t.Flag({
         default: true,
-        description: 'Whether a new admin user without a password gets an invitation by e-mail',
+        description: 'true: a new admin user without a password gets an invitation by e-mail',
       }),
     ),
   },

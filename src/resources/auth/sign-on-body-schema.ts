@@ -8,7 +8,7 @@ export const CredentialsBody = t.NamedObject(
   {
     username: t.Title({ description: 'Compared without regard to case' }),
     password: Type.String({ minLength: 1, maxLength: 5_000 }),
-    create_login_url: Type.Optional(t.Flag({ default: false, description: 'true answers a `login_url` as well' })),
+    create_login_url: Type.Optional(t.Flag({ default: false, description: 'true: the response has a `login_url`' })),
   },
   { examples: [{ username: 'ida.ovrebo@havbris.example', password: 'fjord og fjell', create_login_url: true }] },
 );

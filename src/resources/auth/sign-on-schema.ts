@@ -12,6 +12,6 @@ export const SignOnResult = t.NamedObject('SignOnResult', {
   lastname: name,
   email: name,
   login_url: Type.Optional(
-    Type.String({ description: "Opens the user's own page: works once, for 15 minutes", format: 'uri' }),
+    Type.String({ description: "Opens the user's own page; valid once, for 15 minutes", format: 'uri' }),
   ),
 });

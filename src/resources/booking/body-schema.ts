@@ -22,24 +22,33 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
   position: Optional(t.LongLine()),
   date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
   comment: Optional(t.Note()),
-  status_id: Optional(t.OneOf(requestable, { default: 1, description: codes.describe(requestableTitles) })),
+  status_id: t.withDefault(codes.Code('BookingStatusId', requestableTitles), 1),
   products: Optional(t.JsonList(t.Id, { description: "Ids of products; the course's main product unless sent" })),
-  trigger_value: Optional(t.LongLine({ description: 'Routes the participant to the child course date of this value' })),
+  trigger_value: Optional(
+    t.LongLine({ description: 'Books the participant on the child course date with an equal value' }),
+  ),
 });
 
 const json = { [t.coercionKind]: 'json' as const };
-const receipt = Optional(t.Flag({ default: false, description: 'Mails a receipt to each participant' }));
+const receipt = Optional(t.Flag({ default: false, description: 'true: each participant gets a receipt by e-mail' }));
 const Config = Type.Object(
   {
-    reject_cancelled_course_date: Optional(t.Flag({ default: true })),
-    reject_passed_deadline: Optional(t.Flag({ default: true })),
-    seats_availability_check: Optional(
-      t.Flag({ default: true, description: 'false gives each participant the status asked for, whatever the counts' }),
+    reject_cancelled_course_date: Optional(
+      t.Flag({ default: true, description: 'true: an error if the date is canceled' }),
     ),
-    waiting_list_when_full: Optional(t.Flag({ default: false, description: 'Who finds no seat waits for one' })),
+    reject_passed_deadline: Optional(t.Flag({ default: true, description: 'true: an error after the deadline' })),
+    seats_availability_check: Optional(
+      t.Flag({
+        default: true,
+        description: 'false: each participant gets the requested status, even without a free seat',
+      }),
+    ),
+    waiting_list_when_full: Optional(
+      t.Flag({ default: false, description: 'Puts participants without a free seat on the waiting list' }),
+    ),
     send_receipt_email_to_participant: receipt,
     send_account_created_email_to_user: Optional(
-      t.Flag({ default: false, description: 'Mails a link to choose a password to each new course user' }),
+      t.Flag({ default: false, description: 'true: each new course user gets a link to choose a password by e-mail' }),
     ),
   },
   json,
@@ -51,7 +60,7 @@ export const BookingBody = t.NamedObject(
   {
     coursedate_id: t.Id,
     payment_method: t.OneOf(['invoice']),
-    currency: Optional({ ...codes.CurrencyCode, description: "The course's unless sent" }),
+    currency: Optional({ ...codes.CurrencyCode, description: "The course's currency unless sent" }),
     campaign_code: Optional(t.Title()),
     voucher_code: Optional(t.Title()),
     booker_name: Optional(t.Line()),
@@ -90,12 +99,12 @@ export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { parti
 /** PUT /v2/booking/:id/deregister. */
 export type DeregisterBody = Static<typeof DeregisterBody>;
 export const DeregisterBody = t.NamedObject(
-  'Deregistration',
+  'DeregistrationCreate',
   {
     config: Optional(
       Type.Object(
         {
-          with_fee: Optional(t.Flag({ default: false, description: 'Deregistered with fee' })),
+          with_fee: Optional(t.Flag({ default: false, description: 'true: the status is 8, deregistered with fee' })),
           send_receipt_email_to_participant: receipt,
         },
         json,

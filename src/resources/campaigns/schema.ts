@@ -1,14 +1,21 @@
 import { Type, type Static } from '@sinclair/typebox';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import type { campaigns } from '../../database/tables/campaigns.ts';
 
 const ids = Type.Array(Type.Integer());
 
+export const campaignTypes = ['Campaign', 'Agreement'] as const;
+export const discountTypes = new Map([
+  ['Percent', 'a percentage of the price'],
+  ['Value', 'an amount in `currency`'],
+]);
+
 export type Campaign = Static<typeof Campaign>;
 export const Campaign = t.NamedObject('Campaign', {
   id: Type.Integer(),
   title: t.Nullable(Type.String()),
-  type: Type.String(),
+  type: Type.String({ description: codes.list(campaignTypes) }),
   active: Type.Boolean(),
   expired: Type.Boolean(),
   running: Type.Boolean(),
@@ -20,7 +27,7 @@ export const Campaign = t.NamedObject('Campaign', {
   customers: ids,
   tags: ids,
   currency: Type.String(),
-  discount_type: Type.String(),
+  discount_type: Type.String({ description: codes.describe(discountTypes) }),
   discount_value: Type.Number(),
 });
 

@@ -7,19 +7,21 @@ const { Optional } = Type;
 
 const deadline = t.DayField({ description: 'yyyy-mm-dd; start_at unless sent' });
 const timezone = t.Line({ description: 'An IANA name; the service time zone unless sent' });
-const language = { ...codes.TeachingLanguageCode, description: "The course's unless sent" };
-const placeId = { ...t.Id, description: 'A place' };
-const placeText = t.Note({ description: 'Shown beside the place, or without one' });
+const language = { ...codes.TeachingLanguageCode, description: "The course's language unless sent" };
+const placeId = { ...t.Id, description: 'The id of a place' };
+const placeText = t.Note({ description: 'Additional text on the place, also without a place' });
 const placeSearch = t.Title({
   maxLength: 5_000,
   description: 'The title of a place; used when place_id is not sent. Without a match it is place_additional_info',
 });
-const locationId = { ...t.Id, description: 'One of the own locations' };
-const instructorIds = t.JsonList(t.Id, { maxItems: 50, description: 'Ids of the own instructors' });
-const parentId = { ...t.Id, description: 'Another date of the same course that is no child itself' };
-const trigger = t.LongLine({ description: 'Routes a participant with an equal value from the parent to this date' });
-const title = t.Title({ description: "The course's unless sent" });
-const capacity = t.Count({ description: 'On a create copied from the location unless sent' });
+const locationId = { ...t.Id, description: "The id of one of the school's own locations" };
+const instructorIds = t.JsonList(t.Id, { maxItems: 50, description: "Ids of the school's own instructors" });
+const parentId = { ...t.Id, description: 'The id of another date of the same course that has no parent' };
+const trigger = t.LongLine({
+  description: 'A booking of the parent date books participants with an equal value on this date',
+});
+const title = t.Title({ description: "The course's title unless sent" });
+const capacity = t.Count({ description: "On creation, the location's value unless sent" });
 const gatherings = t.JsonList(GatheringField, {
   maxItems: 200,
   description: 'Each with gathering_at and gathering_end_at, or with date, time_start and time_end',

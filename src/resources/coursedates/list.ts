@@ -38,7 +38,9 @@ const filters = {
     }),
     (hasParticipants) => eq(tables.courseDates.hasParticipants, hasParticipants),
   ),
-  order_by: filter.parameter(t.OneOf(['id', 'startdate'], { default: 'id', description: 'Equal starts are by id' })),
+  order_by: filter.parameter(
+    t.OneOf(['id', 'startdate'], { default: 'id', description: 'Sort by id or start; equal starts by id' }),
+  ),
   order_direction: filter.parameter(
     t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' }),
   ),

@@ -9,12 +9,20 @@ const text = Type.String();
 const count = Type.Integer();
 const Day = Type.String({ format: 'date' });
 const TimeOfDay = Type.String({ description: 'hh:mm:ss' });
+const StatusId = Type.Integer({ description: codes.describe(statuses.courseDateStatuses) });
 
 const Seats = t.NamedObject('Seats', {
   allocated_capacity: Type.Object({ num: count, num_overbooked: count, num_waiting: count }),
   free: Type.Object({ num: count, num_waiting: count }),
   booking_status: Type.Object({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count }),
 });
+
+/** `seats_status`; a capacity of 0 is no limit. */
+export const seatsStatuses = new Map([
+  ['open', 'a seat is free'],
+  ['waiting_list', 'only the waiting list has room'],
+  ['fully_booked', 'neither has room'],
+]);
 
 /** Columns that no course date shows. */
 export const hiddenColumns = [
@@ -51,7 +59,7 @@ export const CourseDate = t.NamedObject('CourseDate', {
   reference: t.Nullable(text),
   parent_id: t.Nullable(Type.Integer()),
   trigger_value: t.Nullable(text),
-  seats_status: Type.String({ description: 'open, waiting_list or fully_booked' }),
+  seats_status: Type.String({ description: codes.describe(seatsStatuses) }),
   seats: Seats,
   custom_properties: t.Nullable(t.CustomProperties),
   created_at: t.Nullable(t.DateTime),
@@ -62,7 +70,7 @@ export const CourseDate = t.NamedObject('CourseDate', {
   location_id: t.Nullable(Type.Integer()),
   place_id: t.Nullable(Type.Integer()),
   teaching_language_id: text,
-  status_id: Type.Integer({ description: codes.describe(statuses.courseDateStatuses) }),
+  status_id: StatusId,
 });
 
 const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;
@@ -151,8 +159,8 @@ export function toPartnerCourseDate(row: CourseDateRow, relations: Pick<CourseDa
 
 export const DateLanguage = t.NamedObject('Language', { id: text, title: text });
 export const DateStatus = t.NamedObject('CourseDateStatus', {
-  id: Type.Integer(),
-  idType: Type.Integer(),
+  id: StatusId,
+  idType: StatusId,
   title: text,
 });
 /** A group of course dates; the serializer adds its `items`. */

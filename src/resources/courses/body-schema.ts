@@ -3,13 +3,13 @@ import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import * as durations from '../../reference/durations.ts';
-import { descriptionMembers } from './schema.ts';
+import { courseTypes, descriptionMembers, publishingPlatforms } from './schema.ts';
 
 const { Optional } = Type;
 
-const Level = codes.Code('CourseLevel', reference.levels);
-const FormOfTeaching = codes.Code('FormOfTeaching', reference.formsOfTeaching);
-const TimeOfDay = codes.Code('TimeOfDay', reference.timesOfDay);
+const Level = codes.Code('CourseLevelId', reference.levels);
+const FormOfTeaching = codes.Code('FormOfTeachingId', reference.formsOfTeaching);
+const TimeOfDay = codes.Code('TimeOfDayId', reference.timesOfDay);
 const DurationUnit = codes.Code('DurationUnitId', new Map([...durations.units].map(([id, { many }]) => [id, many.en])));
 
 /** Fields of a new course in both interfaces. */
@@ -47,7 +47,7 @@ const texts = {
 const TagInput = Type.Union([
   t.Id,
   t.NamedObject(
-    'TagInput',
+    'CourseTagInput',
     { id: Optional(t.Id), title: Optional(t.Title()) },
     { if: { properties: { id: {} }, required: ['id'] }, else: { properties: { title: {} }, required: ['title'] } },
   ),
@@ -89,8 +89,8 @@ export const CourseBody = t.NamedObject(
     ...texts,
     external_booking_url: Optional(t.Url()),
     external_more_info_url: Optional(t.Url()),
-    type: t.withDefault(t.OneOf(['public', 'internal', 'corporate']), 'public'),
-    publishing_platform: t.withDefault(t.OneOf(['both', 'catalog', 'own']), 'both'),
+    type: t.withDefault(t.OneOf(courseTypes), 'public'),
+    publishing_platform: t.withDefault(t.OneOf(publishingPlatforms), 'both'),
     customer_id: Optional(t.Id),
     visit_address: Optional(t.Line()),
     visit_address2: Optional(t.Line()),
@@ -99,7 +99,7 @@ export const CourseBody = t.NamedObject(
     custom_properties: Optional(t.CustomProperties),
     translations: Optional(Translations<Texts<string>>(TextsOf(t.Html()))),
   },
-  { examples: [{ ...example, tags: '[{"title":"Outdoor"}]' }] },
+  { examples: [{ ...example, tags: [{ title: 'Outdoor' }] }] },
 );
 
 /** PUT /v2/courses/:id. A partial update of each translation, too. */
@@ -112,5 +112,5 @@ export const CourseChange = t.NamedObject(
       t.Nullable(Translations<Texts<string | null> | null>(t.Nullable(TextsOf(t.Nullable(t.Html()))))),
     ),
   },
-  { examples: [{ price_value: 2100, tags: '[{"title":"Outdoor"}]' }] },
+  { examples: [{ price_value: 2100, tags: [{ title: 'Outdoor' }] }] },
 );

@@ -35,7 +35,9 @@ export const courseList = defineList({
     description_language,
     ...tagParameters(tables.courses, tables.courses.id, 'courses'),
     ...partnerParameters,
-    paginate: filter.parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: filter.parameter(
+      t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
+    ),
   },
 });
 

@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { formatTimestamp } from '../../lib/timestamps.ts';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import * as durations from '../../reference/durations.ts';
@@ -9,9 +10,14 @@ import { Tag } from '../tags/schema.ts';
 import type * as tables from '../../database/tables/courses.ts';
 
 const text = Type.String();
-const titled = t.NamedObject('IdAndTitle', { id: Type.Integer(), title: text });
-const Duration = t.NamedObject('CourseDuration', { value: Type.Number(), code: text, unit: text });
+const Titled = (name: string, titles: typeof reference.levels) =>
+  t.NamedObject(name, { id: Type.Integer({ description: codes.describe(titles) }), title: text });
+const DurationCode = Type.String({ description: codes.list([...durations.units.values()].map(({ code }) => code)) });
+const Duration = t.NamedObject('CourseDuration', { value: Type.Number(), code: DurationCode, unit: text });
 const Price = t.NamedObject('CoursePrice', { value: Type.Number(), currency: text, comment: t.Nullable(text) });
+
+export const courseTypes = ['public', 'internal', 'corporate'] as const;
+export const publishingPlatforms = ['both', 'catalog', 'own'] as const;
 
 /** Members of `descriptions` → columns. */
 export const descriptionMembers = {
@@ -53,12 +59,12 @@ export const Course = t.NamedObject('Course', {
   is_full_time: Type.Boolean(),
   is_part_time: Type.Boolean(),
   lessons_hours: Type.Null(),
-  type: text,
-  level: titled,
-  form_of_teaching: titled,
+  type: Type.String({ description: codes.list(courseTypes) }),
+  level: Titled('CourseLevel', reference.levels),
+  form_of_teaching: Titled('FormOfTeaching', reference.formsOfTeaching),
   teaching_language: t.NamedObject('Language', { id: text, title: text }),
-  time_of_day: t.Nullable(titled),
-  publishing_platform: text,
+  time_of_day: t.Nullable(Titled('TimeOfDay', reference.timesOfDay)),
+  publishing_platform: Type.String({ description: codes.list(publishingPlatforms) }),
   duration: t.Nullable(Duration),
   price: Price,
   categories: Type.Array(Category),

@@ -12,7 +12,7 @@ export const CustomerBody = t.NamedObject(
   {
     title: t.Title(),
     department: Optional(t.Line()),
-    type: t.withDefault(codes.Code('CustomerType', customerTypes), 1),
+    type: t.withDefault(codes.Code('CustomerTypeId', customerTypes), 1),
     orgnr: Optional(t.LongLine()),
     email: Optional(t.Email()),
     phone: Optional(t.LongLine()),
@@ -40,7 +40,7 @@ export const CustomerBody = t.NamedObject(
     office_city: Optional(t.Line()),
     seller_id: Optional({ ...t.Id, description: 'An id from /v2/app-users' }),
     note: Optional(t.Note()),
-    status: t.withDefault(codes.Code('CustomerStatus', customerStatuses), 1),
+    status: t.withDefault(codes.Code('CustomerStatusId', customerStatuses), 1),
   },
   { examples: [{ title: 'Fjord Energy AS', orgnr: '912345678', email: 'post@fjordenergy.example' }] },
 );

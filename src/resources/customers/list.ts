@@ -70,7 +70,9 @@ export const employeeList = defineList({
   filters: {
     ...filter.dateRange('created_at', courseUsers.createdAt),
     ...filter.dateRange('updated_at', courseUsers.updatedAt),
-    paginate: filter.parameter(t.Flag({ default: false, description: 'true wraps the list in the envelope' })),
+    paginate: filter.parameter(
+      t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
+    ),
   },
   fetch: fetchCourseUsers,
 });

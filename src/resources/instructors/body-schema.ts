@@ -19,7 +19,10 @@ export const InstructorBody = t.NamedObject(
     company: Optional(t.Line()),
     description: Optional(t.Note()),
     show_on_web: t.withDefault(t.Flag(), false),
-    idUser: Optional({ ...t.Id, description: 'The id of one of the admin users; on an update empty disconnects' }),
+    idUser: Optional({
+      ...t.Id,
+      description: 'The id of an admin user of the school; an empty value in an update disconnects',
+    }),
   },
   { examples: [example] },
 );

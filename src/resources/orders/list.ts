@@ -33,7 +33,7 @@ function isOfCourse(ctx: Ctx, courseId: number) {
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
-const userData = t.Flag({ default: false, description: 'true lists the people of each line' });
+const userData = t.Flag({ default: false, description: 'true: each line has its course users in `users`' });
 
 export const orderList = defineList({
   table: orders,
@@ -47,7 +47,7 @@ export const orderList = defineList({
     ...filter.dateRange('updated_at', orders.updatedAt),
     ...filter.dateRange('exported_at', orders.exportedAt),
     exported: filter.constant(
-      t.Flag({ default: false, description: 'true lists exported orders too; filters on exported_at imply it' }),
+      t.Flag({ default: false, description: 'true: with exported orders; implied by a filter on exported_at' }),
       (exported, _ctx, { exported_at_min, exported_at_max }) =>
         exported || exported_at_min !== undefined || exported_at_max !== undefined
           ? undefined

@@ -10,11 +10,10 @@ export type ParticipantChange = Static<typeof ParticipantChange>;
 export const ParticipantChange = t.NamedObject(
   'ParticipantUpdate',
   t.partialUpdate({
-    idStatus: t.OneOf([...participantStatusTitles.keys()], {
-      description:
-        `${codes.describe(participantStatusTitles)}. ` +
-        '1, 3 and 7 take a place as a booking does; 4 and 8 free it. 2 is assigned, never requested',
-    }),
+    idStatus: {
+      ...codes.Code('ParticipantStatusId', participantStatusTitles),
+      description: '1, 3 and 7 take a seat as a booking does; 4 and 8 free it; only the service assigns 2',
+    },
     idPaid: codes.Code('PaymentStatusId', paidStates),
     completed: Optional(t.Flag()),
     passed: Optional(t.Flag()),

@@ -32,7 +32,7 @@ export const participantList = defineList({
       { ...t.Id, description: 'Only participants whose course user belongs to this customer' },
       (id, ctx) => isOfCustomer(ctx, id),
     ),
-    user_id: filter.selective({ ...t.Id, description: 'Only where this course user takes part' }, (id) =>
+    user_id: filter.selective({ ...t.Id, description: 'Only participations of this course user' }, (id) =>
       eq(participants.userId, id),
     ),
     ...filter.dateRange('created_at', participants.createdAt),

@@ -32,6 +32,12 @@ export const paidStates = new Map<number, Label>([
 
 export const participantStatusTitles = new Map([...participantStatuses].map(([id, { title }]) => [id, title.en]));
 
+/** Values of `entry_source`. */
+export const entrySources = new Map([
+  ['User', 'entered by a booking'],
+  ['School', 'entered by an import or the staff'],
+]);
+
 export type ParticipantRow = typeof participants.$inferSelect;
 
 const ParticipantCourse = t.NamedObject('ParticipantCourse', {
@@ -40,6 +46,15 @@ const ParticipantCourse = t.NamedObject('ParticipantCourse', {
   reference: t.Nullable(text),
   created_at: t.Nullable(t.DateTime),
   updated_at: t.Nullable(t.DateTime),
+});
+
+const PaymentStatusId = Type.Integer({ description: codes.describe(paidStates) });
+const ParticipantStatus = t.NamedObject('ParticipantStatus', {
+  id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
+  title: text,
+  status_code: Type.String({
+    description: codes.describe(new Map([...participantStatuses.values()].map(({ code, title }) => [code, title]))),
+  }),
 });
 
 /** A participant; the serializer adds its `user`. */
@@ -62,12 +77,12 @@ export const Participant = t.NamedObject('Participant', {
   updated_at: t.Nullable(t.DateTime),
   status_updated_at: t.Nullable(t.DateTime),
   custom_properties: t.Nullable(t.CustomProperties),
-  entry_source: text,
+  entry_source: Type.String({ description: codes.describe(entrySources) }),
   idBooking: Type.Integer(),
   idOrder: Type.Integer(),
-  idPaid: Type.Integer({ description: codes.describe(paidStates) }),
-  paid: t.NamedObject('PaymentStatus', { id: Type.Integer(), title: text }),
-  status: t.NamedObject('ParticipantStatus', { id: Type.Integer(), title: text, status_code: text }),
+  idPaid: PaymentStatusId,
+  paid: t.NamedObject('PaymentStatus', { id: PaymentStatusId, title: text }),
+  status: ParticipantStatus,
   user_comment: t.Nullable(text),
 });
 

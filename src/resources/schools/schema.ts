@@ -72,7 +72,7 @@ export const SchoolBody = t.NamedObject(
     post_address: t.Line(),
     post_zip: t.Line(),
     post_city: t.Line(),
-    active: Optional(t.Flag({ default: true, description: 'Not sent is true, on every update' })),
+    active: Optional(t.Flag({ default: true, description: 'true unless sent, also in an update' })),
     reference: Optional(t.Nullable(t.Line())),
     email: Optional(t.Nullable(t.Email())),
     email_booking: Optional(t.Nullable(t.Email())),

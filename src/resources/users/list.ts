@@ -13,12 +13,12 @@ const wildcards = /[\\%_]/g;
 
 const startsWith = (column: PgColumn) =>
   filter.plain(
-    t.Title({ description: 'From the start of the value' }),
+    t.Title({ description: 'Begins with this, without regard to case' }),
     (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn) =>
   filter.plain(
-    t.Title({ description: 'The whole value' }),
+    t.Title({ description: 'Equal to this, without regard to case' }),
     (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`,
   );
 

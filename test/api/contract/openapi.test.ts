@@ -1,6 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
+import * as reference from '../../../src/reference/courses.ts';
+import { units } from '../../../src/reference/durations.ts';
+import { courseDateStatuses } from '../../../src/reference/statuses.ts';
+import { campaignTypes, discountTypes } from '../../../src/resources/campaigns/schema.ts';
+import { seatsStatuses } from '../../../src/resources/coursedates/schema.ts';
+import { courseTypes, publishingPlatforms } from '../../../src/resources/courses/schema.ts';
+import { customerStatuses, customerTypes } from '../../../src/resources/customers/schema.ts';
+import { entrySources, paidStates, participantStatuses } from '../../../src/resources/participants/schema.ts';
 import { addDate } from '../../support/dates.ts';
 import { createBookableDate, bookOrFail, bookingBody, createVoucher } from '../../support/booking.ts';
 import * as documented from '../../support/document.ts';
@@ -15,6 +23,8 @@ const { app, createProvider } = await sharedTestApp();
 
 type Schema = {
   type?: string | string[];
+  description?: string;
+  anyOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
@@ -127,10 +137,20 @@ describe('the components', () => {
     for (const { items } of lists as Listed[]) expect(items).toEqual({ $ref: expect.any(String) });
   });
 
-  test('codes name what each stands for', () => {
-    expect(schemas['CourseLevel']).toMatchObject({ description: expect.stringContaining('6: Courses') });
+  test('a repeated map is found, nullable or not', () => {
+    const map = { type: 'object', additionalProperties: { type: 'string' } };
+    const repeated = {
+      components: { schemas: { A: { properties: { b: map, c: { ...map, type: ['object', 'null'] } } } } },
+    };
+    expect(findRepeatedObjects(repeated)).toEqual([
+      ['components/schemas/A/properties/b', 'components/schemas/A/properties/c'],
+    ]);
+  });
+
+  test('codes of requests have a description with each title', () => {
+    expect(schemas['CourseLevelId']).toMatchObject({ description: expect.stringContaining('6: Courses') });
     expect(schemas['CourseDateStatusId']).toMatchObject({ description: expect.stringContaining('3: Canceled') });
-    expect(schemas['CustomerType']).toMatchObject({ description: '1: Company, 2: Private' });
+    expect(schemas['CustomerTypeId']).toMatchObject({ description: '1: Company, 2: Private' });
     const unnamed = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
       Object.entries(properties as Record<string, { enum?: unknown[]; description?: string }>)
         .filter(
@@ -141,13 +161,46 @@ describe('the components', () => {
     expect(unnamed).toEqual([]);
   });
 
+  const customerTitles = (titles: Map<number, string>) => [...titles.values()];
+  const statusCodes = [...participantStatuses.values()].map(({ code }) => code);
+  test.each<[string, string, Iterable<string | number>]>([
+    ['ParticipantStatus', 'id', participantStatuses.keys()],
+    ['ParticipantStatus', 'status_code', statusCodes],
+    ['PaymentStatus', 'id', paidStates.keys()],
+    ['Participant', 'idPaid', paidStates.keys()],
+    ['Participant', 'entry_source', entrySources.keys()],
+    ['CourseDateStatus', 'id', courseDateStatuses.keys()],
+    ['CourseDateStatus', 'idType', courseDateStatuses.keys()],
+    ['CourseDate', 'status_id', courseDateStatuses.keys()],
+    ['CourseDate', 'seats_status', seatsStatuses.keys()],
+    ['ParticipantCourseDate', 'idStatus', courseDateStatuses.keys()],
+    ['CourseLevel', 'id', reference.levels.keys()],
+    ['FormOfTeaching', 'id', reference.formsOfTeaching.keys()],
+    ['TimeOfDay', 'id', reference.timesOfDay.keys()],
+    ['CourseDuration', 'code', [...units.values()].map(({ code }) => code)],
+    ['Course', 'type', courseTypes],
+    ['Course', 'publishing_platform', publishingPlatforms],
+    ['Customer', 'idStatus', customerStatuses.keys()],
+    ['Customer', 'status', customerTitles(customerStatuses)],
+    ['Customer', 'type', customerTitles(customerTypes)],
+    ['Campaign', 'type', campaignTypes],
+    ['Campaign', 'discount_type', discountTypes.keys()],
+  ])('%s.%s of a response has a description with each code', (component, member, expected) => {
+    const { description } = schemas[component]!.properties![member]!;
+    for (const code of expected) {
+      expect(description).toMatch(
+        typeof code === 'number' ? new RegExp(`(^|, )${code}: `) : new RegExp(`\\b${code}\\b`),
+      );
+    }
+  });
+
   test('a description beside a reference is kept', () => {
     expect(schemas['CourseDateCreate']!.properties!['teaching_language']).toEqual({
       $ref: '#/components/schemas/TeachingLanguageCode',
-      description: "The course's unless sent",
+      description: "The course's language unless sent",
     });
     expect(schemas['CourseCreate']!.properties!['level']).toEqual({
-      $ref: '#/components/schemas/CourseLevel',
+      $ref: '#/components/schemas/CourseLevelId',
       default: 6,
     });
   });
@@ -478,12 +531,17 @@ describe('request schemas', () => {
   const sentBy = (path: string, method: string) => paths[path]![method] as unknown as Sent;
   const bodyOf = (path: string, method = 'post') =>
     sentBy(path, method).requestBody.content['application/json']!.schema.properties;
-  const typesOf = ({ type }: Input) => type;
+  const typesOf = ({ anyOf = [] }: Input) => anyOf.map(({ type }) => type);
 
   test('accept lists as single items and texts', () => {
     expect(typesOf(bodyOf('/v2/admin-users')['role_ids']!)).toEqual(['array', 'integer', 'string']);
     expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string']);
     expect(typesOf(bodyOf('/v2/courses/{id}', 'put')['tags']!)).toContain('null');
+    expect(schemas['BookingCreate']!.properties!['participants']!.anyOf).toEqual([
+      { type: 'array', maxItems: 1_000, items: { $ref: '#/components/schemas/BookingParticipant' } },
+      { $ref: '#/components/schemas/BookingParticipant' },
+      { type: 'string', description: 'The list as JSON' },
+    ]);
     const named = Object.fromEntries(sentBy('/v2/coursedates', 'get').parameters.map((one) => [one.name, one.schema]));
     for (const name of ['tag_ids[]', 'course_id[]'])
       expect(typesOf(named[name]!)).toEqual(['array', 'integer', 'string']);

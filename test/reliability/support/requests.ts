@@ -150,7 +150,10 @@ export function createGenerator(random: Random, { own, foreign }: { own: Pool; f
 
   function validValue(name: string, schema: Schema, path: string, depth = 0): unknown {
     if (schema.enum) return pick(schema.enum);
-    if (schema.anyOf) return validValue(name, pick(schema.anyOf), path, depth);
+    if (schema.anyOf) {
+      const list = schema.anyOf.find(({ type }) => type === 'array');
+      return validValue(name, list ?? pick(schema.anyOf), path, depth);
+    }
     const type = [schema.type].flat().find((one) => one !== 'null');
     if (type === 'array')
       return Array.from({ length: 1 + integerBelow(2) }, () => validValue(name, schema.items ?? {}, path, depth));
