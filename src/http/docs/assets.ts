@@ -143,7 +143,6 @@ Scalar.createApiReference('#reference', {
   url: base + 'openapi.json',
   servers: [{ url: base.slice(0, -1) }],
   authentication: { preferredSecurityScheme: 'key' },
-  persistAuth: true,
   featuredClients: ['shell/curl', 'php/curl', 'js/fetch', 'python/requests'],
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   hideModels: true,
