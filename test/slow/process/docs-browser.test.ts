@@ -113,7 +113,6 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
 
   test.each([
     ['', widths.desk],
-    ['', widths.phone],
     ['/booking', widths.desk],
   ])('the reference can try an operation with a key: base path %j, %i pixels wide', async (path, width) => {
     const { url, me } = await startServer(path);
