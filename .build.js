@@ -23,11 +23,16 @@ function write(path, contents) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Compresses the browser bundle of the API reference. Its package exports it only through a route. */
+/** Writes the browser bundle of the API reference, and its name for the server. */
 async function writeReference() {
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const path = `dist/browser/scalar-${devDependencies['@scalar/fastify-api-reference']}.js`;
-  if (existsSync(`${path}.br`)) return;
+  const name = `scalar-${devDependencies['@scalar/fastify-api-reference']}.js`;
+  if (!existsSync(`dist/browser/${name}.br`)) await compressReference(`dist/browser/${name}`);
+  write('dist/browser/manifest.json', JSON.stringify({ reference: name }));
+}
+
+/** The package exports the bundle only through a route. */
+async function compressReference(path) {
   const [{ default: Fastify }, { default: reference }] = await Promise.all([
     import('fastify'),
     import('@scalar/fastify-api-reference'),

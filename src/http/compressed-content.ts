@@ -8,7 +8,7 @@ export type Encoding = 'identity' | 'gzip' | 'br';
 const encodings: Encoding[] = ['br', 'gzip', 'identity'];
 
 /** Bytes in each encoding. The ETag is that of the uncompressed bytes, with quotes. */
-export type Content = { etag: string; load(encoding: Encoding): Promise<Buffer> };
+export type CompressedContent = { etag: string; load(encoding: Encoding): Promise<Buffer> };
 
 const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   identity: async (bytes) => bytes,
@@ -17,7 +17,7 @@ const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 };
 
 /** Content that is compressed once per encoding. */
-export function compressOnce(text: string): Content {
+export function compressOnce(text: string): CompressedContent {
   const bytes = Buffer.from(text);
   const variants = new Map<Encoding, Promise<Buffer>>();
   return {
@@ -36,7 +36,7 @@ type ContentHeaders = { type: string; cacheControl: string };
 export async function sendContent(
   request: FastifyRequest,
   reply: FastifyReply,
-  { etag: identityEtag, load }: Content,
+  { etag: identityEtag, load }: CompressedContent,
   { type, cacheControl }: ContentHeaders,
 ) {
   const encoding = (new Negotiator(request.raw).encoding(encodings) ?? 'identity') as Encoding;

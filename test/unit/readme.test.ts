@@ -68,7 +68,7 @@ test('docs/endpoints.md lists every path of the OpenAPI document once', async ()
     [...names!.matchAll(/`(?:([A-Z]+) )?(\/.*?)`/g)].map(([, method = 'GET', path]) => `${method} ${path!}`),
   );
   // The OpenAPI document does not contain these.
-  const others = ['GET /', 'GET /docs', 'GET /openapi.json'];
+  const others = ['GET /', 'GET /docs', 'GET /docs/guides', 'GET /llms.txt', 'GET /openapi.json'];
   const documented = operations.map((one) => one.replaceAll(/\{(course_)?(\w+)\}/g, ':$2'));
   expect([...named].sort()).toEqual([...documented, ...others].sort());
 });

@@ -1,12 +1,25 @@
 import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
 import { palette } from '../../lib/palette.ts';
+import { compressOnce, sendContent, type CompressedContent } from '../compressed-content.ts';
 
-/** Content hash in the name, so that browsers can cache it forever. */
-const asset = (name: string, extension: 'css' | 'js', text: string) => ({
-  name: `${name}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.${extension}`,
-  type: extension === 'css' ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
-  text,
-});
+/** A style sheet or script. Its name contains a hash or a version, so that browsers can cache it for a year. */
+export type Asset = { name: string; extension: keyof typeof types; content: CompressedContent };
+
+const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' };
+const cacheControl = 'public, max-age=31536000, immutable';
+
+export const assetPath = ({ name }: Asset) => `/docs/${name}`;
+
+export function serveAsset(app: FastifyInstance, asset: Asset) {
+  const headers = { type: types[asset.extension], cacheControl };
+  app.get(assetPath(asset), (request, reply) => sendContent(request, reply, asset.content, headers));
+}
+
+function toAsset(name: string, extension: Asset['extension'], text: string): Asset {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return { name: `${name}-${hash}.${extension}`, extension, content: compressOnce(text) };
+}
 
 const header = `
 .bar {
@@ -31,7 +44,7 @@ const header = `
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px; }
 `;
 
-export const guideStyle = asset(
+export const guideStyle = toAsset(
   'guides',
   'css',
   `${palette}${header}
@@ -98,7 +111,7 @@ nav.guides .sections { border-left: 2px solid var(--line); }
 `,
 );
 
-export const referenceStyle = asset(
+export const referenceStyle = toAsset(
   'reference',
   'css',
   `${palette}${header}
@@ -122,7 +135,7 @@ body.dark-mode {
 );
 
 /** Configures Scalar. The script's own URL contains the base path, below which the document lies. */
-export const referenceScript = asset(
+export const referenceScript = toAsset(
   'reference',
   'js',
   `const base = new URL('..', document.currentScript.src).href;
@@ -130,7 +143,6 @@ Scalar.createApiReference('#reference', {
   url: base + 'openapi.json',
   servers: [{ url: base.slice(0, -1) }],
   authentication: { preferredSecurityScheme: 'key' },
-  persistAuth: true,
   featuredClients: ['shell/curl', 'php/curl', 'js/fetch', 'python/requests'],
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   hideModels: true,

@@ -15,7 +15,7 @@ export type Guides = {
   render(name: string): RenderedGuide;
 };
 
-/** Reads the index docs/README.md; undefined without it. `path` is that of the guides for clients. */
+/** Reads the index docs/README.md; undefined without it. `path` is the URL path of the guides. */
 export async function loadGuides(path: string, folder = join(projectRoot, 'docs')): Promise<Guides | undefined> {
   if (!existsSync(join(folder, 'README.md'))) return undefined;
   // Imported with the first guide, to save memory.

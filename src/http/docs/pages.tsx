@@ -4,9 +4,9 @@ import type { Guide, GuideGroup } from './guides.ts';
 import type { RenderedGuide } from './render-guide.ts';
 
 const service = 'Course Booking Service';
-const renderPage = (page: ReturnType<typeof Document>) => `<!doctype html>${render(page)}`;
+const renderPage = (page: ReturnType<typeof Layout>) => `<!doctype html>${render(page)}`;
 
-type DocumentProps = {
+type LayoutProps = {
   title: string;
   basePath: string;
   style: string;
@@ -16,7 +16,7 @@ type DocumentProps = {
 };
 
 /** Frame of every page: the head and the bar with links to the reference and the guides. */
-function Document({ title, basePath, style, current, scripts = [], children }: DocumentProps) {
+function Layout({ title, basePath, style, current, scripts = [], children }: LayoutProps) {
   const links = [
     { id: 'reference', href: `${basePath}/docs`, text: 'API reference' },
     { id: 'guides', href: `${basePath}/docs/guides`, text: 'Guides' },
@@ -59,14 +59,30 @@ function Document({ title, basePath, style, current, scripts = [], children }: D
 
 export const renderReferencePage = (props: { basePath: string; scripts: string[]; style: string }) =>
   renderPage(
-    <Document {...props} title="API reference" current="reference">
+    <Layout {...props} title="API reference" current="reference">
       <div id="reference" />
       <noscript>
-        The API reference needs JavaScript. The same as JSON:{' '}
-        <a href={`${props.basePath}/openapi.json`}>openapi.json</a>
+        The API reference needs JavaScript. The same as JSON: <OpenApiLink basePath={props.basePath} />
       </noscript>
-    </Document>,
+    </Layout>,
   );
+
+export const renderMissingReferencePage = (props: { basePath: string; style: string }) =>
+  renderPage(
+    <Layout {...props} title="API reference" current="reference">
+      <main>
+        <h1>API reference</h1>
+        <p>
+          The API reference has not been built: run <code>npm run build</code> and restart the server.
+        </p>
+        <p>
+          The same as JSON: <OpenApiLink basePath={props.basePath} />
+        </p>
+      </main>
+    </Layout>,
+  );
+
+const OpenApiLink = ({ basePath }: { basePath: string }) => <a href={`${basePath}/openapi.json`}>openapi.json</a>;
 
 type GuideProps = { basePath: string; style: string; name: string; guide: RenderedGuide; groups: GuideGroup[] };
 
@@ -86,7 +102,7 @@ export function renderGuidePage({ basePath, style, name, guide, groups }: GuideP
     </ul>
   );
   return renderPage(
-    <Document title={guide.title} basePath={basePath} style={style} current="guides">
+    <Layout title={guide.title} basePath={basePath} style={style} current="guides">
       <div class="columns">
         <main id="content" tabIndex={-1}>
           <article dangerouslySetInnerHTML={{ __html: guide.html }} />
@@ -103,7 +119,7 @@ export function renderGuidePage({ basePath, style, name, guide, groups }: GuideP
           ))}
         </nav>
       </div>
-    </Document>,
+    </Layout>,
   );
 }
 

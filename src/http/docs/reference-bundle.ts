@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { projectRoot } from '../../lib/project-root.ts';
-import type { Content } from '../compressed-content.ts';
+import type { Asset } from './assets.ts';
 
-const packageName = '@scalar/fastify-api-reference';
-
-/** Scalar's browser bundle, compressed by the build. It is read for each request: browsers cache it by its version. */
-export function findReferenceBundle(): (Content & { name: string }) | undefined {
-  const { devDependencies } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
-    devDependencies: Record<string, string>;
-  };
-  const name = `scalar-${devDependencies[packageName]}.js`;
-  const path = join(projectRoot, 'dist/browser', name);
-  if (!existsSync(`${path}.br`)) return undefined;
+/** Scalar's browser bundle, which the build compresses; undefined without a build. */
+export function findReferenceBundle(folder = join(projectRoot, 'dist/browser')): Asset | undefined {
+  const manifest = join(folder, 'manifest.json');
+  if (!existsSync(manifest)) return undefined;
+  const { reference: name } = JSON.parse(readFileSync(manifest, 'utf8')) as { reference: string };
+  const path = join(folder, name);
   return {
     name,
-    etag: `"${name}"`,
-    async load(encoding) {
-      if (encoding === 'br') return readFile(`${path}.br`);
-      const compressed = await readFile(`${path}.gz`);
-      return encoding === 'gzip' ? compressed : promisify(gunzip)(compressed);
+    extension: 'js',
+    content: {
+      etag: `"${name}"`,
+      // Reads the file for each request, to save memory: browsers cache it.
+      async load(encoding) {
+        if (encoding === 'br') return readFile(`${path}.br`);
+        const compressed = await readFile(`${path}.gz`);
+        return encoding === 'gzip' ? compressed : promisify(gunzip)(compressed);
+      },
     },
   };
 }

@@ -1,41 +1,29 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { compressOnce, sendContent } from '../compressed-content.ts';
-import { referenceScript, referenceStyle } from './assets.ts';
-import { findReferenceBundle } from './reference-bundle.ts';
-import { renderReferencePage } from './pages.tsx';
+import { assetPath, guideStyle, referenceScript, referenceStyle, serveAsset, type Asset } from './assets.ts';
+import { renderMissingReferencePage, renderReferencePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
 
-const immutable = 'public, max-age=31536000, immutable';
+type ReferenceOptions = { publicUrl: string; basePath: string; bundle: Asset | undefined };
 
-type ReferenceOptions = { publicUrl: string; basePath: string };
-
-/** The API reference: Scalar's browser bundle with its configuration in a script of its own. */
-export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app, { publicUrl, basePath }) => {
-  const scriptsAndRequests = {
+/** The API reference: Scalar's browser bundle, and a script that configures it. */
+export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app, { publicUrl, basePath, bundle }) => {
+  const directives = {
     scriptSrc: ["'self'"],
     connectSrc: ["'self'"],
     // The bundle inserts style elements and attributes.
     styleSrc: ["'self'", "'unsafe-inline'"],
     fontSrc: ['data:'],
   };
-  await app.register(helmet, securityHeaders(publicUrl, scriptsAndRequests));
-  const bundle = findReferenceBundle();
-  const scripts = [...(bundle ? [bundle.name] : []), referenceScript.name].map((name) => `${basePath}/docs/${name}`);
-  const page = compressOnce(
-    renderReferencePage({ basePath, scripts, style: `${basePath}/docs/${referenceStyle.name}` }),
-  );
+  await app.register(helmet, securityHeaders(publicUrl, directives));
+  const toUrl = (asset: Asset) => basePath + assetPath(asset);
+  const html = bundle
+    ? renderReferencePage({ basePath, style: toUrl(referenceStyle), scripts: [bundle, referenceScript].map(toUrl) })
+    : renderMissingReferencePage({ basePath, style: toUrl(guideStyle) });
+  const page = compressOnce(html);
   app.get('/docs', (request, reply) =>
     sendContent(request, reply, page, { type: 'text/html; charset=utf-8', cacheControl: 'no-cache' }),
   );
-  for (const { name, type, text } of [referenceScript, referenceStyle]) {
-    const content = compressOnce(text);
-    app.get(`/docs/${name}`, (request, reply) =>
-      sendContent(request, reply, content, { type, cacheControl: immutable }),
-    );
-  }
-  if (bundle)
-    app.get(`/docs/${bundle.name}`, (request, reply) =>
-      sendContent(request, reply, bundle, { type: referenceScript.type, cacheControl: immutable }),
-    );
+  for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, asset);
 };

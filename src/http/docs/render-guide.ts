@@ -36,7 +36,7 @@ export function renderGuide(marked: Marked, markdown: string, names: Set<string>
   return { title, html, sections };
 }
 
-/** Links to pages lead to the rendered ones; links to other files of the repository have no target. */
+/** The address of a page for a link to its Markdown file; other files of the repository have none. */
 function toLinkTarget(href: string, names: Set<string>, path: string): string | undefined {
   if (/^(https?:|mailto:|#)/.test(href)) return href;
   const [, name, fragment = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];

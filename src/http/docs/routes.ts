@@ -3,6 +3,7 @@ import { limitByAddress, type CountRequest } from '../auth/address-limit.ts';
 import { methodNotAllowed } from '../errors/method-not-allowed.ts';
 import { toBasePath } from '../openapi/description.ts';
 import { guideRoutes } from './guide-routes.ts';
+import { findReferenceBundle } from './reference-bundle.ts';
 import { referenceRoutes } from './reference-routes.ts';
 
 type DocsOptions = { publicUrl: string; countRequest: CountRequest };
@@ -15,7 +16,7 @@ export const docs: FastifyPluginAsync<DocsOptions> = async (app, { publicUrl, co
   const addMethodNotAllowed = methodNotAllowed(app);
   for (const path of ['/docs/json', '/docs/yaml'])
     app.get(path, (_request, reply) => reply.redirect(`${basePath}/openapi.json`, 308));
-  await app.register(referenceRoutes, { publicUrl, basePath });
+  await app.register(referenceRoutes, { publicUrl, basePath, bundle: findReferenceBundle() });
   await app.register(guideRoutes, { publicUrl, basePath });
   addMethodNotAllowed();
 };

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { compressOnce, sendContent, type Content } from '../compressed-content.ts';
+import { compressOnce, sendContent, type CompressedContent } from '../compressed-content.ts';
 import { addExamples } from './examples.ts';
 
 const headers = { type: 'application/json; charset=utf-8', cacheControl: 'public, max-age=300' };
 
 /** Serves the OpenAPI document, generated once. */
 export function serveOpenapi(app: FastifyInstance) {
-  let document: Promise<Content> | undefined;
+  let document: Promise<CompressedContent> | undefined;
   return async (request: FastifyRequest, reply: FastifyReply) =>
     sendContent(request, reply, await (document ??= renderDocument(app)), headers);
 }

@@ -1,8 +1,11 @@
 import { createHook } from 'node:async_hooks';
 import { readdirSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import Fastify from 'fastify';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { loadGuides } from '../../../src/http/docs/guides.ts';
+import { findReferenceBundle } from '../../../src/http/docs/reference-bundle.ts';
+import { referenceRoutes } from '../../../src/http/docs/reference-routes.ts';
 import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
 const { app } = await sharedTestApp();
@@ -74,6 +77,17 @@ test('the bundle of the reference is compressed, and 304 for its ETag', async ()
     const again = await load({ 'accept-encoding': encoding, 'if-none-match': etag });
     expect([again.statusCode, again.body, etag === plain.headers.etag]).toEqual([304, '', false]);
   }
+});
+
+test('without a build, /docs says how to build the reference', async () => {
+  const bundle = findReferenceBundle('/nowhere');
+  const own = Fastify();
+  onTestFinished(() => own.close());
+  await own.register(referenceRoutes, { publicUrl: 'http://localhost:3000', basePath: '', bundle });
+  const { statusCode, body } = await own.inject('/docs');
+  expect([bundle, statusCode, links(body)]).toEqual([undefined, 200, ['/docs', '/docs/guides', '/openapi.json']]);
+  expect(body).toContain('run <code>npm run build</code>');
+  expect(body).not.toContain('<script');
 });
 
 describe('guides', () => {

@@ -50,6 +50,9 @@ const openReference = async (page: Page, url: string) => {
   await page.getByRole('heading', { name: 'Course Booking Service', level: 1 }).waitFor();
 };
 
+const openOperation = (page: Page, anchor: string) => page.goto(new URL(`#${anchor}`, page.url()).href);
+const operation = (page: Page, method: string) => page.locator(`section[id$="${method}/v2/courses"]`);
+
 describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   test.each(['light', 'dark'] as const)(
     'the reference and the guides have no accessibility violations, errors or foreign requests: %s',
@@ -61,8 +64,10 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       async function look(name: string) {
         for (const [device, width] of Object.entries(widths)) {
           await page.setViewportSize({ width, height: 800 });
+          const file = `${name}-${colorScheme}-${device}`;
           // The whole reference is too long for a screenshot.
-          if (name !== 'reference') await saveScreenshot(page, `${name}-${colorScheme}-${device}`);
+          if (name === 'reference') await page.screenshot({ path: `test/output/screenshots/${file}.png` });
+          else await saveScreenshot(page, file);
           found[`${name} on ${device}`] = [await horizontalOverflow(page), await accessibilityViolations(page)];
           clean[`${name} on ${device}`] = [0, []];
         }
@@ -81,29 +86,48 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     300_000,
   );
 
-  test.each(['', '/booking'])('the reference can try an operation with a key: base path %j', async (path) => {
+  /** Text of the code samples, by language and method. */
+  const samples = {
+    PHP: { GET: /curl_init\(/, POST: /CURLOPT_POST, true/ },
+    JavaScript: { GET: /fetch\(/, POST: /method: ['"]POST['"]/ },
+    Python: { GET: /requests\.get\(/, POST: /requests\.post\(/ },
+    Shell: { GET: /curl /, POST: /--request POST/ },
+  };
+
+  test('operations have code samples in curl, PHP, JavaScript and Python', async () => {
+    const { url } = await startServer();
+    const { page } = await (await openBrowser()).open();
+    await openReference(page, url);
+    for (const [language, methods] of Object.entries(samples)) {
+      await page.getByRole('tab', { name: language }).click();
+      for (const [method, text] of Object.entries(methods)) {
+        await openOperation(page, `tag/courses/${method}/v2/courses`);
+        const sample = operation(page, method).locator('pre', { hasText: text });
+        await sample
+          .filter({ hasText: `${url}/v2/courses` })
+          .first()
+          .waitFor({ state: 'attached' });
+      }
+    }
+  });
+
+  test.each([
+    ['', widths.desk],
+    ['/booking', widths.desk],
+  ])('the reference can try an operation with a key: base path %j, %i pixels wide', async (path, width) => {
     const { url, me } = await startServer(path);
-    const { page, complaints, requested } = await (await openBrowser()).open();
+    const { page, complaints, requested } = await (await openBrowser()).open({ viewport: { width, height: 800 } });
     await openReference(page, url);
     await page.locator('.scalar-password-input').first().fill(me.apiKey);
-    for (const [language, call] of [
-      ['PHP', 'curl_init('],
-      ['JavaScript', 'fetch('],
-      ['Python', 'requests.get('],
-      ['Shell', 'curl '],
-    ] as const) {
-      await page.getByRole('tab', { name: language }).click();
-      const sample = page.locator('pre', { hasText: call }).filter({ hasText: `${url}/v2/courses` });
-      await sample.first().waitFor({ state: 'attached' });
-    }
-    await page.goto(`${url}/docs#tag/courses/POST/v2/courses`);
-    await page.locator('section[id$="POST/v2/courses"]').getByRole('button', { name: 'Test Request' }).click();
+    await openOperation(page, 'tag/courses/POST/v2/courses');
+    await operation(page, 'POST').getByRole('button', { name: 'Test Request' }).click();
     const [response] = await Promise.all([
       page.waitForResponse((response) => response.request().method() === 'POST'),
       page.getByRole('dialog').getByRole('button', { name: /^Send/ }).first().click(),
     ]);
     expect([response.url(), response.status()]).toEqual([`${url}/v2/courses`, 201]);
-    await saveScreenshot(page, 'reference-request');
+    await saveScreenshot(page, `reference-request-${width}`);
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(me.apiKey);
     expect(complaints).toEqual([]);
     expect(requested.filter(isForeign(url))).toEqual([]);
   });

@@ -31,7 +31,8 @@ test('each command of the README and docs is run, or has a reason not to be', ()
   const left = blocks.flatMap(({ page, text }) => {
     // Blocks with curl are run by documented-examples.test.ts.
     if (text.includes('curl')) return [];
-    const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+    const joined = text.replaceAll(/\\\n\s*/g, '');
+    const lines = joined.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
     const isKnown = (line: string) => [prefix, ...Object.keys(notRun)].some((known) => line.startsWith(known));
     return lines.filter((line) => !isKnown(line)).map((line) => `${page}: ${line}`);
   });

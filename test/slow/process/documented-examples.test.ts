@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -23,6 +23,7 @@ const outputs: Record<string, RegExp> = {
   school: /^1\n$/,
   'sign-on': /\/my\/sign-in\/[\w-]+/,
   sync: /^(store|remove) \d+ .+\n((store|remove) \d+ .+\n){40,}$/,
+  typed: /^.+, \d{4}-\d\d-\d\d: order \d+\n$/,
   'waiting-list': new RegExp(
     '^first: order (\\d+), status 1\nagain: order \\1, status 1\nrefused: no_seats_available\n' +
       'waiting: order \\d+, status 3\nafter the cancellation: status 1\n$',
@@ -79,6 +80,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(programData, { recursive: true, force: true }));
 
+/** Writes the programs to a folder; those in TypeScript import the generated client of the tests as `booking`. */
+function writePrograms(language: Language, folder: string) {
+  const programs = programsIn(language);
+  for (const { file, text } of programs) writeFileSync(join(folder, file), text);
+  if (language === 'ts') cpSync('test/client', join(folder, 'booking'), { recursive: true });
+  return programs;
+}
+
 const runners: Record<Language, { isThere: string; needs: string; command: string[] }> = {
   php: {
     isThere: `php -r 'exit(function_exists("curl_init") ? 0 : 1);'`,
@@ -102,11 +111,10 @@ test.for(languages)('each program in %s runs as printed', { timeout: 240_000 }, 
   }
   const env = await startDemo(programData);
   const cwd = temporaryFolder();
-  const programs = programsIn(language);
+  const programs = writePrograms(language, cwd);
   const [program = '', ...options] = command;
   const failed: string[] = [];
-  for (const { page, file, text, title } of programs) {
-    writeFileSync(join(cwd, file), text);
+  for (const { page, file, title } of programs) {
     const { status, stdout, stderr } = spawnSync(program, [...options, file], { env, cwd, encoding: 'utf8' });
     const isExpected = status === 0 && stderr === '' && outputs[title]?.test(stdout);
     if (!isExpected) failed.push(`${page}, ${file}: ${status} ${stdout}${stderr}`);
@@ -123,16 +131,14 @@ test.each(languages)('each guide has a program in %s, and each file has another 
 
 test('the programs in TypeScript have no type errors under strict', () => {
   const cwd = temporaryFolder();
-  const programs = programsIn('ts');
-  for (const { file, text } of programs) writeFileSync(join(cwd, file), text);
+  const programs = writePrograms('ts', cwd);
   const types = ['--types', 'node', '--typeRoots', resolve('node_modules/@types'), '--skipLibCheck'];
-  const modules = ['--module', 'nodenext', '--target', 'es2023', '--allowImportingTsExtensions', '--noEmit'];
+  const modules = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2023', '--noEmit'];
   const strict = ['--strict', '--noUnusedLocals', '--noUnusedParameters', '--erasableSyntaxOnly'];
+  const options = [...types, ...modules, '--allowImportingTsExtensions', ...strict];
   const files = programs.map(({ file }) => file);
-  const { status, stdout } = spawnSync(resolve('node_modules/.bin/tsc'), [...types, ...modules, ...strict, ...files], {
-    cwd,
-    encoding: 'utf8',
-  });
+  const tsc = resolve('node_modules/.bin/tsc');
+  const { status, stdout } = spawnSync(tsc, [...options, ...files], { cwd, encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 
