@@ -142,7 +142,7 @@ export const referenceScript = toAsset(
 Scalar.createApiReference('#reference', {
   url: base + 'openapi.json',
   servers: [{ url: base.slice(0, -1) }],
-  authentication: { preferredSecurityScheme: 'key' },
+  authentication: { preferredSecurityScheme: 'apiKey' },
   featuredClients: ['shell/curl', 'php/curl', 'js/fetch', 'python/requests'],
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   hideModels: true,
