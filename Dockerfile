@@ -3,7 +3,7 @@ WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
 # The build needs no install scripts; only tests do.
 RUN npm ci --ignore-scripts
-COPY .build.js tsconfig.json ./
+COPY .build.js .build-reference.js tsconfig.json ./
 COPY src ./src
 RUN npm run build
 

@@ -7,16 +7,16 @@ type Node = Record<string | symbol, unknown>;
 /** Keywords whose values are data. */
 const dataKeywords = new Set(['default', 'enum', 'const', 'examples', 'required', 'type']);
 
-/** Stands for `$ref` where a description or default is beside it, which @fastify/swagger would remove. */
-const keptReference = 'x-component';
+/** Replaces `$ref` where a description or default is beside it, which @fastify/swagger would remove. */
+const annotatedReference = 'x-component';
 
-/** Replaces each `keptReference`. */
+/** Turns each `annotatedReference` into `$ref`. */
 export function restoreReferences(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   const node = value as Node;
-  const name = node[keptReference];
+  const name = node[annotatedReference];
   if (typeof name === 'string') {
-    Reflect.deleteProperty(node, keptReference);
+    Reflect.deleteProperty(node, annotatedReference);
     node['$ref'] = `#/components/schemas/${name}`;
   }
   for (const child of Object.values(node)) restoreReferences(child);
@@ -39,31 +39,6 @@ export function createComponents(app: FastifyInstance) {
     components.set(name, known);
   }
 
-  /**
-   * Adds the component and returns a reference to it: with `null` as an alternative for a nullable schema, with
-   * `keptReference` for a description or default of this use, or else a plain reference.
-   */
-  function toReference(name: string, node: Node, ownDescription: unknown) {
-    const types = [node['type']].flat();
-    const { description: described, default: defaultValue, ...schema } = node;
-    const isNullable = types.length > 1 && types.includes('null');
-    if (isNullable) {
-      const [type, ...others] = types.filter((type) => type !== 'null');
-      schema['type'] = others.length > 0 ? [type, ...others] : type;
-    }
-    if (Array.isArray(schema['enum'])) schema['enum'] = schema['enum'].filter((code) => code !== null);
-    if (ownDescription !== undefined) schema['description'] = ownDescription;
-    const description = described === ownDescription ? undefined : described;
-    add(name, schema);
-    const keywords = {
-      ...(description === undefined ? {} : { description }),
-      ...(defaultValue === undefined ? {} : { default: defaultValue }),
-    };
-    const canBePlainReference = isNullable || Object.keys(keywords).length === 0;
-    const reference = canBePlainReference ? { $ref: `${name}#` } : { [keptReference]: name };
-    return isNullable ? { anyOf: [reference, { type: 'null' }], ...keywords } : { ...reference, ...keywords };
-  }
-
   function visit(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(visit);
     if (typeof value !== 'object' || value === null) return value;
@@ -78,7 +53,10 @@ export function createComponents(app: FastifyInstance) {
     ]);
     const schema = Object.fromEntries(entries) as Node;
     const name = node[componentName] as string | undefined;
-    return name === undefined ? schema : toReference(name, schema, node[componentDescription]);
+    if (name === undefined) return schema;
+    const { reference, component } = splitReference(name, schema, node[componentDescription]);
+    add(name, component);
+    return reference;
   }
 
   /** The route's schema with references. */
@@ -91,4 +69,31 @@ export function createComponents(app: FastifyInstance) {
     ),
   });
   return { toReferences };
+}
+
+/**
+ * Splits the use of a named schema into its component and a reference: with `null` as an alternative for a nullable
+ * schema, with `annotatedReference` for a description or default of this use, or else a plain reference.
+ */
+function splitReference(name: string, node: Node, ownDescription: unknown) {
+  const types = [node['type']].flat();
+  const { description: described, default: defaultValue, ...component } = node;
+  const isNullable = types.length > 1 && types.includes('null');
+  if (isNullable) {
+    const [type, ...others] = types.filter((type) => type !== 'null');
+    component['type'] = others.length > 0 ? [type, ...others] : type;
+  }
+  if (Array.isArray(component['enum'])) component['enum'] = component['enum'].filter((code) => code !== null);
+  if (ownDescription !== undefined) component['description'] = ownDescription;
+  const description = described === ownDescription ? undefined : described;
+  const keywords = {
+    ...(description === undefined ? {} : { description }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
+  };
+  const canBePlainReference = isNullable || Object.keys(keywords).length === 0;
+  const reference = canBePlainReference ? { $ref: `${name}#` } : { [annotatedReference]: name };
+  return {
+    component,
+    reference: isNullable ? { anyOf: [reference, { type: 'null' }], ...keywords } : { ...reference, ...keywords },
+  };
 }

@@ -147,7 +147,7 @@ export function addErrors(
   const sampled = (
     description: string,
     samples: Record<string, Problem>,
-    { headers = requestIdHeader as object, ref = schemaName } = {},
+    { headers = requestIdHeader, ref = schemaName }: { headers?: object; ref?: string } = {},
   ): Response => ({
     description,
     headers,

@@ -3,8 +3,10 @@ import type { Operation, Response } from './operation-types.ts';
 type Examples = Record<string, Record<string, unknown>>;
 
 /** Imported with the first document, not at start. */
-const loadExamples = async () =>
-  (await import('./examples.json', { with: { type: 'json' } })).default as unknown as Examples;
+async function loadExamples(): Promise<Examples> {
+  const { default: examples } = await import('./examples.json', { with: { type: 'json' } });
+  return examples;
+}
 
 /** A copy of the OpenAPI document with the responses that `npm run examples` recorded from the demo data. */
 export async function addExamples<D extends object>(document: D): Promise<D> {

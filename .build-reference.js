@@ -1,0 +1,34 @@
+// Writes the browser bundle of the API reference into dist.
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+/** Replaces a file atomically. */
+export function write(path, contents) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.${process.pid}`, contents);
+  renameSync(`${path}.${process.pid}`, path);
+}
+
+/** Writes the browser bundle of the API reference, and its name for the server. */
+export async function writeReference() {
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const name = `scalar-${devDependencies['@scalar/fastify-api-reference']}.js`;
+  if (!existsSync(`dist/browser/${name}.br`)) await compressReference(`dist/browser/${name}`);
+  write('dist/browser/manifest.json', JSON.stringify({ reference: name }));
+}
+
+/** The package exports the bundle only through a route. */
+async function compressReference(path) {
+  const [{ default: Fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ]);
+  const app = Fastify();
+  await app.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
+  const { statusCode, payload } = await app.inject('/docs/js/scalar.js');
+  if (statusCode !== 200) throw new Error(`the browser bundle of the API reference was answered ${statusCode}`);
+  const bytes = Buffer.from(payload.replace(/\n\/\/# sourceMappingURL=.*/, ''));
+  write(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  write(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+}
