@@ -98,7 +98,7 @@ test('/openapi.json is one document with a strong ETag, compressed by Accept-Enc
   const document = plain.json<{ servers: unknown }>();
   expect(plain.headers).toMatchObject({ 'cache-control': 'public, max-age=300', vary: 'Accept-Encoding' });
   expect(plain.headers.etag).toMatch(/^"[\w-]{27}"$/);
-  expect(document.servers).toEqual([{ url: '/' }]);
+  expect(document.servers).toMatchObject([{ url: '/' }]);
 
   const decompress = { gzip: gunzipSync, br: brotliDecompressSync };
   const etags = new Set([plain.headers.etag]);
