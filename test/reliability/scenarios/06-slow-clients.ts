@@ -68,7 +68,7 @@ async function measureLatency(client: Client, { base }: Server, stop: AbortSigna
 
 const scenario: Scenario = {
   name: 'slow clients',
-  quick: true,
+  quick: false,
   async run(run) {
     const count = run.quick ? 100 : 500;
     const postgres = await startPostgres(run, { fsync: 'off' });

@@ -73,7 +73,7 @@ async function createOlderDatabase(run: Run, postgres: Postgres) {
 
 const scenario: Scenario = {
   name: 'migrations',
-  quick: true,
+  quick: false,
   async run(run) {
     const rounds = run.quick ? 1 : 20;
     const kills = run.quick ? 1 : 10;

@@ -10,7 +10,7 @@ import { startServer, type Server } from '../support/server.ts';
 
 const scenario: Scenario = {
   name: 'disk full, database read-only',
-  quick: true,
+  quick: false,
   requires: { mount: 'command -v mount' },
   async run(run) {
     const seconds = run.quick ? 2 : 8;
