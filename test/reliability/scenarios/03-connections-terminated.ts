@@ -35,7 +35,11 @@ const scenario: Scenario = {
       ...allFailures(check(withoutListeners)),
       ...allFailures(check({ ...seen, responses: [...seen.responses, lost], betweenStatements: 0 })),
     ];
-    const forged = { school: schools.first, emails: ['forged'], said: { order: 1, booking: 1, participants: [1] } };
+    const forged = {
+      school: schools.first,
+      emails: ['forged'],
+      acknowledged: { order: 1, booking: 1, participants: [1] },
+    };
     const comparison = await compareWrites(schools, { ...seen.written, bookings: [...seen.written.bookings, forged] });
     const { cuts, betweenStatements, responses } = seen;
     return {
