@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { FastifySchema } from 'fastify';
 import { componentDescription, componentName } from '../../schema/types.ts';
 
 type Node = Record<string | symbol, unknown>;
@@ -7,31 +7,15 @@ type Node = Record<string | symbol, unknown>;
 /** Keywords whose values are data. */
 const dataKeywords = new Set(['default', 'enum', 'const', 'examples', 'required', 'type']);
 
-/** Replaces `$ref` where a description or default is beside it, which @fastify/swagger would remove. */
-const annotatedReference = 'x-component';
-
-/** Turns each `annotatedReference` into `$ref`. */
-export function restoreReferences(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  const node = value as Node;
-  const name = node[annotatedReference];
-  if (typeof name === 'string') {
-    Reflect.deleteProperty(node, annotatedReference);
-    node['$ref'] = `#/components/schemas/${name}`;
-  }
-  for (const child of Object.values(node)) restoreReferences(child);
-}
+/** Stands for `$ref` until the document is generated: @fastify/swagger removes keywords beside `$ref`. */
+const reference = 'x-component';
 
 /**
- * Replaces named schemas by references, and adds each to `app` as a shared schema, which becomes a component of the
- * OpenAPI document. Validation and serialization work on the schemas without references.
+ * Replaces named schemas by references while the OpenAPI document is generated. Validation and serialization work on the
+ * schemas without references.
  */
-export function createComponents(app: FastifyInstance) {
+export function createComponents() {
   const components = new Map<string, Node>();
-  // Later than all routes: each plugin would copy the shared schemas and compile them.
-  app.addHook('onReady', async () => {
-    for (const [name, schema] of components) app.addSchema({ ...schema, $id: name });
-  });
 
   function add(name: string, schema: Node) {
     const known = components.get(name) ?? schema;
@@ -54,28 +38,46 @@ export function createComponents(app: FastifyInstance) {
     const schema = Object.fromEntries(entries) as Node;
     const name = node[componentName] as string | undefined;
     if (name === undefined) return schema;
-    const { reference, component } = splitReference(name, schema, node[componentDescription]);
+    const { use, component } = splitUse(name, schema, node[componentDescription]);
     add(name, component);
-    return reference;
+    return use;
   }
 
-  /** The route's schema with references. */
-  const toReferences = (schema: FastifySchema): FastifySchema => ({
-    ...schema,
-    ...Object.fromEntries(
-      (['body', 'querystring', 'params', 'response'] as const)
-        .filter((part) => schema[part] !== undefined)
-        .map((part) => [part, visit(schema[part])]),
-    ),
-  });
-  return { toReferences };
+  return {
+    /** The route's schema with references. */
+    toReferences: (schema: FastifySchema): FastifySchema => ({
+      ...schema,
+      ...Object.fromEntries(
+        (['body', 'querystring', 'params', 'response'] as const)
+          .filter((part) => schema[part] !== undefined)
+          .map((part) => [part, visit(schema[part])]),
+      ),
+    }),
+    /** Adds the components to the generated document, and turns each reference into `$ref`. */
+    addTo<D extends { components?: object }>(document: D): D {
+      document.components = { ...document.components, schemas: Object.fromEntries(components) };
+      restoreReferences(document);
+      return document;
+    },
+  };
+}
+
+function restoreReferences(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const node = value as Node;
+  const name = node[reference];
+  if (typeof name === 'string') {
+    Reflect.deleteProperty(node, reference);
+    node['$ref'] = `#/components/schemas/${name}`;
+  }
+  for (const child of Object.values(node)) restoreReferences(child);
 }
 
 /**
- * Splits the use of a named schema into its component and a reference: with `null` as an alternative for a nullable
- * schema, with `annotatedReference` for a description or default of this use, or else a plain reference.
+ * Splits the use of a named schema into its component and a reference with the description and default of this use; a
+ * nullable use has `null` as an alternative.
  */
-function splitReference(name: string, node: Node, ownDescription: unknown) {
+function splitUse(name: string, node: Node, ownDescription: unknown) {
   const types = [node['type']].flat();
   const { description: described, default: defaultValue, ...component } = node;
   const isNullable = types.length > 1 && types.includes('null');
@@ -90,10 +92,9 @@ function splitReference(name: string, node: Node, ownDescription: unknown) {
     ...(description === undefined ? {} : { description }),
     ...(defaultValue === undefined ? {} : { default: defaultValue }),
   };
-  const canBePlainReference = isNullable || Object.keys(keywords).length === 0;
-  const reference = canBePlainReference ? { $ref: `${name}#` } : { [annotatedReference]: name };
+  const toComponent = { [reference]: name };
   return {
     component,
-    reference: isNullable ? { anyOf: [reference, { type: 'null' }], ...keywords } : { ...reference, ...keywords },
+    use: { ...(isNullable ? { anyOf: [toComponent, { type: 'null' }] } : toComponent), ...keywords },
   };
 }

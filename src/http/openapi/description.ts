@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
-import { createComponents, restoreReferences } from './components.ts';
+import { createComponents } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { completeOperations } from './operations.ts';
 import { documentHeaders, documentInput } from './input-schemas.ts';
@@ -36,7 +36,7 @@ export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.rep
 
 /** Generates the OpenAPI document from the validation schemas. */
 export const description = fp(async (app: FastifyInstance, { version, publicUrl }: DescriptionOptions) => {
-  const documented = documentRoutes(app);
+  const components = createComponents();
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -64,27 +64,17 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
       security: [{ apiKey: [] }],
       tags,
     },
-    transform: ({ schema, url }) => ({ schema: documented(schema), url }),
-    refResolver: { buildLocalReference: ({ $id }) => $id as string },
+    transform({ schema, url, route }) {
+      if (schema.hide) return { schema, url };
+      const documented = components.toReferences(toDocumentedSchema(schema));
+      return { schema: route.config?.hasEtag ? withNotModified(documented) : documented, url };
+    },
     transformObject(document) {
       if ('swaggerObject' in document) return document.swaggerObject;
-      restoreReferences(document.openapiObject);
-      return completeOperations(document.openapiObject);
+      return completeOperations(components.addTo(document.openapiObject));
     },
   });
 });
-
-/** Collects the components of each route before the start, as shared schemas can be added only then. */
-function documentRoutes(app: FastifyInstance) {
-  const { toReferences } = createComponents(app);
-  const documented = new WeakMap<FastifySchema, FastifySchema>();
-  app.addHook('onRoute', ({ schema, config }) => {
-    if (!schema || schema.hide || documented.has(schema)) return;
-    const withReferences = toReferences(toDocumentedSchema(schema));
-    documented.set(schema, config?.hasEtag ? withNotModified(withReferences) : withReferences);
-  });
-  return (schema: FastifySchema) => documented.get(schema) ?? schema;
-}
 
 const withNotModified = (schema: FastifySchema): FastifySchema => ({
   ...schema,
