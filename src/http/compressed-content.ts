@@ -19,14 +19,24 @@ const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 /** Content that is compressed once per encoding. */
 export function compressOnce(text: string): CompressedContent {
   const bytes = Buffer.from(text);
-  const variants = new Map<Encoding, Promise<Buffer>>();
   return {
     etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`,
-    load(encoding) {
-      const variant = variants.get(encoding) ?? compressors[encoding](bytes);
-      variants.set(encoding, variant);
-      return variant;
-    },
+    load: loadOnce((encoding) => compressors[encoding](bytes)),
+  };
+}
+
+/** Loads each encoding once, so that all responses share one buffer; a failed load is repeated by the next request. */
+export function loadOnce(load: CompressedContent['load']): CompressedContent['load'] {
+  const variants = new Map<Encoding, Promise<Buffer>>();
+  return (encoding) => {
+    const variant =
+      variants.get(encoding) ??
+      load(encoding).catch((error: unknown) => {
+        variants.delete(encoding);
+        throw error;
+      });
+    variants.set(encoding, variant);
+    return variant;
   };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { projectRoot } from '../../lib/project-root.ts';
+import { loadOnce } from '../compressed-content.ts';
 import type { Asset } from './assets.ts';
 
 /** Scalar's browser bundle, which the build compresses; undefined without a build. */
@@ -17,12 +18,11 @@ export function findReferenceBundle(folder = join(projectRoot, 'dist/browser')):
     extension: 'js',
     content: {
       etag: `"${name}"`,
-      // Reads the file for each request, to save memory: browsers cache it.
-      async load(encoding) {
+      load: loadOnce(async (encoding) => {
         if (encoding === 'br') return readFile(`${path}.br`);
         const compressed = await readFile(`${path}.gz`);
         return encoding === 'gzip' ? compressed : promisify(gunzip)(compressed);
-      },
+      }),
     },
   };
 }
