@@ -6,7 +6,7 @@ import { maxResultBound, ResultTooLarge } from '../database/result-bounds.ts';
 export const responseBudget = { embedded: maxResultBound.rows, bytes: maxResultBound.bytes };
 
 /** Counts the rows and bytes that the statements of one response read; throws ResultTooLarge beyond the bound. */
-export function newBudget(): Budget {
+function newBudget(): Budget {
   let { embedded, bytes } = responseBudget;
   const isSpent = () => embedded < 0 || bytes < 0;
   return {

@@ -23,14 +23,14 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const sortKeys = (object: object) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-export const findRecord = {
+const findRecord = {
   name: 'find_idempotency_record',
   text: `select fingerprint, answer from idempotency_records
     where provider_id = $1 and key_hash = $2 and expires_at > ${currentTimeSql}`,
 };
 
 /** Replaces an expired record, and deletes the provider's other expired ones. */
-export const storeRecord = {
+const storeRecord = {
   name: 'keep_idempotency_record',
   text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= ${currentTimeSql} and key_hash <> $2)
     insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)

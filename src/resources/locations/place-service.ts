@@ -42,7 +42,7 @@ const minPrefixLength = 3;
  * The best match for a text, case ignored: an equal title or `title, parent title`, else the shortest title that begins
  * with the text. Of equal titles a municipality comes before its county.
  */
-export async function searchPlace(db: Reader, text: string): Promise<number | null> {
+async function searchPlace(db: Reader, text: string): Promise<number | null> {
   const folded = caseFolded(text);
   const title = caseFolded(places.title);
   const equal = or(sql`${title} = ${folded}`, sql`${title} || ', ' || ${caseFolded(parents.title)} = ${folded}`);

@@ -51,7 +51,7 @@ export function promote(date: Queue): Promotion[] {
 }
 
 /** Skips canceled, deleted and past dates, and participants whose status changed in this transaction. */
-export const readQueues = {
+const readQueues = {
   name: 'read_queues',
   text: `select d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
       d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
@@ -71,7 +71,7 @@ export const readQueues = {
     order by d.id`,
 };
 
-export const promoteWaitingList = {
+const promoteWaitingList = {
   name: 'move_up',
   text: `update participants p set status_id = m.status, status_updated_at = $3, updated_at = $3
     from json_to_recordset($2) m ("participantId" bigint, status smallint)
