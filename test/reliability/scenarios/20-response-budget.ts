@@ -87,7 +87,7 @@ const scenario: Scenario = {
   async run(run) {
     const { env, all, postgres } = await createSchools(run, { count: 2, parameters: { fsync: 'off' } });
     const [many, large] = all as [School, School];
-    const spec = run.quick ? { dates: 60, gatherings: 1_000 } : { dates: 250, gatherings: 1_000 };
+    const spec = run.quick ? { dates: 60, gatherings: 1_000 } : { dates: 240, gatherings: 1_000 };
     const ids = [...many.dateIds, ...(await addDates(postgres, many, { ...spec, text: 'x'.repeat(100) }))];
     // About 15 MB of JSON, just below the response limit, and one larger item.
     const [fits] = await addDates(postgres, large, { dates: 1, gatherings: 30_000, text: 'æ"'.repeat(35) });
