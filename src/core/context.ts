@@ -1,3 +1,4 @@
+import type { Area } from '../database/areas.ts';
 import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
 import type { Queryable } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
@@ -24,7 +25,13 @@ export type Guards = {
 };
 export const allGuards: Guards = { equalTitle: true, voucherBalance: true };
 
-/** Facts that earlier pages of a query established, valid for one data version. */
+/**
+ * The clock of each area of a tenant's data, and the version of the data that all tenants share, with the start time of
+ * the database server. ETags and cache keys contain those of the areas that a list reads.
+ */
+export type Versions = Record<Area | 'shared', string>;
+
+/** Facts that earlier pages of a query established, valid for one version of the areas that it reads. */
 export type PageHints = {
   /** Number of items on all pages. */
   total?: Promise<number>;
@@ -33,7 +40,7 @@ export type PageHints = {
   /** Last ids of pages in id order, by the number of items up to them. */
   cursors: Map<number, number>;
 };
-/** Page hints by query, for the current data version. */
+/** Page hints by query, for the current versions. */
 export type PageHintStore = {
   find(queryKey: string): PageHints | undefined;
   /** Creates the hints if they do not exist. */
@@ -56,11 +63,8 @@ export type Ctx = {
   fairnessKey: number;
   /** The tenant's clock at authentication, in PostgreSQL's format with microseconds. */
   version: string;
-  /**
-   * Version of the tenant's and the shared data; part of every ETag and cache key. Includes xmin and the server start time,
-   * so a restored backup never repeats a version.
-   */
-  dataVersion: string;
+  /** Absent outside requests. */
+  versions?: Versions;
   language: Language;
   settings: Settings;
   guards: Guards;

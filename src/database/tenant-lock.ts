@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { clockOf, type Areas } from './areas.ts';
 
 /** Takes a lock as the transaction's first statement; returns the transaction's timestamp. */
 export type Lock = (client: PoolClient) => Promise<string>;
@@ -13,31 +14,38 @@ export const activeKeySql = (key: string) =>
 const nextTimestamp = "greatest(clock_timestamp(), changed_at + interval '1 microsecond')";
 
 /**
- * Locks `provider_state` rows in ascending order, which avoids deadlocks, and sets all to one timestamp.
- * A separate statement: combined with an insert, ids would not follow commit order.
+ * Locks `provider_state` rows in ascending order, which avoids deadlocks, and sets their clocks, also those of these
+ * areas, to one timestamp. A separate statement: combined with an insert, ids would not follow commit order.
  */
 export const lockProviders =
-  (providerIds: number[]): Lock =>
+  (providerIds: number[], areas: Areas): Lock =>
   async (client) => {
     const { rows } = await client.query<Timestamp>(
-      providerIds.length === 1 ? lockOne(providerIds) : lockSeveral(providerIds),
+      providerIds.length === 1 ? lockOne(providerIds, areas) : lockSeveral(providerIds, areas),
     );
     if (rows.length !== providerIds.length) throw new Error('a provider without its row in provider_state');
     return rows[0]!.now;
   };
 
-const lockOne = (values: number[]) => ({
-  name: 'lock_provider',
-  text: `update provider_state set changed_at = ${nextTimestamp} where provider_id = $1 returning changed_at::text as now`,
+const lockOne = (values: number[], areas: Areas) => ({
+  name: ['lock_provider', ...areas].join('_'),
+  // Without `offset 0` the planner may evaluate the clock once per column.
+  text: `update provider_state set (${clocks(areas).join(', ')}) =
+      (select ${clocks(areas).fill('next').join(', ')} from (select ${nextTimestamp} as next offset 0) clock)
+    where provider_id = $1 returning changed_at::text as now`,
   values,
 });
 
-const lockSeveral = (providerIds: number[]) => ({
+const clocks = (areas: Areas) => ['changed_at', ...areas.map(clockOf)];
+
+const lockSeveral = (providerIds: number[], areas: Areas) => ({
   text: `with locked as materialized
       (select provider_id, changed_at from provider_state where provider_id = any($1) order by provider_id for no key update),
     clock as materialized
       (select greatest(clock_timestamp(), max(changed_at) + interval '1 microsecond') as now from locked)
-    update provider_state s set changed_at = clock.now from locked, clock
+    update provider_state s set ${clocks(areas)
+      .map((name) => `${name} = clock.now`)
+      .join(', ')} from locked, clock
     where s.provider_id = locked.provider_id returning s.changed_at::text as now`,
   values: [providerIds],
 });

@@ -1,5 +1,6 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
+import type { Areas } from './areas.ts';
 import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
 import { classifyError } from './errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
@@ -22,15 +23,15 @@ export type Tx = NodePgDatabase & { $client: PoolClient } & Audited;
 /** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. May run again. */
 type TransactionWork<T> = (tx: Tx, now: string) => Promise<T>;
 
-/** Writes rows of one provider. */
-export type Write = <T>(work: TransactionWork<T>) => Promise<T>;
+/** Writes rows of one provider in these areas. */
+export type Write = <T>(areas: Areas, work: TransactionWork<T>) => Promise<T>;
 /** Writes a new provider; the work returns its id. */
 export type WriteNewProvider = (work: TransactionWork<number>) => Promise<number>;
 
 /** The only ways to write. */
 export type UnitOfWork = {
-  /** Writes rows of these providers. */
-  write<T>(providerIds: number[], work: TransactionWork<T>): Promise<T>;
+  /** Writes rows of these providers in these areas. */
+  write<T>(providerIds: number[], areas: Areas, work: TransactionWork<T>): Promise<T>;
   /** Writes data that all providers share. */
   writeShared<T>(work: TransactionWork<T>): Promise<T>;
   /** Locks the parent's row; the work must insert the new `provider_state` first, which is the new provider's lock. */
@@ -52,9 +53,9 @@ type RunTask = <T>(task: TransactionTask<T>) => Promise<T>;
 const sharedQueueKey = 0;
 
 const toUnitOfWork = (run: RunTask): UnitOfWork => ({
-  write(providerIds, work) {
+  write(providerIds, areas, work) {
     const ids = [...new Set(providerIds)];
-    return run({ queueKeys: ids, lock: lockProviders(ids), work: auditedFor(ids, work) });
+    return run({ queueKeys: ids, lock: lockProviders(ids, areas), work: auditedFor(ids, work) });
   },
   writeShared(work) {
     return run({ queueKeys: [sharedQueueKey], lock: lockShared, work: auditedFor([null], work) });
@@ -63,7 +64,7 @@ const toUnitOfWork = (run: RunTask): UnitOfWork => ({
     const parents = parentId === null ? [] : [parentId];
     return run({
       queueKeys: parents,
-      lock: parentId === null ? noLock : lockProviders(parents),
+      lock: parentId === null ? noLock : lockProviders(parents, ['school']),
       async work(tx, now) {
         const newId = await work(tx, now);
         return { result: newId, providerIds: [...parents, newId] };

@@ -13,6 +13,7 @@ import { partnerDateLines } from './content/partner-dates.ts';
 import { demoSchoolLines } from './content/school.ts';
 import { demoSchool, partners, pendingPartner, subSchool } from './content/schools.ts';
 import type { DemoProvider, DemoSchool } from './content/types.ts';
+import { allAreas } from '../database/areas.ts';
 
 /**
  * Imports a demo school, its partners and a sub-school in one transaction. Returns the school's API key, or null if the
@@ -73,5 +74,5 @@ async function importDemoLines(database: Database, settings: Settings, providerI
   });
   // A later import may use the same refs.
   const ctx = await createContext(database, settings, providerId);
-  await ctx.write((tx) => tx.delete(importRefs).where(tenantWhere(ctx, importRefs)));
+  await ctx.write(allAreas, (tx) => tx.delete(importRefs).where(tenantWhere(ctx, importRefs)));
 }

@@ -7,6 +7,7 @@ import { selectPage, type Check, type CountedItem } from './check.ts';
 import { seatCheck } from './seats.ts';
 import { totalsCheck } from './totals.ts';
 import { balanceCheck } from './vouchers.ts';
+import { allAreas } from '../database/areas.ts';
 
 const checks: Check[] = [seatCheck, totalsCheck, balanceCheck];
 
@@ -83,7 +84,7 @@ const recount = (db: Reader, check: Check, condition: SQL, limit: number) =>
 
 /** Recounts under the provider's lock, since counters may have changed, and stores differences. */
 const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>
-  database.write([providerId], async (tx, now) => {
+  database.write([providerId], allAreas, async (tx, now) => {
     const { table } = check;
     const condition = tenantWhere({ providerId }, table, sql`${table.id} = any(${sql.param(ids)}::bigint[])`);
     const recounted = await recount(tx, check, condition, ids.length);

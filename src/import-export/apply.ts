@@ -12,13 +12,14 @@ import {
   type Part,
   type SingleRecordType,
 } from './record-type.ts';
+import { allAreas } from '../database/areas.ts';
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
 
 /** Writes the staged lines `first` to `last` of a bulk type, all or none, in a few statements. Returns their number. */
 export function writeLines(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<number> {
   const range = sql`r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
-  return ctx.write((tx, now) =>
+  return ctx.write(allAreas, (tx, now) =>
     withSavepoint(tx, async () => {
       let lines = 0;
       for (const target of toTargets(kind)) {
@@ -51,7 +52,9 @@ export async function writeSingleLine(database: Database, ctx: Ctx, kind: Single
   const { fields, ref } = await loadSingleLine(database, ctx.providerId, kind, line);
   try {
     const itemId = await kind.create(database, ctx, fields);
-    await ctx.write((tx) => tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId }));
+    await ctx.write(allAreas, (tx) =>
+      tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId }),
+    );
     return { lines: 1 };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

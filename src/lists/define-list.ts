@@ -1,5 +1,6 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Budget, Ctx } from '../core/context.ts';
+import type { Area } from '../database/areas.ts';
 import type { Filters } from './filters.ts';
 import { itemParameters, limitOf, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page } from './list-types.ts';
@@ -33,8 +34,7 @@ export function defineList<
     query: ListQuery<F> & ListQuery<P>,
     { scope = ownScope, withTotal = false }: { scope?: TenantScope; withTotal?: boolean } = {},
   ): Promise<Page<Static<V>>> {
-    const limit = limitOf(query, paging);
-    const { page = 1 } = query;
+    const [limit, page] = [limitOf(query, paging), query.page ?? 1];
     const found = await finder.findPage(ctx, query, { scope, page, limit });
     const load = async (budget: Budget, keys: Key[]) => {
       const context = { ...ctx, budget };
@@ -70,8 +70,15 @@ export function defineList<
   }
 
   const ItemQuery = Type.Unsafe<ItemQuery>(Type.Object(parameters));
-  return { Query, ItemQuery, itemParameters: parameters, View: serializer.schema, page, byId, exists: finder.exists };
+  const schemas = { Query, ItemQuery, itemParameters: parameters, View: serializer.schema };
+  return { ...schemas, readAreas: readAreasWith(serializer), page, byId, exists: finder.exists };
 }
+
+/** Areas that the response to a query depends on. */
+const readAreasWith =
+  ({ readAreas }: { readAreas(includes: string[]): readonly Area[] }) =>
+  ({ include = [] }: { include?: string[] }) =>
+    readAreas(include);
 
 function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(
   spec: ListSpec<Row, V, F, P, R>,

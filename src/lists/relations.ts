@@ -1,5 +1,6 @@
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
+import type { Area } from '../database/areas.ts';
 import { Nullable } from '../schema/types.ts';
 import { toKeySet, type Key, type Keys } from './loaders.ts';
 
@@ -23,6 +24,8 @@ export type Include<Row, S extends TSchema = TSchema> = {
   names: string[];
   /** If a partner's item shows it. Required, so that nothing of a partner's shows by omission. */
   forPartners: ForPartners;
+  /** Areas it reads beside those of its serializer. */
+  readAreas(nested: string[]): readonly Area[];
   load(ctx: Ctx, rows: Row[], query: Query, nested: string[]): Promise<(row: Row) => unknown>;
 };
 export type ForPartners = 'shown' | 'unset';
@@ -32,7 +35,7 @@ const include = <Row, S extends TSchema>(
   schema: S,
   forPartners: ForPartners,
   load: Loader<Row, Static<S>>,
-): Include<Row, S> => ({ schema, names: [], forPartners, load });
+): Include<Row, S> => ({ schema, names: [], forPartners, load, readAreas: () => [] });
 
 /** Turns rows of a resource into response items: in a list, alone, or embedded in another resource. */
 export type Serializer<Row, V extends TObject = TObject> = {
@@ -40,6 +43,8 @@ export type Serializer<Row, V extends TObject = TObject> = {
   schema: V;
   /** Paths that `include[]` accepts. */
   names: string[];
+  /** Areas that items with these includes depend on. */
+  readAreas(requested: string[]): readonly Area[];
   /** Items of the rows, in their order, with one query for each relation. */
   embed(ctx: Ctx, rows: Row[], query: Query, requested: string[]): Promise<Static<V>[]>;
 };
@@ -116,6 +121,7 @@ const includeOne = <Row extends Key, Found extends Key>(
   schema: Nullable(serializer.schema),
   forPartners,
   names: serializer.names,
+  readAreas: serializer.readAreas,
   async load(ctx, rows, query, nested) {
     const found = await fetchReferenced(ctx, rows, reference, fetch);
     const items = await serializer.embed(ctx, found, query, nested);
@@ -132,6 +138,7 @@ const includeMany = <Found extends Key & { ownerId: number }>(
   forPartners,
   schema: Type.Array(serializer.schema),
   names: serializer.names,
+  readAreas: serializer.readAreas,
   async load(ctx, rows, query, nested) {
     const found = await fetch(ctx, toKeySet(rows));
     const items = await serializer.embed(ctx, found, query, nested);

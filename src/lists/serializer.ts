@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
+import type { Area } from '../database/areas.ts';
 import { withNameOf } from '../schema/types.ts';
 import type { Key } from './loaders.ts';
 import type { Include, Includes, Loaded, Query, Relations, Serializer } from './relations.ts';
@@ -13,6 +14,8 @@ export const defineSerializer =
   <Row extends Key>() =>
   <V extends TObject, L extends Relations<Row>>(spec: {
     responseSchema: V;
+    /** Areas of the rows, the relations and the includes without a serializer. */
+    reads: readonly Area[];
     relations: L;
     toResponse(row: Row, relations: Loaded<L>, ctx: Ctx): Static<V>;
     includes: Includes<Row>;
@@ -57,7 +60,13 @@ export const defineSerializer =
       spec.responseSchema,
       Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as TObject as V,
     );
-    const serializer = { schema, names, embed };
+    const readAreas = (requested: string[]) => [
+      ...new Set([
+        ...spec.reads,
+        ...[...groupByFirst(requested)].flatMap(([name, nested]) => includes[name]!.readAreas(nested)),
+      ]),
+    ];
+    const serializer = { schema, names, readAreas, embed };
     return requiredIncludes.length === 0 ? serializer : withRequiredIncludes(requiredIncludes, serializer);
   };
 
@@ -82,5 +91,6 @@ const withRequiredIncludes = <Row, V extends TObject>(
 ): Serializer<Row, V> => ({
   schema: { ...serializer.schema, required: [...(serializer.schema.required ?? []), ...members] },
   names: serializer.names.filter((name) => !members.includes(name)),
+  readAreas: (requested) => serializer.readAreas([...members, ...requested]),
   embed: (ctx, rows, query, requested) => serializer.embed(ctx, rows, query, [...members, ...requested]),
 });

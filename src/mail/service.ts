@@ -49,7 +49,7 @@ type MailState = { providerId: number; isSent: boolean; attempts: number };
 export async function retryMail(database: Database, mailId: number) {
   const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
   if (!mail) throw Problem.notFound(`Mail ${mailId}`);
-  await database.write([mail.providerId], async (tx) => {
+  await database.write([mail.providerId], ['people'], async (tx) => {
     const [updated] = await execute(tx, resetMail, [mailId]);
     if (!updated) throw new Problem('invalid', `Mail ${mailId} ${await describeRefusal(tx, mailId)}`);
     tx.recordAffected(mailId);
@@ -67,7 +67,7 @@ async function describeRefusal(on: Queryable, mailId: number) {
 export async function retryFailedMails(database: Database) {
   let [retried, failure]: [number, unknown] = [0, undefined];
   const retryOfProvider = (providerId: number) =>
-    database.write([providerId], async (tx) => {
+    database.write([providerId], ['people'], async (tx) => {
       const { length } = await execute(tx, resetFailedMails, [providerId]);
       return length > 0 ? length : tx.rollbackNoChange(0);
     });
@@ -87,7 +87,7 @@ export type Invitee = { userId: number } | { adminUserId: number };
 export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; email: string }> {
   const { providerId } = ctx;
   const invitee = 'userId' in person ? `Course user ${person.userId}` : `Admin user ${person.adminUserId}`;
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['people'], async (tx, now) => {
     const txCtx = { ...ctx, db: tx };
     const [found] = await ('userId' in person
       ? selectCourseUserEmail(txCtx, person.userId)

@@ -43,7 +43,7 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
 
     const ctx = await createVisitorContext(request, owner);
     const passwordHash = await hashPassword(password, ctx.fairnessKey);
-    const outcome = await ctx.write(async (tx) => {
+    const outcome = await ctx.write(['people'], async (tx) => {
       const tokenOwner = await consumeToken(tx, 'password', token);
       if (!tokenOwner) {
         tx.rollbackNoChange();

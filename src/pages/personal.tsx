@@ -89,7 +89,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     if ('status' in verified) return sendForm(verified.status, { old: verified.error });
 
     const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
-    const secret = await ctx.write(async (tx) => {
+    const secret = await ctx.write(['people'], async (tx) => {
       if (!(await replacePassword(ctx, tx, userId, hashes))) {
         tx.rollbackNoChange();
         return;

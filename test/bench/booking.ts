@@ -1,5 +1,6 @@
 import { buildApp } from '../../src/app.ts';
 import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
+import { allAreas } from '../../src/database/areas.ts';
 import { recordStatements } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 import { measureCost, medians } from './cost.ts';
@@ -60,7 +61,7 @@ async function seed({ database }: Subject) {
   const payload = { title: 'First aid', price_value: 4900 };
   const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
   const { course_id: courseId } = course.json<{ course_id: number }>();
-  await database.write([providerId], async (tx, now) => {
+  await database.write([providerId], allAreas, async (tx, now) => {
     // Distinctive ids, so that `scriptOf` can replace them by variables without hitting other values.
     await tx.$client.query("select setval(pg_get_serial_sequence('course_dates', 'id'), 1000000)");
     await tx.$client.query(

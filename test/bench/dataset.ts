@@ -1,5 +1,6 @@
 import type { Database } from '../../src/database/client.ts';
 import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
+import { allAreas } from '../../src/database/areas.ts';
 
 /** Row counts of the large provider at size 1; everything else is the same at every size. */
 const rows = {
@@ -18,14 +19,14 @@ export type Dataset = { providerId: number; apiKey: string; size: number };
 export async function buildDataset(database: Database, size: number): Promise<Dataset> {
   const scaled = (count: number) => Math.max(1, Math.round(count * size));
   const { providerId, apiKey } = await createTitledProvider(database, `The large school, size ${size}`, null);
-  await database.write([providerId], async (tx, now) => {
+  await database.write([providerId], allAreas, async (tx, now) => {
     const insert = (text: string) =>
       tx.$client.query({ text: text.replaceAll(':me', String(providerId)).replaceAll(':at', `'${now}'::timestamptz`) });
     for (const statement of statements(scaled)) await insert(statement);
   });
   for (let n = 0; n < small.providers; n += 1) {
     const { providerId: other } = await createTitledProvider(database, `Small school ${n}`, null);
-    await database.write([other], async (tx, now) => {
+    await database.write([other], allAreas, async (tx, now) => {
       const insert = (text: string) =>
         tx.$client.query({ text: text.replaceAll(':me', String(other)).replaceAll(':at', `'${now}'::timestamptz`) });
       await insert(courses(small.courses, '30 days'));

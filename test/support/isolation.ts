@@ -207,6 +207,7 @@ type Schema = {
 type Operation = {
   parameters?: { name: string; in: string; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
+  responses?: Record<string, unknown>;
 };
 export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; operation: Operation };
 

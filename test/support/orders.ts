@@ -10,12 +10,14 @@ import { courseUsers } from '../../src/database/tables/users.ts';
 import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
 import { agreedTotals } from '../../src/resources/booking/price-service.ts';
 import type { Tx } from '../../src/database/client.ts';
+import { allAreas } from '../../src/database/areas.ts';
 import type { Provider, TestApp } from './test-app.ts';
 
 let created = 0;
 
 /** Writes rows under the provider's lock with its timestamp, as services do. */
-export const write = async <T>(me: Provider, work: (tx: Tx, now: string) => Promise<T>) => (await me.ctx()).write(work);
+export const write = async <T>(me: Provider, work: (tx: Tx, now: string) => Promise<T>) =>
+  (await me.ctx()).write(allAreas, work);
 type Timestamps = { createdAt: string; updatedAt: string };
 const writeRows = <T>(me: Provider, work: (tx: Tx, own: { providerId: number } & Timestamps) => Promise<T>) =>
   write(me, (tx, now) => work(tx, { providerId: me.id, createdAt: now, updatedAt: now }));

@@ -3,6 +3,7 @@ import { bigint, pgTable, timestamp } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import { prepareInsert } from '../../src/database/prepared-insert.ts';
 import { courses } from '../../src/database/tables/courses.ts';
+import { allAreas } from '../../src/database/areas.ts';
 import { recordStatements } from '../support/record-statements.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
@@ -15,7 +16,7 @@ test('a row is inserted with the input, explicit nulls and defaults', async () =
   const { id: providerId } = await createProvider();
   const created: number[] = [];
   const sent = await recordStatements(() =>
-    database.write([providerId], async (tx, now) => {
+    database.write([providerId], allAreas, async (tx, now) => {
       const timestamps = { providerId, createdAt: now, updatedAt: now };
       created.push(await insertCourse(tx, { ...required, ...timestamps, title: 'Defaults' }));
       const input = { reference: null, isFullTime: false, priceValue: '12.5', customProperties: { color: null } };

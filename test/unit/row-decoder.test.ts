@@ -11,6 +11,7 @@ import { auditEntries } from '../../src/database/tables/audit.ts';
 import { courseDates } from '../../src/database/tables/coursedates.ts';
 import { courses } from '../../src/database/tables/courses.ts';
 import { locations } from '../../src/database/tables/places.ts';
+import { allAreas } from '../../src/database/areas.ts';
 import { runs } from '../support/property-runs.ts';
 import { openTestDatabase, sharedTestApp } from '../support/test-app.ts';
 
@@ -29,7 +30,7 @@ test.each([true, false])(
     );
     const course = await me.course({ title: 'Fjell', price_value: 1234, ...long });
     const ctx = await me.ctx();
-    await ctx.write((tx) => tx.update(courses).set({ title }).where(eq(courses.id, course)));
+    await ctx.write(allAreas, (tx) => tx.update(courses).set({ title }).where(eq(courses.id, course)));
     await me.course();
     const date = { start_at: '2030-05-01', end_at: '2030-05-01', custom_properties: { room: 'c, \\d' } };
     expect(await me.post(`/v2/courses/${course}/coursedates`, date)).toMatchObject({ status: 201 });

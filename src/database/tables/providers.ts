@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { id, instant, reference, timestamps } from './columns.ts';
+import { currentTime, id, instant, reference, timestamps } from './columns.ts';
 
 /** The tenant: a school or company. Its id is `provider_id` in every tenant table. */
 export const providers = pgTable(
@@ -52,10 +52,23 @@ export const providers = pgTable(
   ],
 );
 
-/** One row per provider: the lock that each write takes first, and the source of its timestamp and the data version. */
+const areaClock = () => instant().notNull().default(currentTime);
+
+/**
+ * One row per provider: the lock that each write takes first, and the source of its timestamp. Each area's clock is the
+ * timestamp of its last write, for ETags and cache keys.
+ */
 export const providerState = pgTable(
   'provider_state',
-  { providerId: reference().primaryKey(), changedAt: instant().notNull() },
+  {
+    providerId: reference().primaryKey(),
+    changedAt: instant().notNull(),
+    catalogChangedAt: areaClock(),
+    datesChangedAt: areaClock(),
+    peopleChangedAt: areaClock(),
+    moneyChangedAt: areaClock(),
+    schoolChangedAt: areaClock(),
+  },
   (t) => [foreignKey({ name: 'provider_state_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] })],
 );
 

@@ -59,13 +59,13 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
     providerId: key.provider_id,
     fairnessKey: key.fairness_key,
     version: key.version,
-    dataVersion: key.data_version,
+    versions: key,
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
     settings,
     guards,
     db: database.db,
     authStore: { $client: database.pool },
-    write: (work) => writers().write([key.provider_id], work),
+    write: (areas, work) => writers().write([key.provider_id], areas, work),
     writeNewProvider: (work) => writers().writeNewProvider(key.provider_id, work),
   };
 }

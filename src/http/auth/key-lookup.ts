@@ -1,15 +1,16 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
+import type { Versions } from '../../core/context.ts';
+import { areas, clockOf } from '../../database/areas.ts';
 import type { Database } from '../../database/client.ts';
 import { activeKeySql } from '../../database/tenant-lock.ts';
 
-export type FoundKey = {
+export type FoundKey = Versions & {
   provider_id: number;
   /** The root of the school's parent chain. */
   fairness_key: number;
   key_id: number;
   version: string;
-  data_version: string;
   /** True if the last use was recorded more than a minute ago. */
   stale: boolean;
 };
@@ -47,7 +48,8 @@ export function createKeyLookup({ pool }: Database): FindKey {
 }
 
 const text = `select k.provider_id, coalesce(r.root_id, r.id) as fairness_key, k.id as key_id, p.changed_at::text as version,
-    concat_ws(' ', p.changed_at, p.xmin, s.changed_at, s.xmin, pg_postmaster_start_time()) as data_version,
+    ${areas.map((area) => `p.${clockOf(area)}::text as ${area}`).join(', ')},
+    concat_ws(' ', s.changed_at, s.xmin, pg_postmaster_start_time()) as shared,
     k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
   from api_keys k join providers r on r.id = k.provider_id join provider_state p on p.provider_id = k.provider_id
     cross join service_state s

@@ -1,30 +1,38 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Settings } from '../../core/context.ts';
+import type { Settings, Versions } from '../../core/context.ts';
+import type { Area } from '../../database/areas.ts';
 import { buildHash } from '../../lib/build-hash.ts';
 import { pageHintsOf } from './page-hint-cache.ts';
 import { serveFromCache } from './single-flight.ts';
 
-type Query = Record<string, unknown>;
+type Query = Record<string, unknown> & { include?: string[] };
+
+/** Areas that the response to a query depends on, beside the school's own record. */
+export type ReadAreas = (query: { include?: string[] }) => readonly Area[];
 
 /**
- * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the data version, the build,
- * the settings, the language and the query. It replies 304 or from the cache. A list with partners has no ETag.
+ * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the versions of the areas
+ * that the query reads, the build, the settings, the language and the query. It replies 304 or from the cache. A list
+ * with partners has no ETag.
  */
 export const handleConditionalGet =
-  (dependsOnOtherData: (query: Query) => boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+  (readAreas: ReadAreas, dependsOnOtherData: (query: Query) => boolean) =>
+  async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
     const { ctx, routeOptions, server } = request;
+    if (!ctx.versions) return;
+    const version = toVersion(ctx.versions, readAreas(query));
     // Page hints (totals, cursors) are equal with and without includes.
     if (!dependsOnOtherData({ ...query, include: undefined })) {
-      const prefix = `${ctx.providerId} ${ctx.dataVersion} ${routeOptions.url}`;
+      const prefix = `${ctx.providerId} ${version} ${routeOptions.url}`;
       ctx.pageHints = pageHintsOf(server.listCache.pageHints, prefix);
     }
     if (dependsOnOtherData(query)) return;
     // By the URL, not the coerced query: the next page's link repeats ignored parameters.
-    const cacheKey = `${ctx.providerId} ${ctx.dataVersion} ${ctx.language} ${request.url}`;
-    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? etagOf(request);
+    const cacheKey = `${ctx.providerId} ${version} ${ctx.language} ${request.url}`;
+    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? etagOf(request, version);
     reply.header('etag', etag);
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^(W\/)?/, 'W/'));
     if (known?.includes(etag)) return reply.code(304).send();
@@ -39,9 +47,12 @@ export async function matchAnyTag(request: FastifyRequest, reply: FastifyReply, 
   return '';
 }
 
-function etagOf({ ctx, routeOptions, params, query }: FastifyRequest) {
+const toVersion = (versions: Versions, areas: readonly Area[]) =>
+  [versions.shared, versions.school, ...areas.map((area) => versions[area])].join(' ');
+
+function etagOf({ ctx, routeOptions, params, query }: FastifyRequest, version: string) {
   const sorted = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [ctx.providerId, ctx.dataVersion, ctx.language, routeOptions.url, params, sorted];
+  const parts = [ctx.providerId, version, ctx.language, routeOptions.url, params, sorted];
   return `W/"${hash('sha256', serverKey(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { handleConditionalGet, matchAnyTag } from './conditional-get.ts';
+import { handleConditionalGet, matchAnyTag, type ReadAreas } from './conditional-get.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache } from './page-hint-cache.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
@@ -53,19 +53,18 @@ export function decorateListCache(
   app.decorateRequest('listCache', null);
 }
 
-const cachedUnless = (dependsOnOtherData: (query: Record<string, unknown>) => boolean) => ({
-  config: { hasEtag: true as const },
-  preHandler: [begin, handleConditionalGet(dependsOnOtherData), acquireSlot, shareInFlight],
-  onSend: [releaseSlot, storeResponse, matchAnyTag],
-  onError: failInFlight,
-});
-
 /** Route options of a list. */
 export const listRoute = {
-  /** 304 by ETag, then the response cache, then the concurrency limit, then single-flight. */
-  cached: cachedUnless(() => false),
-  /** A query for which `dependsOnOtherData` is true depends on more than the provider's data; it has neither ETag nor cache. */
-  cachedUnless,
+  /**
+   * 304 by ETag, then the response cache, then the concurrency limit, then single-flight. A query that is true for
+   * `unless` depends on more than the provider's data; it has neither ETag nor cache.
+   */
+  cached: (readAreas: ReadAreas, unless: (query: Record<string, unknown>) => boolean = () => false) => ({
+    config: { hasEtag: true as const },
+    preHandler: [begin, handleConditionalGet(readAreas, unless), acquireSlot, shareInFlight],
+    onSend: [releaseSlot, storeResponse, matchAnyTag],
+    onError: failInFlight,
+  }),
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
   limited: { preHandler: [begin, acquireSlot], onSend: releaseSlot },
 };

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 export type CachedResponse = { body: Buffer | string; headers: Record<string, string> };
 export type ResponseCache = ReturnType<typeof createResponseCache>;
 
-/** Responses by cache key, which contains the data version, so that none is ever stale; at most `bytes` in memory. */
+/** Responses by cache key, which contains the versions, so that none is ever stale; at most `bytes` in memory. */
 export function createResponseCache(bytes: number) {
   const responses = new LRUCache<string, CachedResponse>({
     maxSize: bytes,

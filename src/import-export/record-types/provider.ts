@@ -46,7 +46,10 @@ const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labe
   kind,
   schema: Type.Object({ title: Title() }),
   create: (_, ctx, { title }) =>
-    ctx.write(async (tx, now) => (await resolveTags(ctx, tx, now, table, kind, [{ title: title as string }]))[0]!),
+    ctx.write(
+      ['catalog'],
+      async (tx, now) => (await resolveTags(ctx, tx, now, table, kind, [{ title: title as string }]))[0]!,
+    ),
   export: (database, providerId) =>
     loadRows(
       database,
@@ -71,7 +74,7 @@ export const role: SingleRecordType = {
 };
 
 const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
-  ctx.write(async (tx, now) => {
+  ctx.write(['people'], async (tx, now) => {
     const { providerId } = ctx;
     const equalTitle = sql`${caseFolded(roles.title)} = ${caseFolded(title)}`;
     const [found] = await tx
@@ -97,7 +100,7 @@ export const adminUser: SingleRecordType = {
     const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), send_invite: false });
     const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
     const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
-    await ctx.write((tx, now) =>
+    await ctx.write(['people'], (tx, now) =>
       tx
         .update(adminMemberships)
         .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: now })

@@ -38,7 +38,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['People'],
         response: responses.ok(Type.Array(AdminUser)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(() => ['people']),
     },
     ({ ctx }) => listAdminUsers(ctx),
   );
@@ -76,7 +76,7 @@ export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['People'],
         response: responses.ok(Type.Array(Role)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(() => ['people']),
     },
     ({ ctx }) => listRoles(ctx),
   );
@@ -93,7 +93,7 @@ export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['People'],
         response: responses.ok(Type.Array(AppUser)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(() => ['people']),
     },
     async ({ ctx }) => listAppUsers(ctx),
   );

@@ -6,6 +6,7 @@ import { AdminUser, toAdminUser, type AdminUserRow } from './schema.ts';
 const loadRoleIds = relation.hasMany(fetchRoleIds, ({ roleId }) => roleId);
 
 export const adminUserSerializer = defineSerializer<AdminUserRow>()({
+  reads: ['people'],
   responseSchema: AdminUser,
   relations: { role_ids: loadRoleIds },
   toResponse: toAdminUser,

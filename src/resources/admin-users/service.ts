@@ -32,7 +32,7 @@ export const listRoles = (ctx: Ctx) =>
 export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: AdminUser; isNew: boolean }> {
   const { providerId } = ctx;
   const roleIds = [...new Set(body.role_ids)];
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['people'], async (tx, now) => {
     const existing = await findPerson(tx, body.email);
     await assertValid(ctx, tx, existing === undefined, roleIds, body);
     const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(tx, now, body);
@@ -125,7 +125,7 @@ async function fillNames(tx: Tx, now: string, member: SQL, body: AdminUserBody) 
 }
 
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
-  ctx.write(async (tx, now) => {
+  ctx.write(['people'], async (tx, now) => {
     const renamed = await tx
       .update(adminMemberships)
       .set({ ...names, updatedAt: now })

@@ -10,7 +10,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 export async function createKey(ctx: Ctx, { label = '', expires }: { label?: string; expires?: string }) {
   const apiKey = newApiKey();
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['school'], async (tx, now) => {
     const [created] = await tx
       .insert(apiKeys)
       .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: now, expiresAt })
@@ -37,7 +37,7 @@ export const listKeys = (ctx: Ctx) =>
 export async function revokeKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
   if (!key) throw Problem.notFound('Key');
-  await database.write([key.providerId], async (tx, now) => {
+  await database.write([key.providerId], ['school'], async (tx, now) => {
     const { rowCount } = await tx
       .update(apiKeys)
       .set({ revokedAt: now })

@@ -45,7 +45,7 @@ export const isOutdated = (stored: string) => !stored.includes(current);
 /** Sets a course user's password; ends all their sessions and links. */
 export async function setPassword(ctx: Ctx, userId: number, password: string) {
   const passwordHash = await hashPassword(password, ctx.fairnessKey);
-  await ctx.write((tx) => storePassword(ctx, tx, userId, passwordHash));
+  await ctx.write(['people'], (tx) => storePassword(ctx, tx, userId, passwordHash));
 }
 
 /** Stores a hash inside a transaction; ends all sessions and links. */

@@ -84,7 +84,7 @@ async function upgradeHash(ctx: Ctx, user: Verified, credentials: Credentials): 
   if (!isOutdated(from)) return user;
   try {
     const to = await hashPassword(credentials.password, ctx.fairnessKey);
-    const isUpgraded = await ctx.write(async (tx) => {
+    const isUpgraded = await ctx.write(['people'], async (tx) => {
       if (!(await replaceHash(ctx, tx, id, { from, to }))) return tx.rollbackNoChange(false);
       tx.recordAffected(id);
       return true;

@@ -9,6 +9,7 @@ const linkedIds = (...args: Parameters<typeof fetchLinkedIds>) =>
   relation.hasMany(fetchLinkedIds(...args), ({ id }) => id);
 
 export const campaignSerializer = defineSerializer<CampaignRow>()({
+  reads: ['money'],
   responseSchema: Campaign,
   relations: {
     courses: linkedIds(campaignCourses, campaignCourses.courseId),
@@ -21,6 +22,7 @@ export const campaignSerializer = defineSerializer<CampaignRow>()({
 
 /** A campaign inside an order, without its courses, customers and tags. */
 const embeddedCampaignSerializer = defineSerializer<CampaignRow>()({
+  reads: ['money'],
   responseSchema: EmbeddedCampaign,
   relations: {},
   toResponse: (row) => toEmbeddedCampaign(row),

@@ -5,6 +5,7 @@ import { includeLocation } from '../locations/serializer.ts';
 import { Gathering, toGathering, type GatheringRow } from './gathering-schema.ts';
 
 export const gatheringSerializer = defineSerializer<GatheringRow>()({
+  reads: ['dates', 'catalog'],
   responseSchema: Gathering,
   relations: {
     instructors: loadLinkedInstructors(tables.gatheringInstructors, tables.gatheringInstructors.gatheringId),

@@ -38,7 +38,7 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: courseDateList.Query,
         response: responses.ok(CourseDates),
       },
-      ...listRoute.cachedUnless(dependsOnClock),
+      ...listRoute.cached(courseDateList.readAreas, dependsOnClock),
     },
     async (request, reply) => send.envelope(request, reply, await listCourseDates(request.ctx, request.query)),
   );
@@ -167,7 +167,7 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: batchCourseDateList.Query,
         response: responses.ok(Type.Array(batchCourseDateList.View)),
       },
-      ...listRoute.cachedUnless(dependsOnClock),
+      ...listRoute.cached(batchCourseDateList.readAreas, dependsOnClock),
     },
     async (request, reply) => send.items(request, reply, await listCourseDatesOfCourses(request.ctx, request.query)),
   );

@@ -22,6 +22,7 @@ import type { CourseDateRow } from './schema.ts';
 const common = {
   responseSchema: CourseDate,
   relations: { catalog_url: loadCatalogUrl },
+  reads: ['dates', 'catalog'] as const,
   toResponse: (row: CourseDateRow, relations: { catalog_url: string | null }, ctx: Ctx) =>
     row.providerId === ctx.providerId ? toCourseDate(row, relations) : toPartnerCourseDate(row, relations),
 };
@@ -36,6 +37,7 @@ const plainSerializer = defineSerializer<CourseDateRow>()({
 /** A group of dates, with all of its dates. */
 const bundleSerializer = defineSerializer<{ providerId: number; id: number; title: string }>()({
   responseSchema: Bundle,
+  reads: ['dates'],
   relations: {},
   toResponse: ({ id, title }) => ({ id, title }),
   includes: {
@@ -107,5 +109,6 @@ export const nextCourseDateSerializer: typeof calendarSerializer = {
     ...defaultIncludes,
     ...['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
   ],
+  readAreas: (names) => calendarSerializer.readAreas([...defaultIncludes, ...names]),
   embed: (ctx, rows, query, names) => calendarSerializer.embed(ctx, rows, query, [...defaultIncludes, ...names]),
 };

@@ -31,7 +31,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
   const days = { startAt: body.start_at, endAt: body.end_at, deadlineAt: body.deadline_at ?? body.start_at };
   const errors = await courseDateErrors(ctx, body);
   const gatherings = readGatherings(body.gatherings);
-  const work = ctx.write(async (tx, now) => {
+  const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     await assertNoErrors(ctx, tx, { courseId, id: null, body, days, errors });
     const location = await findLocation(ctx, tx, body.location_id);
@@ -67,7 +67,7 @@ export async function updateCourseDate(
   const { start_at, end_at, timezone } = body;
   const errors = await courseDateErrors(ctx, body);
   const gatherings = readGatherings(body.gatherings);
-  const work = ctx.write(async (tx, now) => {
+  const work = ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
     const isOver = sql<boolean>`${tables.courseDates.endsAt} <= ${currentTime}`;
@@ -116,7 +116,7 @@ export async function updateCourseDate(
 
 /** Deletes a date and its children, unless somebody has a seat on one of them. */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
-  ctx.write(async (tx, now) => {
+  ctx.write(['catalog', 'dates'], async (tx, now) => {
     await findCourse(ctx, tx, courseId);
     const target = courseDateOf(ctx, courseId, id);
     if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');

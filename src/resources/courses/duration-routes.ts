@@ -15,7 +15,7 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Courses'],
         response: responses.ok(Type.Array(Duration)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(() => []),
     },
     async ({ ctx }) => toDurations(ctx),
   );

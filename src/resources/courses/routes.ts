@@ -24,7 +24,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: courseList.Query,
         response: responses.ok(responses.listOrEnvelope(courseList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(courseList.readAreas),
     },
     async (request, reply) => {
       const page = await listCourses(request.ctx, request.query);

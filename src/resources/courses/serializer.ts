@@ -66,12 +66,14 @@ const productsInclude = relation.include(Type.Array(Product), 'shown', loadProdu
 
 /** A course in a list. */
 export const courseSerializer = defineSerializer<CourseRow>()({
+  reads: ['catalog'],
   ...common,
   includes: { products: productsInclude, provider: providerInclude },
 });
 
 /** One course, with more includes than in a list. */
 export const courseItemSerializer = defineSerializer<CourseRow>()({
+  reads: ['catalog'],
   ...common,
   responseSchema: t.named('CourseDetails', Course),
   includes: {
@@ -83,6 +85,7 @@ export const courseItemSerializer = defineSerializer<CourseRow>()({
 
 /** A course inside a course date or an order line, without its texts and timestamps. */
 const embeddedCourseSerializer = defineSerializer<EmbeddedCourseRow>()({
+  reads: ['catalog'],
   responseSchema: EmbeddedCourse,
   relations: { categories: loadCategories, tags: loadTags },
   toResponse: toEmbeddedCourse,
@@ -102,6 +105,7 @@ const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
     reference_internal: Type.Optional(t.Nullable(Type.String())),
   }),
   names: ['products', 'reference_internal'],
+  readAreas: embeddedCourseSerializer.readAreas,
   async embed(ctx, rows, query, includes) {
     const items = await embeddedCourseSerializer.embed(
       ctx,

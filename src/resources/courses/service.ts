@@ -36,7 +36,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     customProperties: t.mergeCustomProperties(null, body.custom_properties),
   };
   validateCrossFields(columns);
-  const work = ctx.write(async (tx, now) => {
+  const work = ctx.write(['catalog'], async (tx, now) => {
     await assertTitleIsFree(ctx, tx, { title, isActive: active });
     await assertOwnCustomer(ctx, tx, body.customer_id);
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
@@ -52,7 +52,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
 /** A partial update, of the main product too. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
   const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
-  const work = ctx.write(async (tx, now) => {
+  const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
     const [before] = await tx.select().from(tables.courses).where(course);
     if (!before) throw Problem.notFound('Course');
     const slug = body.title === undefined ? undefined : toSlug(body.title);
@@ -86,7 +86,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['catalog', 'dates'], async (tx, now) => {
     if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
     const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
     const hasParticipants = eq(courseDates.hasParticipants, true);
@@ -112,7 +112,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
 /** Adds a course to a category of the catalog; idempotent. */
 export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
   const { providerId } = ctx;
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['catalog', 'dates'], async (tx, now) => {
     const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, courseId), isNull(tables.courses.deletedAt));
     if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
     if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)

@@ -35,6 +35,7 @@ const CustomerWithEmployees = t.NamedObject('CustomerWithEmployees', {
 const listedSerializer: Serializer<CustomerRow, typeof CustomerWithEmployees> = {
   schema: CustomerWithEmployees,
   names: ['employees'],
+  readAreas: () => ['people'],
   async embed(ctx, rows, query, includes) {
     const items = await customerSerializer.embed(ctx, rows, query, []);
     const expanded = rows.filter(({ type }) => type === privateType || includes.includes('employees'));

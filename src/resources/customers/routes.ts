@@ -25,7 +25,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: customerList.Query,
         response: responses.ok(Type.Array(customerList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(customerList.readAreas),
     },
     async (request, reply) => send.items(request, reply, await listCustomers(request.ctx, request.query)),
   );
@@ -74,7 +74,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: employeeList.Query,
         response: responses.ok(responses.listOrEnvelope(employeeList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(employeeList.readAreas),
     },
     async (request, reply) => {
       const page = await listEmployees(request.ctx, request.params.id, request.query);

@@ -12,6 +12,7 @@ const loadSeller = relation.belongsTo(
 );
 
 export const customerSerializer = defineSerializer<CustomerRow>()({
+  reads: ['people'],
   responseSchema: Customer,
   relations: { seller: loadSeller },
   toResponse: toCustomer,

@@ -30,7 +30,7 @@ export async function listEmployees(ctx: Ctx, id: number, query: Static<typeof e
 /** Creates a customer; returns its id. */
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   const { providerId } = ctx;
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['people'], async (tx, now) => {
     await assertOwnSeller(ctx, tx, body.seller_id);
     const [customer] = await tx
       .insert(customers)
@@ -43,7 +43,7 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
 /** A partial update; returns the id. */
 export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Promise<number> {
   const customer = tenantWhere(ctx, customers, eq(customers.id, id));
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['people'], async (tx, now) => {
     if ((await tx.$count(customers, customer)) === 0) throw Problem.notFound('Customer');
     await assertOwnSeller(ctx, tx, body.seller_id);
     await tx

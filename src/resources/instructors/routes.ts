@@ -23,7 +23,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: instructorList.Query,
         response: responses.ok(Type.Array(instructorList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(instructorList.readAreas),
     },
     async (request, reply) => send.items(request, reply, await listInstructors(request.ctx, request.query)),
   );

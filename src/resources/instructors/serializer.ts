@@ -4,6 +4,7 @@ import { fetchLinkedInstructors } from './loaders.ts';
 import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
 
 export const instructorSerializer = defineSerializer<InstructorRow>()({
+  reads: ['catalog'],
   responseSchema: Instructor,
   relations: {},
   toResponse: toInstructor,

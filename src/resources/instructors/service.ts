@@ -15,7 +15,7 @@ type InstructorQuery = Parameters<typeof instructorList.page>[1];
 export const listInstructors = (ctx: Ctx, query: InstructorQuery) => instructorList.page(ctx, query);
 
 export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instructor> =>
-  ctx.write(async (tx, now) => {
+  ctx.write(['catalog'], async (tx, now) => {
     await assertOwnUser(ctx, tx, body.idUser);
     const { firstname, lastname } = body;
     const [created] = await tx
@@ -35,7 +35,7 @@ export async function getInstructor(ctx: Ctx, id: number): Promise<Instructor> {
 
 export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): Promise<Instructor> {
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
-  return ctx.write(async (tx, now) => {
+  return ctx.write(['catalog'], async (tx, now) => {
     if ((await tx.$count(instructors, instructor)) === 0) throw Problem.notFound('Instructor');
     await assertOwnUser(ctx, tx, body.idUser);
     const { firstname, lastname } = body;
@@ -50,7 +50,7 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
 
 /** Idempotent. Course dates still show an archived instructor. */
 export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
-  ctx.write(async (tx, now) => {
+  ctx.write(['catalog'], async (tx, now) => {
     const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
     const [before] = await tx.select().from(instructors).where(instructor);
     if (!before) throw Problem.notFound('Instructor');

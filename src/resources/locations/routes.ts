@@ -23,7 +23,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: locationList.Query,
         response: responses.ok(Type.Array(locationList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(locationList.readAreas),
     },
     async (request, reply) => send.items(request, reply, await listLocations(request.ctx, request.query)),
   );

@@ -23,6 +23,7 @@ const loadInstructor = relation.belongsTo(
 );
 
 export const locationSerializer = defineSerializer<LocationRow>()({
+  reads: ['catalog'],
   responseSchema: Location,
   relations: { place: loadPlace, instructor: loadInstructor },
   toResponse: (row, relations, ctx) =>

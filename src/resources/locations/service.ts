@@ -16,7 +16,7 @@ export const listLocations = (ctx: Ctx, query: LocationQuery) => locationList.pa
 export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
   const { providerId } = ctx;
   await assertValidReferences(ctx, body);
-  const id = await ctx.write(async (tx, now) => {
+  const id = await ctx.write(['catalog'], async (tx, now) => {
     const [created] = await tx
       .insert(locations)
       .values({ ...toColumns(body), providerId, createdAt: now, updatedAt: now })
@@ -30,7 +30,7 @@ export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Loca
 export async function updateLocation(ctx: Ctx, id: number, body: LocationChange): Promise<Location> {
   const location = tenantWhere(ctx, locations, eq(locations.id, id));
   await assertValidReferences(ctx, body);
-  await ctx.write(async (tx, now) => {
+  await ctx.write(['catalog'], async (tx, now) => {
     if ((await tx.$count(locations, location)) === 0) throw Problem.notFound('Location');
     await tx
       .update(locations)

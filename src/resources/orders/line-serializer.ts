@@ -27,6 +27,7 @@ const loadUsers: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>
   query['user_data'] === true ? loadLineUsers(ctx, rows, query) : () => [];
 
 const relationSerializer = defineSerializer<RelationRow>()({
+  reads: ['money', 'people', 'dates', 'catalog'],
   responseSchema: Relation,
   relations: {},
   toResponse: toRelation,
@@ -41,6 +42,7 @@ const relationSerializer = defineSerializer<RelationRow>()({
 });
 
 export const orderLineSerializer = defineSerializer<OrderLineRow>()({
+  reads: ['money', 'people', 'dates', 'catalog'],
   responseSchema: OrderLine,
   relations: { users: loadUsers },
   toResponse: toOrderLine,

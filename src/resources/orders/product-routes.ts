@@ -16,7 +16,7 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: orderProductList.Query,
         response: responses.ok(Type.Array(orderProductList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(orderProductList.readAreas),
     },
     async (request, reply) => send.items(request, reply, await orderProductList.page(request.ctx, request.query)),
   );

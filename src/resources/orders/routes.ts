@@ -25,7 +25,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: orderList.Query,
         response: responses.ok(Type.Array(orderList.View)),
       },
-      ...listRoute.cachedUnless(includesCampaigns),
+      ...listRoute.cached(orderList.readAreas, includesCampaigns),
     },
     async (request, reply) => send.items(request, reply, await orderList.page(request.ctx, request.query)),
   );

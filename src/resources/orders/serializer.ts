@@ -17,6 +17,7 @@ const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, quer
 };
 
 export const orderSerializer = defineSerializer<OrderRow>()({
+  reads: ['money', 'people'],
   responseSchema: Order,
   relations: { first_user: loadFirstUser },
   toResponse: toOrder,

@@ -22,7 +22,7 @@ export async function getOrder(
 export async function exportOrder(ctx: Ctx, id: number) {
   const order = await getOrder(ctx, id);
   if (order.exported_at !== null) return order;
-  await ctx.write(async (tx, now) => {
+  await ctx.write(['money'], async (tx, now) => {
     const exported = await tx
       .update(orders)
       .set({ exportedAt: now, updatedAt: now })

@@ -19,7 +19,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: participantList.Query,
         response: responses.ok(Type.Array(participantList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(participantList.readAreas),
     },
     async (request, reply) => send.items(request, reply, await participantList.page(request.ctx, request.query)),
   );

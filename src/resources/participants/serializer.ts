@@ -36,6 +36,7 @@ const user = includeCourseUser((row: ParticipantRow) => row.userId);
 const attendance = relation.include(Type.Array(Attendance), 'unset', loadAttendance);
 
 export const participantSerializer = defineSerializer<ParticipantRow>()({
+  reads: ['people', 'money', 'dates', 'catalog'],
   responseSchema: Participant,
   relations,
   toResponse: toParticipant,
@@ -45,6 +46,7 @@ export const participantSerializer = defineSerializer<ParticipantRow>()({
 
 /** A participant inside an order line. */
 const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
+  reads: ['people', 'money', 'dates', 'catalog'],
   responseSchema: t.named('EmbeddedParticipant', Participant),
   relations,
   toResponse: toParticipant,

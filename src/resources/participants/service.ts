@@ -27,7 +27,7 @@ export async function getParticipant(
 /** A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. */
 export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
-  await ctx.write(async (tx, now) => {
+  await ctx.write(['dates', 'people'], async (tx, now) => {
     const [row] = await tx.select().from(participants).where(participant);
     if (row === undefined) throw Problem.notFound('Participant');
 

@@ -47,7 +47,8 @@ async function insertProvider(
       .values({ ...values, ...timestamps, rootId })
       .returning({ id: providers.id });
     const providerId = created!.id;
-    await tx.insert(providerState).values({ providerId, changedAt: now });
+    const clocks = { catalogChangedAt: now, datesChangedAt: now, peopleChangedAt: now, moneyChangedAt: now };
+    await tx.insert(providerState).values({ providerId, changedAt: now, schoolChangedAt: now, ...clocks });
     await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...timestamps });
     await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: now });
     return tx.recordAffected(providerId);
@@ -74,7 +75,7 @@ export const openProvider = (database: Database, providerId: number) => setClose
 async function setClosed(database: Database, providerId: number, isClosed: boolean) {
   if ((await database.db.$count(providers, eq(providers.id, providerId))) === 0)
     throw Problem.notFound(`Provider ${providerId}`);
-  await database.write([providerId], async (tx, now) => {
+  await database.write([providerId], ['school'], async (tx, now) => {
     const provider = eq(providers.id, providerId);
     const [before] = await tx.select({ closedAt: providers.closedAt }).from(providers).where(provider);
     if ((before!.closedAt !== null) === isClosed) {
@@ -123,13 +124,12 @@ export async function createContext(database: Database, settings: Settings, prov
     providerId,
     fairnessKey,
     version,
-    dataVersion: version,
     language: settings.defaultLanguage,
     settings,
     guards: allGuards,
     db: database.db,
     authStore: { $client: database.pool },
-    write: (work) => queued.write([providerId], work),
+    write: (areas, work) => queued.write([providerId], areas, work),
     writeNewProvider: (work) => queued.writeNewProvider(providerId, work),
   };
 }

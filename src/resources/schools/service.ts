@@ -15,7 +15,7 @@ export async function getSchool(ctx: Ctx): Promise<School> {
 
 /** A partial update, except that `active` not sent is true. */
 export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
-  await ctx.write((tx, now) =>
+  await ctx.write(['school'], (tx, now) =>
     tx
       .update(providers)
       .set({ ...toColumns(body), updatedAt: now })

@@ -17,7 +17,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Courses'],
         response: responses.ok(Type.Array(Tag)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(() => ['catalog']),
     },
     ({ ctx }) => listTags(ctx),
   );

@@ -17,7 +17,7 @@ export const listTags = (ctx: Ctx) =>
 
 /** Creates a tag, or returns the one with an equal title; case is ignored. */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
-  ctx.write(async (tx, now) => {
+  ctx.write(['catalog'], async (tx, now) => {
     const [created] = await tx
       .insert(catalog.tags)
       .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })

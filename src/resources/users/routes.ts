@@ -36,7 +36,7 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         querystring: courseUserList.Query,
         response: responses.ok(Type.Array(courseUserList.View)),
       },
-      ...listRoute.cached,
+      ...listRoute.cached(courseUserList.readAreas),
     },
     async (request, reply) => send.items(request, reply, await searchCourseUsers(request.ctx, request.query)),
   );

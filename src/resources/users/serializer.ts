@@ -15,6 +15,7 @@ const loadCustomer: Loader<CourseUserRow, Customer | null> = async (ctx, rows, q
 };
 
 export const courseUserSerializer = defineSerializer<CourseUserRow>()({
+  reads: ['people'],
   responseSchema: CourseUser,
   relations: { customer: loadCustomer },
   toResponse: toCourseUser,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { dialects, encodeBody, newEmail, contentTypeHeader } from '../../support/request-bodies.ts';
 import { send, openTestAppForFile, type Provider } from '../../support/test-app.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 
 const testApp = await openTestAppForFile();
 const { app, database, createProvider } = testApp;
@@ -15,7 +16,7 @@ const members = async (me: Provider) => (await me.get('/v2/admin-users')).json()
 /** No endpoint creates roles. */
 async function newRole(me: Provider, title = `Role ${(created += 1)}`, description = '') {
   const ctx = await me.ctx();
-  return ctx.write(async (tx, now) => {
+  return ctx.write(allAreas, async (tx, now) => {
     const { rows } = await tx.execute<{ id: number }>(
       `insert into roles (provider_id, title, description, created_at, updated_at)
        values (${me.id}, '${title}', '${description}', '${now}', '${now}') returning id`,
@@ -266,7 +267,7 @@ test('timestamps are in the time zone of the service', async () => {
   const me = await createProvider();
   const { id } = (await save(me, { ...kari, email: newEmail() })).json();
   const ctx = await me.ctx();
-  await ctx.write(async (tx) => {
+  await ctx.write(allAreas, async (tx) => {
     await tx.execute(
       `update admin_memberships set created_at = '2026-01-01T00:00:00.9Z', updated_at = '2026-07-01T00:00:00Z'
        where provider_id = ${me.id} and admin_user_id = ${id}`,

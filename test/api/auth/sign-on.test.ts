@@ -10,6 +10,7 @@ import { openSession, openSessionByToken, findSessionUser } from '../../../src/r
 import { checkCredentials } from '../../../src/resources/auth/sign-on-service.ts';
 import { createToken, findTokenOwner, consumeToken } from '../../../src/resources/auth/token-service.ts';
 import { QueueTimeoutError } from '../../../src/database/keyed-queue.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { createBookableDate, bookOrFail } from '../../support/booking.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
 import { settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -57,7 +58,7 @@ async function afterReading(me: Provider, happens: () => Promise<unknown>): Prom
 /** Stores a given hash, as a concurrent sign-on, password change or import does. */
 const storeHash = async (me: Provider, id: number, hashed: string) => {
   const ctx = await me.ctx();
-  await ctx.write((tx) => storePassword(ctx, tx, id, hashed));
+  await ctx.write(allAreas, (tx) => storePassword(ctx, tx, id, hashed));
 };
 const older = await hash(password, { memoryCost: 8_192, timeCost: 1 });
 
@@ -265,7 +266,7 @@ test('a concurrent rehash does not reject the password', async () => {
   const { id, username } = await newUser(me);
   await storeHash(me, id, older);
   const to = await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-  const ctx = await afterReading(me, () => ctx.write((tx) => replaceHash(ctx, tx, id, { from: older, to })));
+  const ctx = await afterReading(me, () => ctx.write(allAreas, (tx) => replaceHash(ctx, tx, id, { from: older, to })));
   expect(await checkCredentials(ctx, { username, password, create_login_url: true })).toMatchObject({
     valid: true,
     login_url: expect.any(String),
@@ -375,7 +376,7 @@ test('a link opened during a password change creates no session', async () => {
   const { id } = await newUser(me);
   const token = await createToken(ctx.authStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   let opening: Promise<string | undefined> | undefined;
-  await ctx.write(async (tx) => {
+  await ctx.write(allAreas, async (tx) => {
     const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);

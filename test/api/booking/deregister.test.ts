@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { promoteWaitingLists } from '../../../src/resources/seats/service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import {
   createBookableDate,
@@ -26,7 +27,7 @@ const unchecked = { config: { seats_availability_check: 0 } };
 const wait = { config: { waiting_list_when_full: 1 } };
 const settle = async (me: Provider, dateIds: number[]) => {
   const ctx = await me.ctx();
-  await ctx.write((tx, now) => promoteWaitingLists(ctx, tx, now, dateIds));
+  await ctx.write(allAreas, (tx, now) => promoteWaitingLists(ctx, tx, now, dateIds));
 };
 
 test('deregister returns the participants; a second call changes nothing', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { allGuards } from '../../../src/core/context.ts';
 import { courses, products } from '../../../src/database/tables/courses.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { and, eq } from 'drizzle-orm';
 import {
   createBookableDate,
@@ -498,7 +499,7 @@ test('rate limit and overload errors have the booking error format', async () =>
     ]);
 
     let release: () => void = () => undefined;
-    const holding = database.write([guest.id], () => new Promise<void>((done) => (release = done)));
+    const holding = database.write([guest.id], allAreas, () => new Promise<void>((done) => (release = done)));
     const busy = await guest.post('/v2/booking', bookingBody(1));
     expect([busy.status, errorCodes(busy), busy.headers['retry-after']]).toEqual([503, ['service_unavailable'], '1']);
     release();

@@ -9,6 +9,7 @@ import { seatsStatuses } from '../../../src/resources/coursedates/schema.ts';
 import { courseTypes, publishingPlatforms } from '../../../src/resources/courses/schema.ts';
 import { customerStatuses, customerTypes } from '../../../src/resources/customers/schema.ts';
 import { entrySources, paidStates, participantStatuses } from '../../../src/resources/participants/schema.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { addDate } from '../../support/dates.ts';
 import { createBookableDate, bookOrFail, bookingBody, createVoucher } from '../../support/booking.ts';
 import * as documented from '../../support/document.ts';
@@ -518,6 +519,7 @@ async function idFor(me: Provider, path: string) {
       `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
   };
   return (await me.ctx()).write(
+    allAreas,
     async (tx, at) => (await tx.execute<{ id: number }>(insert[path.replace('/employees', '')]!(at))).rows[0]!.id,
   );
 }

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { customers } from '../../../src/database/tables/customers.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import {
   addBundle,
   addDate,
@@ -293,7 +294,7 @@ test('include[] embeds exactly the requested relations', async () => {
 
 test('course.customer is the customer of a corporate course', async () => {
   const me = await createProvider();
-  const customer = (await me.ctx()).write(async (tx, now) => {
+  const customer = (await me.ctx()).write(allAreas, async (tx, now) => {
     const values = { providerId: me.id, title: 'Fjord AS', createdAt: now, updatedAt: now };
     return (await tx.insert(customers).values(values).returning())[0]!.id;
   });

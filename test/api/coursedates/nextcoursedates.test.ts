@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import {
   addBundle,
   addDate,
@@ -82,7 +83,7 @@ test('returns up to 250 by default', async () => {
   const course = await me.course();
   await (
     await me.ctx()
-  ).write(async (tx, now) => {
+  ).write(allAreas, async (tx, now) => {
     await tx.execute(
       `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
        select ${me.id}, ${course}, '2030-01-01', '2030-01-01', '2030-01-01', 'Europe/Oslo', 'no', '${now}', '${now}' from generate_series(1, 255)`,
@@ -102,7 +103,7 @@ test('embeds course, place and time by default, other relations on request', asy
   const course = await me.course({ title: 'Rich', reference: 'R' });
   await (
     await me.ctx()
-  ).write((tx) => tx.update(courses).set({ referenceInternal: 'Own' }).where(eq(courses.id, course)));
+  ).write(allAreas, (tx) => tx.update(courses).set({ referenceInternal: 'Own' }).where(eq(courses.id, course)));
   const id = await addDate(me, course, { locationId, placeId, bundleId });
   await addGathering(me, id, {}, [instructorId]);
   await assignInstructor(me, id, instructorId);

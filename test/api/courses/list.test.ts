@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -15,7 +16,7 @@ const tagsOf = async (me: Provider) =>
 async function setTimestamp(me: Provider, courseId: number, column: 'created_at' | 'updated_at', at: string) {
   await (
     await me.ctx()
-  ).write(async (tx) => {
+  ).write(allAreas, async (tx) => {
     await tx.execute(`update courses set ${column} = '${at}' where id = ${courseId}`);
   });
 }
@@ -47,7 +48,7 @@ test('a limit above 250 is served as 250, and the default is 75', async () => {
   const me = await createProvider();
   await (
     await me.ctx()
-  ).write(async (tx, now) => {
+  ).write(allAreas, async (tx, now) => {
     await tx.execute(
       `insert into courses (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at)
        select ${me.id}, 'Bulk ' || n, 'bulk', 6, 1, 'no', '${now}', '${now}' from generate_series(1, 260) n`,
@@ -294,7 +295,7 @@ test('deleted courses are hidden by default; inactive ones are listed', async ()
   const [gone, inactive] = [await me.course(), await me.course({ active: 0 })];
   await (
     await me.ctx()
-  ).write(async (tx, now) => {
+  ).write(allAreas, async (tx, now) => {
     await tx.execute(`update courses set deleted_at = '${now}', updated_at = '${now}' where id = ${gone}`);
   });
   expect(idsOf(await me.get('/v2/courses'))).toEqual([inactive]);
@@ -309,7 +310,7 @@ test('deleted partner courses are never listed', async () => {
   const gone = await partner.course();
   await (
     await partner.ctx()
-  ).write(async (tx, now) => {
+  ).write(allAreas, async (tx, now) => {
     await tx.execute(`update courses set deleted_at = '${now}' where id = ${gone}`);
   });
   expect(idsOf(await me.get('/v2/courses?include_partners=1&include_deleted=1'))).toEqual([]);
@@ -317,7 +318,7 @@ test('deleted partner courses are never listed', async () => {
 
 async function newCustomer(me: Provider) {
   const ctx = await me.ctx();
-  return ctx.write(async (tx, now) => {
+  return ctx.write(allAreas, async (tx, now) => {
     const { rows } = await tx.execute<{ id: number }>(
       `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'Customer', '${now}', '${now}') returning id`,
     );

@@ -8,6 +8,7 @@ import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../../src/resources/schools/partner-service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
 import {
   asAdmin,
@@ -78,7 +79,7 @@ test('writers use at most half of the connections, so reads are still served', a
   onTestFinished(() => release());
   let writing = 0;
   const writers = providers.map(({ id }) =>
-    testApp.database.write([id], async () => {
+    testApp.database.write([id], allAreas, async () => {
       writing += 1;
       await existing;
     }),
@@ -198,7 +199,7 @@ test('a write to an unresponsive database fails after the statement timeout', as
   const testApp = await openAppOn('', { connection: proxy.connection, statementMs: 2_000, acquireMs: 4_000 });
   const me = await testApp.createProvider();
   const since = performance.now();
-  const writing = testApp.database.write([me.id], async (tx) => {
+  const writing = testApp.database.write([me.id], allAreas, async (tx) => {
     proxy.fallSilent();
     await tx.execute(sql`select 1`);
   });
@@ -227,10 +228,12 @@ test('a category change updates the timestamps of its course', async () => {
 
 test('a provider named twice is locked once', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
-  const at = await database.write([me.id, other.id, me.id], async (_tx, now) => now);
+  const at = await database.write([me.id, other.id, me.id], allAreas, async (_tx, now) => now);
   expect(await versions(me, other)).toEqual([at, at]);
-  expect(await database.write([me.id, me.id], async (_tx, now) => now > '2')).toBe(true);
-  expect(await database.atomically(({ write }) => write([me.id, me.id], async (_tx, now) => now > '2'))).toBe(true);
+  expect(await database.write([me.id, me.id], allAreas, async (_tx, now) => now > '2')).toBe(true);
+  expect(await database.atomically(({ write }) => write([me.id, me.id], allAreas, async (_tx, now) => now > '2'))).toBe(
+    true,
+  );
 });
 
 /** Data of one provider that another sees by each kind of query. */

@@ -10,6 +10,7 @@ import { allGuards } from '../../../src/core/context.ts';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { createBookableDate, bookingBody } from '../../support/booking.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import {
@@ -157,7 +158,7 @@ test('a restored database invalidates the cache although its version clock repea
     expect((await me.get(list)).text).toBe('[]');
     await me.put(`/v2/courses/${id}`, { title: 'After' });
     const after = await me.get(list);
-    await own.database.write([me.id], async (tx) => {
+    await own.database.write([me.id], allAreas, async (tx) => {
       await tx.$client.query(
         "update courses set title = 'Before', slug = 'before', updated_at = created_at, related_items_updated_at = created_at",
       );

@@ -6,6 +6,7 @@ import { importLines } from '../../../src/import-export/import.ts';
 import { isBulk, columnName, tableName, type Item } from '../../../src/import-export/record-type.ts';
 import { recordTypes } from '../../../src/import-export/record-types/index.ts';
 import type { BadLine } from '../../../src/import-export/staging.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { fetchAllResponses, exportToLines, importObjects } from '../../support/all-responses.ts';
 import { importFields } from '../../support/import-fields.ts';
@@ -210,7 +211,7 @@ test('a dry run checks the whole file, takes no lock and writes nothing', async 
   const testApp = await sharedTestApp();
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const before = [await clock(testApp, me), await exportToLines(testApp, me)];
-  const dry = await (await me.ctx()).write(() => importObjects(me, schoolFile(partner.id), { dryRun: true }));
+  const dry = await (await me.ctx()).write(allAreas, () => importObjects(me, schoolFile(partner.id), { dryRun: true }));
   expect(dry).toMatchObject({ read: 42, written: 0, bad: 0 });
   const after = await exportToLines(testApp, me);
   expect(after).toEqual(before[1]);

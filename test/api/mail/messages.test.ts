@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { findTokenOwner, consumeToken } from '../../../src/resources/auth/token-service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addLocation } from '../../support/dates.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import {
@@ -46,7 +47,8 @@ async function describedSchool(testApp: Awaited<ReturnType<typeof openMailTestAp
 }
 
 /** Changes stored rows in ways that no endpoint allows. */
-const forced = async (me: Provider, statement: string) => (await me.ctx()).write((tx) => tx.execute(statement));
+const forced = async (me: Provider, statement: string) =>
+  (await me.ctx()).write(allAreas, (tx) => tx.execute(statement));
 
 test('an invitation has the school, a link that works once, and nothing else secret', async () => {
   const testApp = await openMailTestApp();

@@ -205,10 +205,10 @@ test('of two concurrent exports only one changes the order', async () => {
   let first: Awaited<ReturnType<typeof stored>> | undefined;
   const overtaken: typeof ctx = {
     ...ctx,
-    write: async (work) => {
+    write: async (areas, work) => {
       expect((await me.post(`/v2/orders/${orderId}/export`)).status).toBe(200);
       first = await stored(me, orderId);
-      return ctx.write(work);
+      return ctx.write(areas, work);
     },
   };
   await exportOrder(overtaken, orderId);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { approvePartner, requestPartner, revokePartner } from '../../../src/resources/schools/partner-service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 
 const { createProvider, database } = await sharedTestApp();
@@ -86,7 +87,7 @@ test('X-Updated-Through with partners precedes uncommitted partner changes', asy
   let commit: () => void = () => undefined;
   let confirmUpdate: () => void = () => undefined;
   const isUpdated = new Promise<void>((done) => (confirmUpdate = done));
-  const changing = ctx.write(async (tx, now) => {
+  const changing = ctx.write(allAreas, async (tx, now) => {
     await tx.execute(`update courses set title = 'After', updated_at = '${now}' where id = ${id}`);
     confirmUpdate();
     await new Promise<void>((done) => (commit = done));

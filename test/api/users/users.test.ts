@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 
 const { database, createProvider } = await openTestAppForFile();
 
@@ -10,7 +11,7 @@ const nowhere = { address: null, address_2: null, address_3: null, zipcode: null
 /** No endpoint creates course users except bookings. */
 async function newUser(me: Provider, columns: Record<string, string | number> = {}) {
   const ctx = await me.ctx();
-  return ctx.write(async (tx, now) => {
+  return ctx.write(allAreas, async (tx, now) => {
     const all = {
       provider_id: me.id,
       username: `user-${(created += 1)}`,
@@ -189,7 +190,7 @@ test('wildcards and quotes are literal characters', async () => {
 test('returns up to 250 by default, paged by limit, page and Link in id order', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
-  await ctx.write(async (tx, now) => {
+  await ctx.write(allAreas, async (tx, now) => {
     await tx.execute(
       `insert into course_users (provider_id, username, lastname, created_at, updated_at)
        select ${me.id}, 'bulk-' || n, 'Bulk', '${now}', '${now}' from generate_series(1, 260) n`,

@@ -2,6 +2,7 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { courseDates } from '../../../src/database/tables/coursedates.ts';
 import { orders } from '../../../src/database/tables/orders.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { addDate } from '../../support/dates.ts';
 import { createOrder } from '../../support/orders.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
@@ -22,7 +23,7 @@ async function datesWith(
     ids.push(await addDate(me, course, { startAt: '2030-01-01', endAt: '2030-01-02' }));
   await (
     await me.ctx()
-  ).write((tx, now) =>
+  ).write(allAreas, (tx, now) =>
     tx.execute(sql`insert into gatherings
         (provider_id, course_date_id, gathering_at, gathering_end_at, zone, description, created_at, updated_at)
       select provider_id, id, '2030-01-01 10:00', '2030-01-01 11:00', zone, ${text}, ${now}, ${now}
@@ -142,7 +143,7 @@ async function orderOf(me: Provider, lines: number) {
   const { orderId } = await createOrder(me, { courseId });
   await (
     await me.ctx()
-  ).write((tx, now) =>
+  ).write(allAreas, (tx, now) =>
     tx.execute(sql`
       with new_products as (
         insert into products (provider_id, course_id, title, created_at, updated_at)

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/database/client.ts';
 import { checkCounters } from '../../../src/doctor/examine.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addParticipants } from '../../support/dates.ts';
 import { mainProduct, createOrder, createProduct, createUser } from '../../support/orders.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
@@ -169,7 +170,7 @@ test('items on all pages are checked', async () => {
     const courseId = await provider.course();
     await (
       await provider.ctx()
-    ).write((tx, now) =>
+    ).write(allAreas, (tx, now) =>
       tx.execute(`insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
         select ${provider.id}, ${courseId}, '2030-01-01', '2030-01-01', '2030-01-01', 'UTC', 'no', '${now}', '${now}' from generate_series(1, 1100)`),
     );
@@ -210,9 +211,9 @@ test('a counter that changes before the lock is recounted under the lock', async
   );
   const overtaken = (work: () => Promise<unknown>): Database => ({
     ...database,
-    write: async (ids, repair) => {
+    write: async (ids, areas, repair) => {
       await work();
-      return database.write(ids, repair);
+      return database.write(ids, areas, repair);
     },
   });
   const booked = overtaken(() => addParticipants(me, courseId, dateId, [1, 1]));
@@ -245,7 +246,7 @@ test('doctor reports no false differences during concurrent bookings', async () 
       await createOrder(me, { courseId, dateId, users });
       await (
         await me.ctx()
-      ).write((tx) =>
+      ).write(allAreas, (tx) =>
         tx.execute(`update participants set status_id = 4 where course_date_id = ${dateId} and status_id = 3`),
       );
     }

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 
 function* school(participants: number) {
   yield { kind: 'course', ref: 'course', title: 'Knitting' };
@@ -60,7 +61,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s stops the import and its database 
         `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
     ).rows.length;
-  await testApp.database.write([me.id], async () => {
+  await testApp.database.write([me.id], allAreas, async () => {
     const child = spawn(process.execPath, ['dist/cli.js', 'import', file, '--provider', String(me.id)], {
       env: { ...process.env, DATABASE_URL: databaseUrl(name) },
     });

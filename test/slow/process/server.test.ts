@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { AppOptions } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { startServer, databaseUrl } from '../../support/processes.ts';
 import {
   limits,
@@ -117,7 +118,7 @@ test('a response slower than the keep-alive timeout is still delivered', async (
   onTestFinished(testApp.close);
   await testApp.app.listen({ port: 0, host: '127.0.0.1' });
   const me = await testApp.createProvider();
-  const existing = database.write([me.id], async () => sleep(600 + 3_000 + 1_500));
+  const existing = database.write([me.id], allAreas, async () => sleep(600 + 3_000 + 1_500));
   const body = JSON.stringify({ title: 'Late' });
   const client = openSocket((testApp.app.server.address() as AddressInfo).port);
   client.send(rawPost(me.apiKey, body.length).replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n') + body);

@@ -3,6 +3,7 @@ import { importObjects, listUrls } from '../../support/all-responses.ts';
 import { startServer, databaseUrl } from '../../support/processes.ts';
 import { schoolFile } from '../../support/import-file.ts';
 import { openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 
 /** Before and after a daylight saving change, in the skipped and in the repeated hour. */
 const days = [
@@ -20,7 +21,7 @@ test("responses and filters do not depend on the machine's time zone", async () 
   const courseId = await me.course();
   await (
     await me.ctx()
-  ).write(async (tx, now) => {
+  ).write(allAreas, async (tx, now) => {
     for (const { start_at, start_time_at } of days) {
       await tx.execute(`insert into course_dates
         (provider_id, course_id, start_at, end_at, deadline_at, start_time_at, zone, teaching_language_id, created_at, updated_at)

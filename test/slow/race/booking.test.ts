@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { allGuards, type Guards } from '../../../src/core/context.ts';
 import { campaigns } from '../../../src/database/tables/campaigns.ts';
 import { orders } from '../../../src/database/tables/orders.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import {
   createBookableDate,
   bookingBody,
@@ -222,7 +223,7 @@ describe('campaigns', () => {
       const having = and(eq(orders.providerId, me.id), eq(orders.campaignId, id));
       const archive = async () => {
         while ((await office.db.$count(orders, having)) < 5);
-        return office.write([me.id], async (tx) => {
+        return office.write([me.id], allAreas, async (tx) => {
           await tx.update(campaigns).set({ isArchived: true }).where(eq(campaigns.id, id));
           return tx.$count(orders, having);
         });

@@ -5,6 +5,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
 import { closeProvider, openProvider } from '../../../src/resources/schools/provider-service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { addAdminUser } from '../../support/dates.ts';
 import { importObjects } from '../../support/all-responses.ts';
@@ -207,7 +208,7 @@ test('the migration sets the root of nested sub-schools, which share its limits'
   ];
   const all = [root.id, child.id, grandchild.id];
   const runLocked = (statement: string, values: number[] = []) =>
-    testApp.database.write(all, (tx) => tx.$client.query(statement, values));
+    testApp.database.write(all, allAreas, (tx) => tx.$client.query(statement, values));
   const attach = 'update providers set parent_id = $1 where id = $2';
   await runLocked(attach, [root.id, child.id]);
   await runLocked(attach, [child.id, grandchild.id]);

@@ -6,6 +6,7 @@ import { classifyError } from '../../../src/database/errors.ts';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { connectionTo, openTestDatabase, sharedTestApp } from '../../support/test-app.ts';
 
 const { database, createProvider } = await sharedTestApp();
@@ -14,12 +15,12 @@ test('the test database rejects a write without the lock of that provider', asyn
   const [me, other] = [await createProvider(), await createProvider()];
   const ctx = await me.ctx();
   await expect(
-    ctx.write((tx, now) =>
+    ctx.write(allAreas, (tx, now) =>
       tx.insert(tags).values({ providerId: other.id, title: 'theirs', createdAt: now, updatedAt: now }),
     ),
   ).rejects.toMatchObject({ cause: { code: 'XX001' } });
   await expect(
-    ctx.write((tx) => tx.update(providers).set({ title: 'theirs' }).where(eq(providers.id, other.id))),
+    ctx.write(allAreas, (tx) => tx.update(providers).set({ title: 'theirs' }).where(eq(providers.id, other.id))),
   ).rejects.toMatchObject({ cause: { code: 'XX001' } });
   await expect(
     database.pool.query(
@@ -31,13 +32,13 @@ test('the test database rejects a write without the lock of that provider', asyn
 test('the provider clock never goes back and timestamps all writes of a transaction', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
-  const timestamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(async (_tx, now) => now)));
+  const timestamps = await Promise.all(Array.from({ length: 20 }, () => ctx.write(allAreas, async (_tx, now) => now)));
   expect(new Set(timestamps).size).toBe(20);
   const last = [...timestamps].sort().at(-1)!;
   expect((await me.ctx()).version).toBe(last);
 
   await database.pool.query("update provider_state set changed_at = '2999-01-01' where provider_id = $1", [me.id]);
-  expect(await ctx.write(async (_tx, now) => now)).toMatch(/^2999-01-01 00:00:00\.000001/);
+  expect(await ctx.write(allAreas, async (_tx, now) => now)).toMatch(/^2999-01-01 00:00:00\.000001/);
 });
 
 test('locking several providers in a fixed order prevents deadlocks', async () => {
@@ -45,7 +46,7 @@ test('locking several providers in a fixed order prevents deadlocks', async () =
   const own = openTestDatabase(await nameOf(database), { locking: { lock: true, queue: false }, poolSize: 8 });
   try {
     const work = Array.from({ length: 60 }, (_, n) =>
-      own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], async (_tx, now) => now),
+      own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], allAreas, async (_tx, now) => now),
     );
     expect(new Set(await Promise.all(work)).size).toBe(60);
   } finally {
@@ -58,8 +59,8 @@ test('a writer that waits too long is rejected, and waiting holds no connection'
   const own = openTestDatabase(await nameOf(database), { writeMs: 1_000, poolSize: 2 });
   try {
     let release: () => void = () => undefined;
-    const holding = own.write([me.id], () => new Promise<void>((done) => (release = done)));
-    await expect(own.write([me.id], async () => undefined)).rejects.toSatisfy(
+    const holding = own.write([me.id], allAreas, () => new Promise<void>((done) => (release = done)));
+    await expect(own.write([me.id], allAreas, async () => undefined)).rejects.toSatisfy(
       (error) => classifyError(error)?.kind === 'unavailable',
     );
     expect((await own.pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
@@ -146,13 +147,15 @@ test('a transaction over its total time limit is rolled back and unlocked', asyn
   const me = await createProvider();
   const hasty = openTestDatabase(inject('shared'), { statementMs: 2_000, writeMs: 1_000 });
   onTestFinished(() => hasty.close());
-  const adding = hasty.write([me.id], async (tx, now) => {
+  const adding = hasty.write([me.id], allAreas, async (tx, now) => {
     await tx.insert(tags).values({ providerId: me.id, title: 'late', createdAt: now, updatedAt: now });
     for (let statement = 0; statement < 100; statement += 1) await tx.execute(sql`select pg_sleep(0.1)`);
   });
   const failed = await adding.catch((error: unknown) => error);
   expect(classifyError(failed)).toEqual({ kind: 'unavailable' });
-  await (await me.ctx()).write(async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
+  await (
+    await me.ctx()
+  ).write(allAreas, async (tx) => expect(await tx.$count(tags, eq(tags.providerId, me.id))).toBe(0));
 });
 
 test('a closing connection counts as unreachable', async () => {

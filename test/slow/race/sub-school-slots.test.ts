@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { App } from '../../../src/app.ts';
 import type { Database } from '../../../src/database/client.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
 import { limits, openTestDatabase, openTestApp, send } from '../../support/test-app.ts';
 
@@ -66,7 +67,7 @@ test("the lists of a school's sub-schools share its slots", async () => {
 test("the writes of a school's sub-schools share its slots", async () => {
   const { app, database, keys, holders } = await openSchools();
   const { gate, open } = newGate();
-  const held = holders.map(({ id }) => database.write([id], () => gate));
+  const held = holders.map(({ id }) => database.write([id], allAreas, () => gate));
   let arrived = 0;
   const { withAudit } = database;
   database.withAudit = (auditContext): Database => {

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { setPassword } from '../../src/resources/auth/password-service.ts';
+import { createKey, revokeKey } from '../../src/resources/auth/key-service.ts';
+import { renameAdminUser } from '../../src/resources/admin-users/service.ts';
+import { listCategories } from '../../src/resources/courses/category-service.ts';
+import { categorizeCourse } from '../../src/resources/courses/service.ts';
+import { approvePartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
+import { closeProvider, openProvider } from '../../src/resources/schools/provider-service.ts';
+import { checkCounters } from '../../src/doctor/examine.ts';
+import { invite } from '../../src/mail/service.ts';
+import { importObjects } from './all-responses.ts';
+import { bundle } from './bundle.ts';
+import { addDate } from './dates.ts';
+import { fillPath, getEndpoints, readRequests, type Owner } from './isolation.ts';
+import { days, writeTable } from './isolation-table.ts';
+import { write } from './orders.ts';
+import type { BuildApp, TestApp } from './test-app.ts';
+
+/** A write of the owner's data; true if it was accepted. */
+export type OwnWrite = { route: string; name: string; run: (owner: Owner) => Promise<boolean> };
+
+/** The owner's own requests, one for each route and body of the isolation table. */
+const tableWrites: OwnWrite[] = writeTable.flatMap(({ route, stranger, bodies }) =>
+  stranger.map((_status, n) => ({
+    route,
+    name: `${route}, body ${n + 1}`,
+    async run({ me, ids }) {
+      const [method, path] = route.split(' ') as ['POST' | 'PUT' | 'DELETE', string];
+      return (await me.request(method)(fillPath(path, ids), bodies(ids)[n])).status < 300;
+    },
+  })),
+);
+
+/** Writes that the table's rows do not allow: they have participants, or their title is taken. */
+const acceptedWrites: OwnWrite[] = [
+  {
+    route: 'DELETE /v2/courses/{id}',
+    name: 'DELETE /v2/courses/{id} without participants',
+    async run({ me }) {
+      const course = await me.course();
+      await me.post(`/v2/courses/${course}/coursedates`, days);
+      return (await me.request('DELETE')(`/v2/courses/${course}`)).status === 200;
+    },
+  },
+  {
+    route: 'DELETE /v2/courses/{course_id}/coursedates/{id}',
+    name: 'DELETE /v2/courses/{course_id}/coursedates/{id} without participants',
+    async run({ me, ids }) {
+      const id = await addDate(me, ids.course);
+      return (await me.request('DELETE')(`/v2/courses/${ids.course}/coursedates/${id}`)).status === 200;
+    },
+  },
+  {
+    route: 'POST /courses',
+    name: 'POST /courses with a new title',
+    run: async ({ me }) => (await me.post('/courses', { title: 'By the older interface' })).status < 300,
+  },
+];
+
+/** Writes of the command line and of the personal pages. */
+const otherWrites = ({ database, createProvider }: TestApp, databaseName: string): OwnWrite[] => {
+  const entries: Record<string, (owner: Owner) => Promise<unknown>> = {
+    'key create, key revoke': async ({ me }) => revokeKey(database, (await createKey(await me.ctx(), {})).keyId),
+    'user password': async ({ me, ids }) => setPassword(await me.ctx(), ids.user, 'correct horse battery'),
+    'user rename': async ({ me, ids }) =>
+      renameAdminUser(await me.ctx(), ids.adminUser, { firstname: 'New', lastname: 'Name' }),
+    'user invite': async ({ me, ids }) => invite(await me.ctx(), { adminUserId: ids.adminUser }),
+    'course categorize': async ({ me, ids }) => {
+      const [category] = await listCategories(database);
+      await categorizeCourse(await me.ctx(), ids.corporate, category!.category_id);
+    },
+    'partner approve, partner revoke': async ({ me }) => {
+      const partner = await createProvider();
+      await approvePartner(database, me.id, partner.id);
+      await revokePartner(database, me.id, partner.id);
+    },
+    'provider close, provider open': async ({ me }) => {
+      await closeProvider(database, me.id);
+      await openProvider(database, me.id);
+    },
+    'doctor --fix': async ({ me, ids }) => {
+      await write(me, (tx) => tx.execute(`update course_dates set num_waiting = 7 where id = ${ids.date}`));
+      await checkCounters(database, { fix: true });
+    },
+    import: ({ me }) =>
+      importObjects(
+        me,
+        [
+          { kind: 'tag', ref: 't1', title: 'Imported' },
+          { kind: 'instructor', ref: 'i1', firstname: 'Im', lastname: 'Ported' },
+        ],
+        {},
+        { name: databaseName },
+      ),
+  };
+  return Object.entries(entries).map(([name, run]) => ({
+    route: name,
+    name,
+    run: async (owner) => {
+      await run(owner);
+      return true;
+    },
+  }));
+};
+
+export const allWrites = (testApp: TestApp, databaseName: string): OwnWrite[] => [
+  ...tableWrites,
+  ...acceptedWrites,
+  ...otherWrites(testApp, databaseName),
+];
+
+/** URLs of every list that has an ETag, with each include and with all of them. */
+export async function cachedUrls(testApp: TestApp, { me, ids }: Owner) {
+  const endpoints = getEndpoints(testApp).filter(({ method }) => method === 'GET');
+  const urls = endpoints.flatMap((endpoint) =>
+    readRequests(endpoint, ids)
+      .filter(({ reach }) => reach === '')
+      .map(({ url }) => ({ route: endpoint.name, url })),
+  );
+  const responses = await Promise.all(urls.map(async (one) => ({ ...one, ...(await me.get(one.url)) })));
+  return responses.filter(({ headers }) => headers['etag'] !== undefined).map(({ route, url }) => ({ route, url }));
+}
+
+/** `buildApp` in which a new instructor moves the clock of another area. */
+export async function buildAppWithWrongArea() {
+  const wrongArea: Plugin = {
+    name: 'wrong-area',
+    setup({ onLoad }) {
+      onLoad({ filter: /resources\/instructors\/service\.ts$/ }, async ({ path }) => {
+        const source = await readFile(path, 'utf8');
+        const contents = source.replace("ctx.write(['catalog']", "ctx.write(['money']");
+        if (contents === source) throw new Error('the area of a new instructor was not found');
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+  const module = (await import(resolve(await bundle('src/app.ts', [wrongArea])))) as { buildApp: BuildApp };
+  return module.buildApp;
+}
