@@ -7,6 +7,7 @@ import { Problem } from './core/errors.ts';
 import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
+import { compressResponses } from './http/compression/response-compression.ts';
 import { registerDeprecation } from './http/deprecation.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
 import { docs } from './http/docs/routes.ts';
@@ -108,6 +109,7 @@ function createServer({ limits, trustProxy = [], logger }: AppOptions) {
 }
 
 function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState) {
+  compressResponses(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.on('timeout', closeIdleSocket);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');

@@ -4,6 +4,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { registerErrorHandler } from '../http/errors/error-handler.ts';
 import type { Services } from '../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
+import { sendContent } from '../http/compression/static-content.ts';
 import { limitByAddress } from '../http/auth/address-limit.ts';
 import { checkBody } from '../http/parsing/bodies.ts';
 import { preferredLanguage } from '../reference/language.ts';
@@ -32,7 +33,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   app.addHook('onRequest', async (request, reply) => {
     const language = preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
     request.view = createView(language, services.paths, settings);
-    reply.header('cache-control', 'no-store').header('vary', 'Accept-Language, Cookie');
+    reply.header('cache-control', 'no-store').header('vary', 'Accept-Encoding, Accept-Language, Cookie');
   });
   app.addHook('onRequest', rejectCrossSite(settings));
   app.addHook('preParsing', limitByAddress(options.countRequest));
@@ -43,12 +44,11 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   registerErrorHandler(app, formatPageError);
   const registerMethodNotAllowed = methodNotAllowed(app);
 
-  app.get(`/${stylesheet.name}`, (_request, reply) =>
-    reply
-      .header('cache-control', 'public, max-age=31536000, immutable')
-      .removeHeader('vary')
-      .type('text/css; charset=utf-8')
-      .send(stylesheet.text),
+  app.get(`/${stylesheet.name}`, (request, reply) =>
+    sendContent(request, reply.header('vary', 'Accept-Encoding'), stylesheet.content, {
+      type: 'text/css; charset=utf-8',
+      cacheControl: 'public, max-age=31536000, immutable',
+    }),
   );
   await app.register(authPages, services);
   await app.register(personalPages, services);

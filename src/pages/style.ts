@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { compressOnce } from '../http/compression/static-content.ts';
 import { palette } from '../lib/palette.ts';
 
 const text = `
@@ -195,5 +196,5 @@ button.plain {
 /** Content hash in the name, so that browsers can cache it forever. */
 export const stylesheet = {
   name: `style-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.css`,
-  text: text.trimStart(),
+  content: compressOnce(text.trimStart()),
 };

@@ -32,7 +32,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
   const { database, countInvalidKey, buckets } = services;
   const findKey = createKeyLookup(database);
   app.addHook('preParsing', async (request, reply) => {
-    reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Language, X-API-Key');
+    reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Encoding, Accept-Language, X-API-Key');
     // A CORS preflight carries no key; the route answers 405.
     if (request.method === 'OPTIONS') {
       if (request.is404) throw new Problem('not_found', 'There is nothing at this path');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { palette } from '../../lib/palette.ts';
-import { compressOnce, sendContent, type CompressedContent } from '../compressed-content.ts';
+import { compressOnce, sendContent, type CompressedContent } from '../compression/static-content.ts';
 
 /** A style sheet or script. Its name contains a hash or a version, so that browsers can cache it for a year. */
 export type Asset = { name: string; extension: keyof typeof types; content: CompressedContent };

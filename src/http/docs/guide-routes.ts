@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { Problem } from '../../core/errors.ts';
-import { compressOnce, sendContent, type CompressedContent } from '../compressed-content.ts';
+import { compressOnce, sendContent, type CompressedContent } from '../compression/static-content.ts';
 import { assetPath, guideStyle, serveAsset } from './assets.ts';
 import { loadGuides, type Guides } from './guides.ts';
 import { renderLlmsTxt } from './llms.ts';

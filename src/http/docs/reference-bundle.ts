@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { projectRoot } from '../../lib/project-root.ts';
-import { loadOnce } from '../compressed-content.ts';
+import { loadOnce } from '../compression/static-content.ts';
 import type { Asset } from './assets.ts';
 
 /** Scalar's browser bundle, which the build compresses; undefined without a build. */
@@ -18,6 +18,7 @@ export function findReferenceBundle(folder = join(projectRoot, 'dist/browser')):
     extension: 'js',
     content: {
       etag: `"${name}"`,
+      encodings: ['br', 'gzip'],
       load: loadOnce(async (encoding) => {
         if (encoding === 'br') return readFile(`${path}.br`);
         const compressed = await readFile(`${path}.gz`);

@@ -1,6 +1,6 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
-import { compressOnce, sendContent } from '../compressed-content.ts';
+import { compressOnce, sendContent } from '../compression/static-content.ts';
 import { assetPath, guideStyle, referenceScript, referenceStyle, serveAsset, type Asset } from './assets.ts';
 import { renderMissingReferencePage, renderReferencePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';

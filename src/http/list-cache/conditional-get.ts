@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings, Versions } from '../../core/context.ts';
 import type { Area } from '../../database/areas.ts';
+import { negotiateEncoding } from '../compression/encodings.ts';
 import { buildHash } from '../../lib/build-hash.ts';
 import { pageHintsOf } from './page-hint-cache.ts';
 import { serveFromCache } from './single-flight.ts';
@@ -31,7 +32,7 @@ export const handleConditionalGet =
     }
     if (dependsOnOtherData(query)) return;
     // By the URL, not the coerced query: the next page's link repeats ignored parameters.
-    const cacheKey = `${ctx.providerId} ${version} ${ctx.language} ${request.url}`;
+    const cacheKey = `${ctx.providerId} ${version} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
     const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? etagOf(request, version);
     reply.header('etag', etag);
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^(W\/)?/, 'W/'));
@@ -43,7 +44,8 @@ export const handleConditionalGet =
 export async function matchAnyTag(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const isAny = request.headers['if-none-match']?.trim() === '*';
   if (!isAny || reply.statusCode !== 200 || !reply.hasHeader('etag')) return payload;
-  reply.code(304).removeHeader('content-length').removeHeader('content-type');
+  for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name);
+  reply.code(304);
   return '';
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { compressOnce, sendContent, type CompressedContent } from '../compressed-content.ts';
+import { compressOnce, sendContent, type CompressedContent } from '../compression/static-content.ts';
 import { addExamples } from './examples.ts';
 
 const headers = { type: 'application/json; charset=utf-8', cacheControl: 'public, max-age=300' };

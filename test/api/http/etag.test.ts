@@ -33,7 +33,7 @@ test.each<[string, (tag: string) => string]>([
     expect(response, url).toMatchObject({ status: 304, text: '' });
     expect(response.headers).toMatchObject({
       'cache-control': 'private, no-cache',
-      vary: 'Accept-Language, X-API-Key',
+      vary: 'Accept-Encoding, Accept-Language, X-API-Key',
     });
     expect(response.headers['etag']).toBe(await tagOf(me, url));
   }

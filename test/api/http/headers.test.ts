@@ -175,7 +175,7 @@ test.each([
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'private, no-cache',
-        vary: 'Accept-Language, X-API-Key',
+        vary: 'Accept-Encoding, Accept-Language, X-API-Key',
       },
     });
   }

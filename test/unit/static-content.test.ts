@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadOnce } from '../../src/http/compressed-content.ts';
+import { loadOnce } from '../../src/http/compression/static-content.ts';
 
 test('concurrent and later requests share one buffer per encoding', async () => {
   const loaded: string[] = [];

@@ -1,19 +1,13 @@
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
-
-export type Encoding = 'identity' | 'gzip' | 'br';
-const encodings: Encoding[] = ['br', 'gzip', 'identity'];
+import { compress, negotiateEncoding, type Encoding } from './encodings.ts';
 
 /** Bytes in each encoding. The ETag is that of the uncompressed bytes, with quotes. */
-export type CompressedContent = { etag: string; load(encoding: Encoding): Promise<Buffer> };
-
-const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
-  identity: async (bytes) => bytes,
-  gzip: promisify(gzip),
-  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+export type CompressedContent = {
+  etag: string;
+  /** All by default. */
+  encodings?: readonly Encoding[];
+  load(encoding: Encoding): Promise<Buffer>;
 };
 
 /** Content that is compressed once per encoding. */
@@ -21,7 +15,7 @@ export function compressOnce(text: string): CompressedContent {
   const bytes = Buffer.from(text);
   return {
     etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`,
-    load: loadOnce((encoding) => compressors[encoding](bytes)),
+    load: loadOnce((encoding) => compress(encoding, bytes, 'once')),
   };
 }
 
@@ -46,12 +40,12 @@ type ContentHeaders = { type: string; cacheControl: string };
 export async function sendContent(
   request: FastifyRequest,
   reply: FastifyReply,
-  { etag: identityEtag, load }: CompressedContent,
+  { etag: identityEtag, encodings, load }: CompressedContent,
   { type, cacheControl }: ContentHeaders,
 ) {
-  const encoding = (new Negotiator(request.raw).encoding(encodings) ?? 'identity') as Encoding;
+  const encoding = negotiateEncoding(request.raw, encodings);
   const etag = encoding === 'identity' ? identityEtag : `${identityEtag.slice(0, -1)}-${encoding}"`;
-  reply.header('etag', etag).header('vary', 'Accept-Encoding').header('cache-control', cacheControl);
+  reply.header('etag', etag).header('cache-control', cacheControl);
   if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
   const bytes = await load(encoding);
   if (encoding !== 'identity') reply.header('content-encoding', encoding);

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import Negotiator from 'negotiator';
+
+export type Encoding = 'identity' | 'gzip' | 'br' | 'zstd';
+
+/** For content that is compressed once, or for a response that a client waits for. */
+type Effort = 'once' | 'response';
+type Compress = (bytes: Buffer, effort: Effort) => Promise<Buffer>;
+
+const { constants } = zlib;
+/** Output of most lists fits into one chunk, so that a compression is one task of the thread pool. */
+const chunkSize = 65_536;
+
+const gzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gzip);
+const brotli = promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliCompress);
+
+const compressors: Partial<Record<Encoding, Compress>> = {
+  br: (bytes, effort) =>
+    brotli(bytes, { chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: effort === 'once' ? 9 : 4 } }),
+  gzip: (bytes, effort) => gzip(bytes, { chunkSize, level: effort === 'once' ? 9 : 3 }),
+  ...zstdOf(zlib),
+};
+
+/** Node 20 lacks zstd. */
+function zstdOf({ zstdCompress }: Partial<typeof zlib>): { zstd?: Compress } {
+  if (!zstdCompress) return {};
+  const zstd = promisify<Buffer, zlib.ZstdOptions, Buffer>(zstdCompress);
+  const parameters = (level: number) => ({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: level } });
+  return { zstd: (bytes, effort) => zstd(bytes, parameters(effort === 'once' ? 15 : 3)) };
+}
+
+const allEncodings = Object.keys(compressors);
+
+/** The encoding of these that a client prefers; the first one in its header between equal ones. */
+export function negotiateEncoding({ headers }: IncomingMessage, encodings: readonly string[] = allEncodings): Encoding {
+  if (headers['accept-encoding'] === undefined) return 'identity';
+  return (new Negotiator({ headers }).encoding([...encodings, 'identity']) ?? 'identity') as Encoding;
+}
+
+/** Compresses in the thread pool. */
+export const compress = (encoding: Encoding, bytes: Buffer, effort: Effort): Promise<Buffer> =>
+  compressors[encoding]?.(bytes, effort) ?? Promise.resolve(bytes);
