@@ -6,7 +6,7 @@ import type { Subject } from './database.ts';
 import { measureCost, medians } from './cost.ts';
 import { warmUp } from './load.ts';
 import type { OtherFigures } from './others.ts';
-import { pgbench, createScript } from './pgbench.ts';
+import { pgbench, createScript, isLock } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 
 const connections = 8;
@@ -100,17 +100,17 @@ async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
 
   const from = all.findIndex(({ text }) => text.startsWith('begin'));
   const to = all.findIndex(({ text }) => text === 'commit');
-  const findRow = (name: string) => all.find((one) => one.name === name)?.row;
-  const [locked, users] = [findRow('lock_provider'), findRow('make_users')];
-  if (from < 0 || to < 0 || !locked || !users) throw new Error('the recorded booking failed');
+  const lock = all.find(isLock);
+  const users = all.find((one) => one.name === 'make_users')?.row;
+  if (from < 0 || to < 0 || !lock?.row || !users) throw new Error('the recorded booking failed');
   const variables = [
-    { sample: String(locked['at']), sql: ':at' },
+    { sample: String(lock.row['now']), sql: ':now' },
     { sample: person, sql: ':person::text' },
     { sample: String(dateId), sql: ':date' },
     { sample: `"person":${String(users['id'])},`, sql: `'"person":' || :id::text || ','` },
     { sample: `"date":${dateId},`, sql: `'"date":' || :date::text || ','` },
   ];
   const before = ['\\set person random(1, 1000000000000000)', `\\set date random(${dateId}, ${lastDateId})`];
-  const script = createScript(all.slice(from, to + 1), variables, ['lock_provider', 'make_users'], before);
+  const script = createScript(all.slice(from, to + 1), variables, [lock.name!, 'make_users'], before);
   return { script, sent: all.length };
 }

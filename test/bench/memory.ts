@@ -9,7 +9,7 @@ import { describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
 import { requireTools } from './tools.ts';
 import { megabytesNow, peakMegabytes } from './usage.ts';
-import { withWrites } from './warm.ts';
+import { createTag, withWrites } from './warm.ts';
 
 // Random lists, every ninth an uncached query, and ten writes a second.
 requireTools({ isPgbenchNeeded: false });
@@ -32,7 +32,7 @@ await withDatabase(size, async (subject, dataset) => {
         if (samples.length % 12 === 0) console.log(`minute ${samples.length / 12}: ${samples.at(-1)} MB`);
       }
     })();
-    const { perSecond, p50, p99, statuses } = await withWrites(base, dataset.apiKey, () =>
+    const { perSecond, p50, p99, statuses } = await withWrites(createTag(base, dataset.apiKey), () =>
       runLoad({
         ...{ url: base + paths[0]!, method: 'GET', headers, connections: 8, seconds: minutes * 60 },
         ...{ others: [...paths, ...uncachedPaths], othersShare: 0.95 },

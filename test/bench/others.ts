@@ -5,7 +5,7 @@ import type { Dataset } from './dataset.ts';
 import { measureCost, medians, type Cost } from './cost.ts';
 import { recordRequest } from './lists.ts';
 import { runLoad, assertStatus, warmUp } from './load.ts';
-import { pgbench, createScript } from './pgbench.ts';
+import { pgbench, createScript, isLock } from './pgbench.ts';
 import { freePort } from '../support/ports.ts';
 import { appOptions, isReady, withServer } from './server.ts';
 import { forkInSession } from './session.ts';
@@ -93,10 +93,10 @@ async function courseScript(
   const sent = await recordStatements(() => create(title));
   await app.close();
   const transaction = sent.slice(sent.findIndex(({ text }) => text.startsWith('begin')));
-  const lock = transaction.find(({ name }) => name === 'lock_provider')!;
+  const lock = transaction.find(isLock)!;
   const insert = transaction.find(({ text }) => text.startsWith('insert into "courses"'))!;
   const variables = [
-    { sample: String(lock.row!['at']), sql: ':at' },
+    { sample: String(lock.row!['now']), sql: ':now' },
     { sample: title, sql: ':title::text' },
     { sample: String(insert.row!['id'] ?? insert.row!['0']), sql: ':id' },
   ];

@@ -10,6 +10,9 @@ export type Variable = { sample: string; sql: string };
 
 export type Script = { script: string; constants: string[] };
 
+/** True for the statement that locks a provider; its name ends with the areas of the write. */
+export const isLock = ({ name }: RecordedStatement) => name?.startsWith('lock_provider') ?? false;
+
 /**
  * A pgbench script of these statements and the constants that it needs. `before` sets its variables; result columns of
  * the `named` statements become variables.

@@ -16,6 +16,8 @@ export type WarmFigures = Cost & {
   notModified: number;
   mixed: number;
   mixedFull: number;
+  /** Cached, beside ten bookings a second of the same school. */
+  besideBookings: number;
   /** pgbench's rate for the rows, and that of a minimal Fastify server for the same bytes. */
   rowsAlone: number;
   bytesAlone: number;
@@ -30,6 +32,7 @@ export async function measureWarm(
 ): Promise<WarmFigures[]> {
   const headers = { 'x-api-key': apiKey };
   return withServer(subject, {}, async ({ base, pid }) => {
+    const dateId = await createDate(base, apiKey);
     const figures: WarmFigures[] = [];
     for (const { name, path } of cases) {
       const all = await recordRequest(subject, path, headers);
@@ -47,8 +50,10 @@ export async function measureWarm(
         const others = [`${path}${path.includes('?') ? '&' : '?'}${queryString}`];
         // A single round is only a smoke test.
         const minimum = rounds > 1 ? requiredWrites : 0.1;
-        return withWrites(base, apiKey, () => runLoad({ ...load, others, othersShare: 0.1 }), minimum);
+        return withWrites(createTag(base, apiKey), () => runLoad({ ...load, others, othersShare: 0.1 }), minimum);
       };
+      const runBesideBookings = () =>
+        withWrites(createBooking(base, apiKey, dateId), () => runLoad(load), rounds > 1 ? requiredWrites : 0.1);
       await warmUp(load, { rounds });
       if (rounds > 1) await runMixed('since_id={n}');
       const body = await (await fetch(load.url, { headers })).text();
@@ -68,11 +73,12 @@ export async function measureWarm(
           const bytes = await runLoad({ ...load, url: bareUrl });
           const mixed = await runMixed('since_id={n}');
           const mixedFull = await runMixed('n={n}');
-          assertStatus('200', bytes, mixed, mixedFull);
+          const besideBookings = await runBesideBookings();
+          assertStatus('200', bytes, mixed, mixedFull, besideBookings);
           assertStatus('304', notModified);
           runs.push({
             ...{ ...warm, rowsAlone, notModified: notModified.perSecond, bytesAlone: bytes.perSecond },
-            ...{ mixed: mixed.perSecond, mixedFull: mixedFull.perSecond },
+            ...{ mixed: mixed.perSecond, mixedFull: mixedFull.perSecond, besideBookings: besideBookings.perSecond },
           });
         }
         figures.push({ name, ...medians(runs) });
@@ -99,18 +105,46 @@ let [sentWrites, completedWrites] = [0, 0];
 /** Required writes a second, of ten sent. */
 const requiredWrites = 7;
 
-/** Sends ten writes a second for the same provider during the work; most must complete. */
-export async function withWrites<T>(
-  base: string,
-  apiKey: string,
-  work: () => Promise<T>,
-  minimum = requiredWrites,
-): Promise<T> {
+type SendWrite = (n: number) => Promise<Response>;
+
+export const createTag =
+  (base: string, apiKey: string): SendWrite =>
+  (n) => {
+    const body = new URLSearchParams({ title: `Tag ${process.pid} ${n}` });
+    return fetch(`${base}/v2/course-tags`, { method: 'POST', headers: { 'x-api-key': apiKey }, body });
+  };
+
+/** Creates a course with a date without a seat limit; returns the date's id. */
+async function createDate(base: string, apiKey: string) {
+  const post = async (path: string, fields: Record<string, string>) => {
+    const body = new URLSearchParams(fields);
+    const response = await fetch(base + path, { method: 'POST', headers: { 'x-api-key': apiKey }, body });
+    if (response.status !== 201) throw new Error(`${path} returned ${response.status}`);
+    return (await response.json()) as { course_id: number; coursedate_id: number };
+  };
+  const { course_id } = await post('/v2/courses', { title: `Booked ${process.pid}` });
+  const days = { start_at: '2035-06-10', end_at: '2035-06-12' };
+  return (await post(`/v2/courses/${course_id}/coursedates`, days)).coursedate_id;
+}
+
+const createBooking =
+  (base: string, apiKey: string, coursedate_id: number): SendWrite =>
+  (n) => {
+    const participants = [{ firstname: 'Kari', lastname: 'Nordmann', email: `beside-${process.pid}-${n}@x.example` }];
+    const body = JSON.stringify({ coursedate_id, payment_method: 'invoice', participants });
+    return fetch(`${base}/v2/booking`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body,
+    });
+  };
+
+/** Sends ten writes a second during the work; most must complete. */
+export async function withWrites<T>(send: SendWrite, work: () => Promise<T>, minimum = requiredWrites): Promise<T> {
   const [started, before] = [performance.now(), completedWrites];
   const write = () => {
     sentWrites += 1;
-    const body = new URLSearchParams({ title: `Tag ${process.pid} ${sentWrites}` });
-    fetch(`${base}/v2/course-tags`, { method: 'POST', headers: { 'x-api-key': apiKey }, body }).then(
+    send(sentWrites).then(
       (response) => {
         if (response.status === 201) completedWrites += 1;
         return response.arrayBuffer();

@@ -19,14 +19,11 @@ for (let n = 0; n < 20; n += 1) await addDate(me, course);
 
 type Received = { status: number; headers: IncomingMessage['headers']; body: Buffer };
 
+const ownKey: Record<string, string> = { 'x-api-key': me.apiKey };
 const withEncoding = (headers: Record<string, string>, encoding: string | undefined) =>
   encoding === undefined ? headers : { ...headers, 'accept-encoding': encoding };
 
-async function send(
-  path: string,
-  acceptEncoding?: string,
-  { method = 'GET', headers = { 'x-api-key': me.apiKey } } = {},
-) {
+async function send(path: string, acceptEncoding?: string, { method = 'GET', headers = ownKey } = {}) {
   const sent = request({ port, host: '127.0.0.1', path, method, headers: withEncoding(headers, acceptEncoding) }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const received: Received = { status: response.statusCode!, headers: response.headers, body: await buffer(response) };
