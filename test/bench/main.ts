@@ -10,7 +10,8 @@ import { coldShares, compressedShares, report, warmTimes, type Goal } from './go
 import { measureGrowth } from './growth.ts';
 import { measureLists, type ListFigures } from './lists.ts';
 import { describeMachine } from './machine.ts';
-import { measureAuth, measureCourses, measureTwo, type OtherFigures } from './others.ts';
+import { measureAuth, measureCourses, measureItems, measureTwo, type OtherFigures } from './others.ts';
+import { measureLatency, type LatencyFigures } from './open-loop.ts';
 import { measureStale } from './stale.ts';
 import { requireTools } from './tools.ts';
 import { measureWarm } from './warm.ts';
@@ -31,7 +32,19 @@ const size = Number(values.size ?? preset.size);
 const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number(values.seconds ?? preset.seconds) };
 /** Results without a goal. */
 const shortLength = { ...length, rounds: Math.min(2, length.rounds) };
-const parts = ['lists', 'growth', 'warm', 'compression', 'stale', 'auth', 'two', 'writes', 'booking'];
+const parts = [
+  'lists',
+  'growth',
+  'warm',
+  'compression',
+  'stale',
+  'auth',
+  'items',
+  'latency',
+  'two',
+  'writes',
+  'booking',
+];
 if (values.only !== undefined && !parts.includes(values.only))
   throw new Error(`--only takes one of ${parts.join(', ')}`);
 if (!(size > 0 && length.rounds >= 1 && length.seconds >= 1))
@@ -92,6 +105,11 @@ async function measure() {
         durations.push(await measureAuth(subject, dataset, length));
         addResult(durations[0]!, 'share of a minimal server', { must: 0.85 });
       }
+      if (isSelected('items')) {
+        for (const figures of await measureItems(subject, dataset, length))
+          addResult(figures, 'share of a minimal server', { must: 0.6 });
+      }
+      if (isSelected('latency')) await measureLatencies(subject, dataset);
       if (isSelected('two')) others.push(await measureTwo(subject, dataset, '/v2/coursedates', length));
       if (isSelected('writes')) {
         courses.push(...(await measureCreates(subject, dataset, length)));
@@ -166,6 +184,20 @@ async function measureCached(subject: Subject, dataset: Dataset) {
     goals.push({ name: `${name}, 304, relative to pgbench`, must, measured: notModified / rowsAlone });
     goals.push({ name: `${name}, mixed, share of cached`, must: 0.6, measured: mixed / rate });
   }
+}
+
+async function measureLatencies(subject: Subject, dataset: Dataset) {
+  const figures = await measureLatency(subject, dataset, length);
+  results['latency'] = figures;
+  console.table(
+    figures.map(({ name, perSecond, writesPerSecond, p50, p99, p999 }) => ({
+      ...{ name, 'per s': Math.round(perSecond), 'writes per s': Math.round(writesPerSecond) },
+      ...{ 'p50 ms': round(p50), 'p99 ms': round(p99), 'p99.9 ms': round(p999) },
+    })),
+  );
+  const [idle, , besideWriter] = figures as [LatencyFigures, LatencyFigures, LatencyFigures];
+  const name = 'p99 of a school beside another that writes, relative to idle';
+  goals.push({ name, must: 2, atMost: true, measured: besideWriter.p99 / idle.p99 });
 }
 
 async function measureEncodings(subject: Subject, dataset: Dataset) {

@@ -1,13 +1,15 @@
+import { once } from 'node:events';
 import { recordStatements } from '../support/record-statements.ts';
 import { buildApp } from '../../src/app.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { measureCost, medians, type Cost } from './cost.ts';
-import { recordRequest } from './lists.ts';
+import { expandRecords, recordRequest } from './lists.ts';
+import type { BareServer } from './bare.ts';
 import { runLoad, assertStatus, warmUp } from './load.ts';
 import { pgbench, createScript, isLock } from './pgbench.ts';
 import { freePort } from '../support/ports.ts';
-import { appOptions, isReady, withServer } from './server.ts';
+import { appOptions, withServer } from './server.ts';
 import { forkInSession } from './session.ts';
 import { processTreeSeconds } from './usage.ts';
 
@@ -16,34 +18,53 @@ type Length = { rounds: number; seconds: number };
 /** Cost of requests other than lists, compared with a reference. */
 export type OtherFigures = Cost & { name: string; statements: number; limit: number; share: number };
 
-/** Key look-up only, compared with a minimal Fastify server with one prepared query. */
-export async function measureAuth(
+/** Key look-up only, compared with a minimal server with the same statement. */
+export const measureAuth = (subject: Subject, dataset: Dataset, length: Length) =>
+  compareWithBare(subject, dataset, { name: 'durations', path: '/v2/durations' }, length);
+
+/** One item by its id, compared with a minimal server that sends the same statements. */
+export async function measureItems(subject: Subject, dataset: Dataset, length: Length): Promise<OtherFigures[]> {
+  const middleId = async (table: string) => {
+    const text = `select id from ${table} where provider_id = $1 order by id
+      offset (select count(*) / 2 from ${table} where provider_id = $1) limit 1`;
+    return (await subject.database.pool.query<{ id: number }>(text, [dataset.providerId])).rows[0]!.id;
+  };
+  const figures: OtherFigures[] = [];
+  for (const [name, table] of Object.entries({ courses: 'courses', orders: 'orders', participants: 'participants' })) {
+    const item = { name: `${name}, one by its id`, path: `/v2/${name}/${await middleId(table)}` };
+    figures.push(await compareWithBare(subject, dataset, item, length));
+  }
+  return figures;
+}
+
+/** Measures in turns with a minimal Fastify and pg server that sends the same statements and body. */
+async function compareWithBare(
   subject: Subject,
   { apiKey }: Dataset,
+  { name, path }: { name: string; path: string },
   { rounds, seconds }: Length,
 ): Promise<OtherFigures> {
   const headers = { 'x-api-key': apiKey };
-  const path = '/v2/durations';
   const all = await recordRequest(subject, path, headers);
-  const statement = all.find(({ name }) => name === 'authenticate')!;
   return withServer(subject, {}, async ({ base, pid }) => {
     const body = await (await fetch(base + path, { headers })).text();
     const port = await freePort();
-    const args = [subject.url, String(port), statement.text, body];
-    const bare = forkInSession('bare.ts', args);
+    const bare = forkInSession('bare.ts');
+    const server: BareServer = { connectionString: subject.url, port, statements: all.map(expandRecords), body };
+    bare.send(server);
     try {
-      const bareBase = `http://127.0.0.1:${port}`;
-      await isReady(bareBase);
+      await once(bare, 'message');
+      const bareUrl = `http://127.0.0.1:${port}/`;
       const load = { method: 'GET' as const, headers, connections: 8, seconds, status: '200' as const };
-      for (const url of [base + path, bareBase]) await warmUp({ ...load, url }, { rounds });
+      for (const url of [base + path, bareUrl]) await warmUp({ ...load, url }, { rounds });
       const runs: Omit<OtherFigures, 'name' | 'statements'>[] = [];
       for (let round = 0; round < rounds; round += 1) {
         const own = await measureCost(subject, [pid], '200', { ...load, url: base + path });
-        const reference = await runLoad({ ...load, url: bareBase });
+        const reference = await runLoad({ ...load, url: bareUrl });
         assertStatus('200', reference);
         runs.push({ ...own, limit: reference.perSecond, share: own.perSecond / reference.perSecond });
       }
-      return { name: 'durations', statements: all.length, ...medians(runs) };
+      return { name, statements: all.length, ...medians(runs) };
     } finally {
       bare.kill();
     }
