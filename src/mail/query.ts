@@ -81,20 +81,20 @@ export const markAttemptFailed = {
 
 /** Does not count as an attempt. */
 export const postponeMail = {
-  name: 'put_mail_off',
+  name: 'postpone_mail',
   text: `update outbox set attempts = attempts - 1, last_error = $3, due_at = now() + $4::interval
     where id = $1 and due_at = $2 and sent_at is null`,
 };
 
 /** Deletes an outdated mail. */
 export const deleteMail = {
-  name: 'drop_mail',
+  name: 'delete_mail',
   text: 'delete from outbox where id = $1 and due_at = $2 and sent_at is null',
 };
 
 /** Deletes up to `$1` mails that were sent or failed over 90 days ago, with their tokens. */
 export const clearMails = {
-  name: 'clear_mails',
+  name: 'delete_old_mails',
   text: `with old as (
       select id from outbox where coalesce(sent_at, failed_at) < now() - interval '90 days'
       order by id limit $1 for update skip locked),
@@ -133,6 +133,6 @@ export const findProvidersWithFailedMails = {
 };
 
 export const findMailState = {
-  name: 'state_of_mail',
+  name: 'get_mail_state',
   text: 'select provider_id as "providerId", sent_at is not null as "isSent", attempts from outbox where id = $1',
 };

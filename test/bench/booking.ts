@@ -101,7 +101,7 @@ async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
   const from = all.findIndex(({ text }) => text.startsWith('begin'));
   const to = all.findIndex(({ text }) => text === 'commit');
   const lock = all.find(isLock);
-  const users = all.find((one) => one.name === 'make_users')?.row;
+  const users = all.find((one) => one.name === 'create_users')?.row;
   if (from < 0 || to < 0 || !lock?.row || !users) throw new Error('the recorded booking failed');
   const variables = [
     { sample: String(lock.row['now']), sql: ':now' },
@@ -111,6 +111,6 @@ async function scriptFor({ database }: Subject, apiKey: string, ids: number[]) {
     { sample: `"date":${dateId},`, sql: `'"date":' || :date::text || ','` },
   ];
   const before = ['\\set person random(1, 1000000000000000)', `\\set date random(${dateId}, ${lastDateId})`];
-  const script = createScript(all.slice(from, to + 1), variables, [lock.name!, 'make_users'], before);
+  const script = createScript(all.slice(from, to + 1), variables, [lock.name!, 'create_users'], before);
   return { script, sent: all.length };
 }

@@ -156,6 +156,6 @@ export const coursedate: BulkRecordType = {
   // A course's updated_at covers its dates.
   touches: (providerId, now, ids) => sql`
     update courses set updated_at = ${now}, related_items_updated_at = ${now} where provider_id = ${providerId} and id = any(array(
-      select (select course_id from course_dates d where d.provider_id = ${providerId} and d.id = made.id) from (${ids}) made
+      select (select course_id from course_dates d where d.provider_id = ${providerId} and d.id = created.id) from (${ids}) created
     ))`,
 };

@@ -198,7 +198,7 @@ export const participant: BulkRecordType = {
   touches: (providerId, now, ids) => sql`
     update orders set updated_at = ${now} where provider_id = ${providerId} and updated_at < ${now} and id = any(array(
       select (select order_id from bookings b where b.provider_id = ${providerId} and b.id = (
-        select booking_id from participants p where p.provider_id = ${providerId} and p.id = made.id
-      )) from (${ids}) made
+        select booking_id from participants p where p.provider_id = ${providerId} and p.id = created.id
+      )) from (${ids}) created
     ))`,
 };

@@ -1,6 +1,6 @@
 import { consumeToken } from './token-serializer.ts';
 
-const deleteExpired = `gone as (delete from sessions where hash in
+const deleteExpired = `expired as (delete from sessions where hash in
       (select hash from sessions where expires_at < now() limit 100 for update skip locked))`;
 const columns = '(provider_id, user_id, hash, created_at, used_at, expires_at)';
 const times = "now(), now(), now() + interval '12 hours'";
@@ -28,8 +28,8 @@ export const findSession = {
       and exists (select from providers p where p.id = provider_id and p.closed_at is null)`,
 };
 export const touchSession = { name: 'touch_session', text: 'update sessions set used_at = now() where hash = $1' };
-export const deleteSession = { name: 'drop_session', text: 'delete from sessions where hash = $1' };
+export const deleteSession = { name: 'delete_session', text: 'delete from sessions where hash = $1' };
 export const deleteSessions = {
-  name: 'drop_sessions',
+  name: 'delete_sessions',
   text: 'delete from sessions where provider_id = $1 and user_id = $2',
 };

@@ -15,7 +15,7 @@ const isUser = `provider_id = $1 and username_hash = ${hashed}`;
 /** Begins an attempt; no row if ten have failed in the window or are pending. Also deletes expired windows. */
 export const beginAttempt = {
   name: 'begin_sign_on',
-  text: `with gone as (delete from sign_on_failures where (provider_id, username_hash) in
+  text: `with expired as (delete from sign_on_failures where (provider_id, username_hash) in
       (select provider_id, username_hash from sign_on_failures
         where provider_id = $1 and window_started_at <= now() - ${window} and attempted_at <= now() - ${maxDuration}
           and username_hash <> ${hashed}

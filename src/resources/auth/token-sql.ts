@@ -1,12 +1,12 @@
 import { consumeToken, isUsable, ownerColumns } from './token-serializer.ts';
 
-const deleteExpired = `gone as (delete from tokens where hash in
+const deleteExpired = `expired as (delete from tokens where hash in
       (select hash from tokens where expires_at < now() - interval '1 day' limit 100 for update skip locked))`;
 const columns = '(provider_id, hash, purpose, user_id, admin_user_id, mail_id, created_at, expires_at)';
 
 /** A mail that is sent again replaces its token. Also deletes tokens that expired a day ago. */
 export const storeToken = {
-  name: 'keep_token',
+  name: 'store_token',
   text: `with ${deleteExpired}
     insert into tokens ${columns}
     values ($1, $2, $3, $4, $5, $6, now(), now() + $7::interval)
@@ -16,7 +16,7 @@ export const storeToken = {
 
 /** For a user whose password was just verified; no row if it has changed. `for share` blocks a concurrent change. */
 export const storeSignInToken = {
-  name: 'keep_sign_in_token',
+  name: 'store_sign_in_token',
   text: `with ${deleteExpired}
     insert into tokens ${columns}
     select provider_id, $3, 'sign_in', id, null, null, now(), now() + $5::interval
@@ -28,6 +28,6 @@ export const findToken = { name: 'find_token', text: `select ${ownerColumns} fro
 export const spendToken = { name: 'spend_token', text: consumeToken };
 
 export const voidTokensOfUser = {
-  name: 'void_tokens',
+  name: 'invalidate_tokens',
   text: 'update tokens set used_at = now() where provider_id = $1 and user_id = $2 and used_at is null',
 };

@@ -37,7 +37,7 @@ export const findNumbers = {
 
 /** Inserts course users in the order of their places, so that their ids are in it, too. */
 export const createUsers = {
-  name: 'make_users',
+  name: 'create_users',
   text: `insert into course_users (provider_id, created_at, updated_at, customer_id,
       username, email, firstname, lastname, phone, company, orgnr, position, date_of_birth)
     select $1, $2, $2, $3, username, email, firstname, lastname, phone, company, "companyNumber", position, "dateOfBirth"

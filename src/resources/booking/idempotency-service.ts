@@ -31,8 +31,8 @@ const findRecord = {
 
 /** Replaces an expired record, and deletes the provider's other expired ones. */
 const storeRecord = {
-  name: 'keep_idempotency_record',
-  text: `with gone as (delete from idempotency_records where provider_id = $1 and expires_at <= ${currentTimeSql} and key_hash <> $2)
+  name: 'store_idempotency_record',
+  text: `with expired as (delete from idempotency_records where provider_id = $1 and expires_at <= ${currentTimeSql} and key_hash <> $2)
     insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
     values ($1, $2, $3, $4, $5, $6, ${currentTimeSql} + interval '24 hours')
     on conflict (provider_id, key_hash) do update set fingerprint = excluded.fingerprint, booking_id = excluded.booking_id,

@@ -65,8 +65,8 @@ export type PayersFound = {
 
 /** Inserts a booking with its order, lines and participants; returns one row with the ids. */
 export const createBooking = {
-  name: 'make_booking',
-  text: `with made_order as (
+  name: 'create_booking',
+  text: `with new_order as (
       insert into orders (id, provider_id, created_at, updated_at, title, title_detailed, currency, customer_id, seller_id,
         campaign_id, is_paid, payment_method, your_reference, booker, gln_number, invoice_address, invoice_address_2,
         invoice_address_3, invoice_zipcode, invoice_city, invoice_email, total_before_discounts, total_discounts, total_vat,
@@ -76,33 +76,33 @@ export const createBooking = {
         $20, $21, $22, $23
       from (select nextval('orders_id_seq') as id) o
       returning id),
-    made_booking as (
+    new_booking as (
       insert into bookings (provider_id, created_at, updated_at, order_id, course_date_id, booker_name, booker_email, booker_phone)
-      select $1, $2, $2, o.id, $24, $12, $25, $26 from made_order o
+      select $1, $2, $2, o.id, $24, $12, $25, $26 from new_order o
       returning id),
-    made_lines as (
+    new_lines as (
       insert into order_lines (provider_id, created_at, updated_at, order_id, product_id, quantity, price_at_order,
         discount_percent_at_order, discount_amount_at_order, discount_calculated_at_order, vat_percentage)
       select $1, $2, $2, o.id, l.product, l.quantity, l.price, l.percent, l.amount, l.calculated, l.vat
-      from made_order o, json_to_recordset($27) l (place int, product bigint, quantity int, price numeric, percent numeric,
+      from new_order o, json_to_recordset($27) l (place int, product bigint, quantity int, price numeric, percent numeric,
         amount numeric, calculated numeric, vat numeric)
       order by l.place
       returning id, product_id),
-    made_participants as (
+    new_participants as (
       insert into participants (provider_id, created_at, updated_at, status_updated_at, entry_source, booking_id, paid_id,
         invoice_reference, course_id, course_date_id, user_id, status_id, user_comment)
       select $1, $2, $2, $2, 'User', b.id, $28, $11, p.course, p.date, p.person, p.status, p.comment
-      from made_booking b, json_to_recordset($29) p (place int, course bigint, date bigint, person bigint, status smallint,
+      from new_booking b, json_to_recordset($29) p (place int, course bigint, date bigint, person bigint, status smallint,
         comment text)
       order by p.place
       returning id),
-    placed as (select id, row_number() over (order by id) as place from made_participants),
+    placed as (select id, row_number() over (order by id) as place from new_participants),
     paying as (
       insert into order_line_participants (provider_id, order_line_id, participant_id)
       select $1, l.id, p.id
       from json_to_recordset($30) s (product bigint, buyer bigint)
-        join made_lines l on l.product_id = s.product join placed p on p.place = s.buyer)
-    select (select id from made_order) as "orderId", (select id from made_booking) as "bookingId",
+        join new_lines l on l.product_id = s.product join placed p on p.place = s.buyer)
+    select (select id from new_order) as "orderId", (select id from new_booking) as "bookingId",
       (select json_agg(id order by id) from placed) as "participantIds"`,
 };
 export type BookingCreated = { orderId: number; bookingId: number; participantIds: number[] };
@@ -119,7 +119,7 @@ export const spendVoucher = {
 
 /** Queues mails to course users. */
 export const queueMails = {
-  name: 'announce',
+  name: 'queue_mails',
   text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
     select $1, m.purpose, m."userId", m."participantId", $2, ${currentTimeSql}
     from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint)

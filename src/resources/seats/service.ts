@@ -72,7 +72,7 @@ const readQueues = {
 };
 
 const promoteWaitingList = {
-  name: 'move_up',
+  name: 'promote_waiting_list',
   text: `update participants p set status_id = m.status, status_updated_at = $3, updated_at = $3
     from json_to_recordset($2) m ("participantId" bigint, status smallint)
     where p.provider_id = $1 and p.id = m."participantId"`,

@@ -380,7 +380,7 @@ test('a link opened during a password change creates no session', async () => {
     const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);
-      if (config.name === 'drop_sessions' || config.name === 'void_tokens') {
+      if (config.name === 'delete_sessions' || config.name === 'invalidate_tokens') {
         opening ??= openSessionByToken(ctx.authStore, token, undefined);
         await Promise.race([opening, sleep(200)]);
       }

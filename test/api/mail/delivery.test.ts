@@ -305,7 +305,7 @@ test('an attempt without a database does not count and is retried in seconds', a
   const query = (...args: [never]) => {
     const { name } = args[0] as { name: string };
     const isRefused =
-      (name === 'find_mail' && refusals.length === 2) || (name === 'keep_token' && refusals.length === 1);
+      (name === 'find_mail' && refusals.length === 2) || (name === 'store_token' && refusals.length === 1);
     return isRefused ? Promise.reject(refusals.shift()!) : testApp.database.pool.query(...args);
   };
   const { log } = startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });
