@@ -36,7 +36,7 @@ export function isAlive(pid: number) {
 }
 
 /** True if the process is a PostgreSQL server on this data folder, not another one with a reused id. */
-export async function isServerOf(data: string, pid: number) {
+export async function isDatabaseServer(data: string, pid: number) {
   if (process.platform === 'linux') {
     try {
       return (

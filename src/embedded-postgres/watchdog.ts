@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { readIfExists } from './files.ts';
 import { prepareFolder, type DataFolder } from './data-folder.ts';
-import { childEnvironment, isAlive, isServerOf, waitUntil } from './processes.ts';
+import { childEnvironment, isAlive, isDatabaseServer, waitUntil } from './processes.ts';
 import { findBinaries } from './binaries.ts';
 import { openPipeForWatchdog } from './client-pipes.ts';
 
@@ -147,7 +147,7 @@ async function stopOrphanedServer(data: string) {
   const file = path.join(data, 'postmaster.pid');
   const pid = Number.parseInt(readIfExists(file) ?? '');
   if (!(pid > 1)) return;
-  const isGone = async () => !isAlive(pid) || !(await isServerOf(data, pid));
+  const isGone = async () => !isAlive(pid) || !(await isDatabaseServer(data, pid));
   for (const [signal, timeoutMs] of [
     ['SIGINT', 8000],
     ['SIGQUIT', 3000],

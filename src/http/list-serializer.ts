@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { responseBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/response-budget.ts';
-import { isLarge, newOutput, serializeInSlices, serializerOf, type Schema, type Write } from './sliced-serializer.ts';
+import { isLarge, newOutput, serializeInSlices, getSerializer, type Schema, type Write } from './sliced-serializer.ts';
 
 /** Serializes a list with pauses for the event loop, up to the response budget. */
 export type ListSerializer = {
@@ -34,7 +34,7 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
   const { items: enveloped, ...members } = properties ?? {};
   const isEnvelope = required.includes('items') && required.length > 1;
   const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
-  const serialize = serializerOf(schema);
+  const serialize = getSerializer(schema);
   const bounds = isRead ? responseBudget : unbounded;
   const write: Write = (data) => {
     const tooLarge = Array.isArray(data) ? listTooLarge : itemTooLarge;
@@ -51,7 +51,7 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
   if (!item) return write;
 
   const others = required.filter((name) => name !== 'items');
-  const writeMembers = serializerOf({ type: 'object', properties: members, required: others });
+  const writeMembers = getSerializer({ type: 'object', properties: members, required: others });
   listWriters.set(write, {
     items: (items, mayHoldLarge) => writeItems(items, item, mayHoldLarge),
     around(data, written) {
@@ -66,7 +66,7 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
 const countedFrom = 4_096;
 
 async function writeItems(items: unknown[], schema: object, mayHoldLarge: boolean) {
-  const serialize = serializerOf(schema);
+  const serialize = getSerializer(schema);
   const output = newOutput();
   const left = { ...responseBudget };
   let count = 0;

@@ -58,7 +58,7 @@ export function newOutput() {
 
 /** Compiled on first use: most serializers are never needed by a process, and their code takes memory. */
 const serializers = new WeakMap<object, Write>();
-export function serializerOf(schema: object): Write {
+export function getSerializer(schema: object): Write {
   return (data) => {
     let write = serializers.get(schema);
     if (!write) serializers.set(schema, (write = writerOf(schema as AnySchema) as Write));
@@ -88,7 +88,7 @@ type Bounds = { bytes: number; embedded: number };
 export async function serializeInSlices(schema: object, value: unknown, bounds: Bounds) {
   const size: Bounds = { bytes: 0, embedded: 0 };
   const output = newOutput();
-  for (const slice of slicesOf(schema, value, size)) {
+  for (const slice of serializeValue(schema, value, size)) {
     size.bytes += Buffer.byteLength(slice);
     if (size.bytes > bounds.bytes || size.embedded > bounds.embedded) return undefined;
     output.add(slice);
@@ -97,22 +97,22 @@ export async function serializeInSlices(schema: object, value: unknown, bounds: 
   return { bytes: output.end(), size };
 }
 
-/** The text of `serializerOf`, with large members in several slices. */
-function* slicesOf(schema: Schema, value: unknown, size: Bounds): Generator<string> {
+/** The text of `getSerializer`, with large members in several slices. */
+function* serializeValue(schema: Schema, value: unknown, size: Bounds): Generator<string> {
   const type = [schema.type].flat().filter((one) => one !== 'null');
   const isOne = type.length === 1 && typeof value === 'object' && value !== null;
   if (isOne && type[0] === 'array' && schema.items && Array.isArray(value) && isLarge(value)) {
     size.embedded += value.length;
     for (const [n, item] of value.entries()) {
       yield n === 0 ? '[' : ',';
-      yield* slicesOf(schema.items, item, size);
+      yield* serializeValue(schema.items, item, size);
     }
     yield ']';
   } else if (isOne && type[0] === 'object' && isPlain(schema) && isLarge(value)) {
-    yield* membersOf(schema, value as Record<string, unknown>, size);
+    yield* serializeMembers(schema, value as Record<string, unknown>, size);
   } else {
     size.embedded += embeddedIn(value);
-    yield serializerOf(schema)(value);
+    yield getSerializer(schema)(value);
   }
 }
 
@@ -122,7 +122,7 @@ const isPlain = (schema: Schema) =>
   !['patternProperties', 'anyOf', 'oneOf', 'allOf', 'if', '$ref'].some((keyword) => keyword in schema);
 
 /** In the order of fast-json-stringify: required members first. */
-function* membersOf({ properties = {}, required = [] }: Schema, value: Record<string, unknown>, size: Bounds) {
+function* serializeMembers({ properties = {}, required = [] }: Schema, value: Record<string, unknown>, size: Bounds) {
   const isRequired = (name: string) => Number(required.includes(name));
   const names = Object.keys(properties).sort((a, b) => isRequired(b) - isRequired(a));
   let before = '{';
@@ -130,10 +130,10 @@ function* membersOf({ properties = {}, required = [] }: Schema, value: Record<st
     const schema = properties[name]!;
     if (isLarge(value[name])) {
       yield `${before}${JSON.stringify(name)}:`;
-      yield* slicesOf(schema, value[name], size);
+      yield* serializeValue(schema, value[name], size);
     } else {
       const alone = memberSchema(schema, name, required.includes(name));
-      const text = serializerOf(alone)({ [name]: value[name] }).slice(1, -1);
+      const text = getSerializer(alone)({ [name]: value[name] }).slice(1, -1);
       if (text === '') continue;
       size.embedded += embeddedIn(value[name]);
       yield before + text;

@@ -22,7 +22,7 @@ export function toDecimal(minor: Minor): string {
 export const toNumber = (minor: Minor) => Number(minor) / 100;
 
 /** The percentage (at most two decimals) of an amount, rounded half away from zero. */
-export function percentageOf(minor: Minor, percentage: string): Minor {
+export function applyPercentage(minor: Minor, percentage: string): Minor {
   const [numerator, denominator] = [minor * toMinorUnits(percentage), 10_000n];
   const half = numerator < 0n ? -denominator / 2n : denominator / 2n;
   return (numerator + half) / denominator;

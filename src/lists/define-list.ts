@@ -2,7 +2,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Budget, Ctx } from '../core/context.ts';
 import type { Area } from '../database/areas.ts';
 import type { Filters } from './filters.ts';
-import { itemParameters, limitOf, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
+import { itemParameters, getLimit, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page } from './list-types.ts';
 import { toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { createPageFinder, type PageSource } from './paging/index.ts';
@@ -34,7 +34,7 @@ export function defineList<
     query: ListQuery<F> & ListQuery<P>,
     { scope = ownScope, withTotal = false }: { scope?: TenantScope; withTotal?: boolean } = {},
   ): Promise<Page<Static<V>>> {
-    const [limit, page] = [limitOf(query, paging), query.page ?? 1];
+    const [limit, page] = [getLimit(query, paging), query.page ?? 1];
     const found = await finder.findPage(ctx, query, { scope, page, limit });
     const load = async (budget: Budget, keys: Key[]) => {
       const context = { ...ctx, budget };

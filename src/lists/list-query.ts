@@ -17,7 +17,7 @@ export type ListQuery<F extends Filters, R extends keyof F = never> = PageQuery 
   Required<Pick<FilterQuery<F>, R>>;
 
 /** The page size of a query, at most 250. */
-export const limitOf = ({ limit }: PageQuery, paging: Paging = {}) =>
+export const getLimit = ({ limit }: PageQuery, paging: Paging = {}) =>
   Math.min(limit ?? (paging || {}).defaultLimit ?? defaultLimit, maxLimit);
 
 /** Parameters that a list and a single item share. */

@@ -41,7 +41,7 @@ const toPredicate = (providerIds: unknown, matchShared: (id: PgColumn) => SQL): 
 const equalsAny = (ids: unknown) => (column: PgColumn) => sql`${column} = any(${idsParam(ids)})`;
 
 /** Limits a statement that is not prepared to the rows of a page. */
-export function keysOf(rows: Key[]): KeyPredicate {
+export function matchesKeys(rows: Key[]): KeyPredicate {
   const { providerIds, ids } = toKeySet(rows);
   return toPredicate(providerIds, equalsAny(ids));
 }
@@ -123,13 +123,13 @@ function prepareOnce<Found>(
     predicate: () => KeyPredicate,
     values: Record<string, unknown>,
   ): Promise<Found[]> {
-    const ofDatabase = prepared.get(db) ?? new Map<string, Prepared<Found>>();
-    prepared.set(db, ofDatabase);
-    let query = ofDatabase.get(statementKey);
+    const cached = prepared.get(db) ?? new Map<string, Prepared<Found>>();
+    prepared.set(db, cached);
+    let query = cached.get(statementKey);
     if (!query) {
       const built = build({ db }, predicate());
       query = built.prepare(hashedName(prefix, built.toSQL().sql));
-      ofDatabase.set(statementKey, query);
+      cached.set(statementKey, query);
     }
     const rows = await query.execute(values);
     budget?.take(rows.length, bytesRead.get(rows) ?? 0);

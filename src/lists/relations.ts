@@ -15,7 +15,7 @@ export type Loader<Row, T> = (ctx: Ctx, rows: Row[], query: Query) => Promise<(r
 export type Relations<Row> = Record<string, Loader<Row, any>>;
 
 /** The loaded values of one item. */
-export type Loaded<L> = { [K in keyof L]: L[K] extends Loader<never, infer T> ? T : never };
+export type RelationValues<L> = { [K in keyof L]: L[K] extends Loader<never, infer T> ? T : never };
 
 /** A relation that `include[]` embeds; `nested` are the requested paths below it. */
 export type Include<Row, S extends TSchema = TSchema> = {
@@ -96,8 +96,8 @@ const belongsTo =
 const required =
   <Row, T>(load: Loader<Row, T | null>): Loader<Row, T> =>
   async (ctx, rows, query) => {
-    const of = await load(ctx, rows, query);
-    return (row) => of(row)!;
+    const getValue = await load(ctx, rows, query);
+    return (row) => getValue(row)!;
   };
 
 async function fetchReferenced<Row extends Key, Found>(

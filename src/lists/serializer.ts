@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../core/context.ts';
 import type { Area } from '../database/areas.ts';
-import { withNameOf } from '../schema/types.ts';
+import { copyName } from '../schema/types.ts';
 import type { Key } from './loaders.ts';
-import type { Include, Includes, Loaded, Query, Relations, Serializer } from './relations.ts';
+import type { Include, Includes, RelationValues, Query, Relations, Serializer } from './relations.ts';
 
 /** The serializer builds this number of items in a few milliseconds, then frees the event loop. */
 const itemsAtOnce = 2_000;
@@ -17,7 +17,7 @@ export const defineSerializer =
     /** Areas of the rows, the relations and the includes without a serializer. */
     reads: readonly Area[];
     relations: L;
-    toResponse(row: Row, relations: Loaded<L>, ctx: Ctx): Static<V>;
+    toResponse(row: Row, relations: RelationValues<L>, ctx: Ctx): Static<V>;
     includes: Includes<Row>;
     /** Includes that every item has, and that `include[]` does not accept. */
     requiredIncludes?: string[];
@@ -40,11 +40,12 @@ export const defineSerializer =
       const [loaded, included] = await Promise.all([Promise.all(loadingRelations), Promise.all(loadingIncludes)]);
       const toItem = (row: Row) => {
         const values: Record<string, unknown> = {};
-        for (const [name, of] of loaded) values[name] = of(row);
-        const item = spec.toResponse(row, values as Loaded<L>, ctx) as Record<string, unknown>;
+        for (const [name, getValue] of loaded) values[name] = getValue(row);
+        const item = spec.toResponse(row, values as RelationValues<L>, ctx) as Record<string, unknown>;
         const isPartners = row.providerId !== ctx.providerId;
-        for (const [name, of] of included) {
-          item[name] = isPartners && includes[name]!.forPartners === 'unset' ? unsetIncludes(includes[name]!) : of(row);
+        for (const [name, getValue] of included) {
+          item[name] =
+            isPartners && includes[name]!.forPartners === 'unset' ? unsetIncludes(includes[name]!) : getValue(row);
         }
         return item;
       };
@@ -56,7 +57,7 @@ export const defineSerializer =
       return items;
     }
 
-    const schema = withNameOf(
+    const schema = copyName(
       spec.responseSchema,
       Type.Object({ ...spec.responseSchema.properties, ...Object.fromEntries(schemas) }) as TObject as V,
     );

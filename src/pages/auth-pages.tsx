@@ -49,7 +49,7 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
         tx.rollbackNoChange();
         return;
       }
-      const secret = await storePasswordOf(ctx, tx, tokenOwner, passwordHash);
+      const secret = await storeOwnerPassword(ctx, tx, tokenOwner, passwordHash);
       const previousSecret = cookie.read(request);
       if (secret !== null && previousSecret !== undefined) await endSession(tx, previousSecret);
       return { secret };
@@ -79,7 +79,7 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
 };
 
 /** Stores the password. Returns the secret of a new session, or null for admin users, who have no pages. */
-async function storePasswordOf(
+async function storeOwnerPassword(
   ctx: Ctx,
   tx: Tx,
   { providerId, userId, adminUserId }: TokenOwner,

@@ -40,7 +40,7 @@ export const componentDescription = Symbol('componentDescription');
 export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
 
 /** The derived schema under the name of the original, or without a name. */
-export function withNameOf<S extends TSchema>(original: TSchema, derived: S): S {
+export function copyName<S extends TSchema>(original: TSchema, derived: S): S {
   const name = (original as { [componentName]?: string })[componentName];
   return name === undefined ? derived : named(name, derived);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toNumber, toDecimal, toMinorUnits, percentageOf } from '../../src/lib/money.ts';
+import { toNumber, toDecimal, toMinorUnits, applyPercentage } from '../../src/lib/money.ts';
 import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
 import { agreedTotals } from '../../src/resources/booking/price-service.ts';
 import { runs } from '../support/property-runs.ts';
@@ -42,7 +42,7 @@ test.each([
   [999_999_999_999n, '99.99', 999_899_999_999n],
   [0n, '25', 0n],
 ])('%s hundredths at %s percent are %s, rounded half up', (minor, percentage, expected) => {
-  expect(percentageOf(minor, percentage)).toBe(expected);
+  expect(applyPercentage(minor, percentage)).toBe(expected);
 });
 
 test('the totals of an order: discounts first, then VAT, rounded for each line', () => {

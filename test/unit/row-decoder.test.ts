@@ -5,7 +5,7 @@ import { statementPrefix } from '../../src/database/result-bounds.ts';
 import {
   parseManyComposites,
   parseComposites,
-  recordsAtOnce,
+  rowsPerSlice,
 } from '../../src/database/query-builder/composite-literals.ts';
 import { auditEntries } from '../../src/database/tables/audit.ts';
 import { courseDates } from '../../src/database/tables/coursedates.ts';
@@ -143,10 +143,10 @@ test('any composite literals are parsed back to the same values', async () => {
 });
 
 test('records parsed in slices equal records parsed at once', async () => {
-  const text = Array.from({ length: 2 * recordsAtOnce + 1 }, (_, n) => `(${n},"a ""b"" ${n}")`).join('');
+  const text = Array.from({ length: 2 * rowsPerSlice + 1 }, (_, n) => `(${n},"a ""b"" ${n}")`).join('');
   const kinds = ['number', 'text'] as const;
   const slices = await parseManyComposites(text, [...kinds], (row) => row);
-  expect(slices).toHaveLength(2 * recordsAtOnce + 1);
+  expect(slices).toHaveLength(2 * rowsPerSlice + 1);
   expect(slices).toEqual(parseComposites(text, [...kinds], (row) => row));
   expect(await parseManyComposites('', [...kinds], (row) => row)).toEqual([]);
 });

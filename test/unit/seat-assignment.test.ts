@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideSeats, promote } from '../../src/resources/seats/service.ts';
+import { decideSeats, computePromotions } from '../../src/resources/seats/service.ts';
 import type { Seats, SeatRequest } from '../../src/resources/seats/schema.ts';
 import { runs } from '../support/property-runs.ts';
 
@@ -8,27 +8,27 @@ const date = (capacityMax: number, capacityOverbook = 0, capacityWait = 0, taken
   ...{ id: 1, capacityMax, capacityOverbook, capacityWait },
   ...{ numConfirmed: taken[0]!, numOverbooked: taken[1]!, numUnconfirmed: taken[2]!, numWaiting: taken[3]! },
 });
-const wishes = (...statuses: SeatRequest['status'][]) => statuses.map((status) => ({ courseDateId: 1, status }));
+const requests = (...statuses: SeatRequest['status'][]) => statuses.map((status) => ({ courseDateId: 1, status }));
 const checked = { check: true, waitWhenFull: false };
 
 test.each<[string, Seats & { id: number }, SeatRequest[], object, unknown[]]>([
-  ['a seat each', date(2), wishes(1, 7), checked, [1, 7]],
-  ['no seat is left', date(1), wishes(1, 1), checked, [1, undefined]],
-  ['an overbook place after the seats', date(1, 1), wishes(7, 7, 7), checked, [7, 2, undefined]],
-  ['unconfirmed and overbooked hold seats', date(3, 1, 0, [1, 0, 2, 0]), wishes(1, 1), checked, [2, undefined]],
-  ['the waiting list only for who asks', date(1, 0, 5), wishes(1, 1, 3), checked, [1, undefined, 3]],
-  ['waiting though seats are free', date(5, 0, 1), wishes(3, 3), checked, [3, undefined]],
+  ['a seat each', date(2), requests(1, 7), checked, [1, 7]],
+  ['no seat is left', date(1), requests(1, 1), checked, [1, undefined]],
+  ['an overbook place after the seats', date(1, 1), requests(7, 7, 7), checked, [7, 2, undefined]],
+  ['unconfirmed and overbooked hold seats', date(3, 1, 0, [1, 0, 2, 0]), requests(1, 1), checked, [2, undefined]],
+  ['the waiting list only on request', date(1, 0, 5), requests(1, 1, 3), checked, [1, undefined, 3]],
+  ['a waiting request waits beside free seats', date(5, 0, 1), requests(3, 3), checked, [3, undefined]],
   [
     'waiting instead of a seat',
     date(1, 1, 1),
-    wishes(1, 1, 1, 1),
+    requests(1, 1, 1, 1),
     { ...checked, waitWhenFull: true },
     [1, 2, 3, undefined],
   ],
-  ['no limit', date(0, 0, 0, [900, 0, 0, 0]), wishes(1, 7, 1), checked, [1, 7, 1]],
-  ['no limit, but no waiting list', date(0), wishes(3), checked, [undefined]],
-  ['not checked', date(1), wishes(1, 1, 7, 3), { ...checked, check: false }, [1, 1, 7, 3]],
-  ['more taken than there is', date(2, 1, 1, [5, 0, 0, 3]), wishes(1, 3), checked, [undefined, undefined]],
+  ['no limit', date(0, 0, 0, [900, 0, 0, 0]), requests(1, 7, 1), checked, [1, 7, 1]],
+  ['no limit, but no waiting list', date(0), requests(3), checked, [undefined]],
+  ['not checked', date(1), requests(1, 1, 7, 3), { ...checked, check: false }, [1, 1, 7, 3]],
+  ['more participants than capacity', date(2, 1, 1, [5, 0, 0, 3]), requests(1, 3), checked, [undefined, undefined]],
 ])('%s', (_name, on, requested, rules, expected) => {
   expect(decideSeats([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
 });
@@ -66,14 +66,14 @@ const anyDate = fc.record({
   ...{ id: fc.constant(1), capacityMax: small, capacityOverbook: small, capacityWait: small },
   ...{ numConfirmed: small, numOverbooked: small, numUnconfirmed: small, numWaiting: small },
 });
-const anyWishes = fc.array(fc.constantFrom<SeatRequest['status']>(1, 3, 7), { maxLength: 20 });
+const anyRequests = fc.array(fc.constantFrom<SeatRequest['status']>(1, 3, 7), { maxLength: 20 });
 
 test('any seat requests on any date match the model', () => {
   fc.assert(
-    fc.property(anyDate, anyWishes, fc.boolean(), (on, statuses, waitWhenFull) => {
+    fc.property(anyDate, anyRequests, fc.boolean(), (on, statuses, waitWhenFull) => {
       const enter = roomOn(on);
       const expected = statuses.map((status) => enter(status, waitWhenFull));
-      expect(decideSeats([on], wishes(...statuses), { check: true, waitWhenFull })).toEqual(expected);
+      expect(decideSeats([on], requests(...statuses), { check: true, waitWhenFull })).toEqual(expected);
     }),
     { numRuns: runs(25) },
   );
@@ -81,18 +81,18 @@ test('any seat requests on any date match the model', () => {
 
 test('sequential decisions equal batch decisions', () => {
   fc.assert(
-    fc.property(anyDate, anyWishes, fc.boolean(), (on, statuses, waitWhenFull) => {
+    fc.property(anyDate, anyRequests, fc.boolean(), (on, statuses, waitWhenFull) => {
       const rules = { check: true, waitWhenFull };
       const current = { ...on };
-      const turns = statuses.map((status) => {
-        const [input] = decideSeats([current], wishes(status), rules);
+      const sequential = statuses.map((status) => {
+        const [input] = decideSeats([current], requests(status), rules);
         if (input === 1) current.numConfirmed += 1;
         if (input === 2) current.numOverbooked += 1;
         if (input === 3) current.numWaiting += 1;
         if (input === 7) current.numUnconfirmed += 1;
         return input;
       });
-      expect(turns).toEqual(decideSeats([on], wishes(...statuses), rules));
+      expect(sequential).toEqual(decideSeats([on], requests(...statuses), rules));
     }),
     { numRuns: runs(10) },
   );
@@ -137,7 +137,9 @@ test.each<[string, ReturnType<typeof date>, number[], number[], [number, number]
     ],
   ],
 ])('promotion: %s', (_name, on, overbooked, waiting, expected) => {
-  expect(promote({ ...on, overbooked, waiting }).map((move) => [move.participantId, move.status])).toEqual(expected);
+  expect(computePromotions({ ...on, overbooked, waiting }).map((move) => [move.participantId, move.status])).toEqual(
+    expected,
+  );
 });
 
 test('promotion fills all free seats in order and never oversells', () => {
@@ -145,7 +147,7 @@ test('promotion fills all free seats in order and never oversells', () => {
     fc.property(anyDate, (on) => {
       const overbooked = Array.from({ length: on.numOverbooked }, (_, n) => 100 + n);
       const waiting = Array.from({ length: on.numWaiting }, (_, n) => 200 + n);
-      const moves = promote({ ...on, overbooked, waiting });
+      const moves = computePromotions({ ...on, overbooked, waiting });
       const to = (status: number, from: number[]) =>
         moves.filter((move) => move.status === status && from.includes(move.participantId)).map((m) => m.participantId);
       const [up, in1, in2] = [to(1, overbooked), to(1, waiting), to(2, waiting)];

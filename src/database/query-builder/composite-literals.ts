@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** The parser takes a few milliseconds for this number of rows. */
-export const recordsAtOnce = 2_000;
+export const rowsPerSlice = 2_000;
 
 /** How the text of a cell is parsed. */
 export type Kind = 'number' | 'boolean' | 'json' | 'text';
@@ -16,7 +16,7 @@ const [letterT, separator, closing] = [0x74, 0x2c, 0x29];
  * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
  */
 export function parseComposites<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T): T[] {
-  return parseSome(text, kinds, toRow, 0, Infinity).rows;
+  return parseRows(text, kinds, toRow, 0, Infinity).rows;
 }
 
 /** `parseComposites` with pauses for the event loop. */
@@ -28,18 +28,18 @@ export async function parseManyComposites<T>(
   const all: T[] = [];
   for (let from = 0; from < text.length;) {
     if (from > 0) await setImmediate();
-    const { rows, at } = parseSome(text, kinds, toRow, from, recordsAtOnce);
+    const { rows, at } = parseRows(text, kinds, toRow, from, rowsPerSlice);
     for (const row of rows) all.push(row);
     from = at;
   }
   return all;
 }
 
-function parseSome<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T, from: number, most: number) {
+function parseRows<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T, from: number, maxRows: number) {
   const rows: T[] = [];
   const last = kinds.length - 1;
   let at = from;
-  while (at < text.length && rows.length < most) {
+  while (at < text.length && rows.length < maxRows) {
     const cells = new Array<unknown>(kinds.length);
     for (let n = 0; n <= last; n += 1) {
       // Skip the opening parenthesis or the separator.
@@ -61,7 +61,7 @@ function parseSome<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => 
         at += 1;
       } else {
         const start = at;
-        at = first === quote ? endOfQuoted(text, start) : text.indexOf(n === last ? ')' : ',', start);
+        at = first === quote ? findQuotedEnd(text, start) : text.indexOf(n === last ? ')' : ',', start);
         const cell = first === quote ? unquoted(text.slice(start + 1, at - 1)) : text.slice(start, at);
         cells[n] = kind === 'json' ? (JSON.parse(cell) as unknown) : cell;
       }
@@ -74,7 +74,7 @@ function parseSome<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => 
 }
 
 /** The position after the closing quote; a quote inside is doubled. */
-function endOfQuoted(text: string, from: number) {
+function findQuotedEnd(text: string, from: number) {
   let at = text.indexOf('"', from + 1) + 1;
   while (at > 0 && text.charCodeAt(at) === quote) at = text.indexOf('"', at + 1) + 1;
   return at;

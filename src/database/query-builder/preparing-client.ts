@@ -16,7 +16,7 @@ export type PrepareOptions = {
 const maxNames = 500;
 
 /** A pooler loses prepared statements if these cause the first error of this number of connections within a minute. */
-const maxFaults = 3;
+const maxErrors = 3;
 
 /** Sends the statements of one tick in one write: a wake-up of the database costs more than a small statement. */
 function corkWrites(stream: Writable) {
@@ -26,16 +26,16 @@ function corkWrites(stream: Writable) {
 }
 
 /** Counts the connections that a pooler breaks; calls `stop` once when they are too many. */
-function faultCounter(stop: () => void) {
+function errorCounter(stop: () => void) {
   const failed = new WeakSet<Client>();
-  let faults: number[] = [];
+  let errors: number[] = [];
   return (client: Client, error: unknown) => {
     if (failed.has(client)) return;
     failed.add(client);
     if (!isPreparedStatementError(error)) return;
     const now = performance.now();
-    faults = [...faults.filter((time) => now - time < 60_000), now];
-    if (faults.length === maxFaults) stop();
+    errors = [...errors.filter((time) => now - time < 60_000), now];
+    if (errors.length === maxErrors) stop();
   };
 }
 
@@ -62,7 +62,7 @@ function statementNamer() {
 export function preparingClient(options: PrepareOptions): typeof Client {
   let { prepare } = options;
   const getName = statementNamer();
-  const countFault = faultCounter(() => {
+  const countError = errorCounter(() => {
     prepare = false;
     options.onUnprepared?.();
   });
@@ -77,7 +77,7 @@ export function preparingClient(options: PrepareOptions): typeof Client {
   PreparingClient.prototype.query = function query(this: Client, statement: Statement, ...rest: unknown[]) {
     corkWrites((this as unknown as { connection: { stream: Writable } }).connection.stream);
     const result = (Client.prototype.query as unknown as Query).call(this, named(statement), ...rest);
-    if (result instanceof Promise) result.catch((error: unknown) => countFault(this, error));
+    if (result instanceof Promise) result.catch((error: unknown) => countError(this, error));
     return result;
   } as unknown as Client['query'];
   return PreparingClient;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Column, getTableName, is, noopDecoder, SQL, type DriverValueDecoder } from 'drizzle-orm';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { PgArray } from 'drizzle-orm/pg-core';
-import { parseManyComposites, parseComposites, recordsAtOnce, type Kind } from './composite-literals.ts';
+import { parseManyComposites, parseComposites, rowsPerSlice, type Kind } from './composite-literals.ts';
 import {
   bytesRead,
   defaultResultBound,
@@ -37,7 +37,7 @@ export function decodeRows(builder: NodePgDatabase): NodePgDatabase {
   const { prepareQuery } = session;
   session.prepareQuery = (query, fields, name, ...rest) => {
     const composites =
-      fields && name?.startsWith(statementPrefix.page) ? compositesOf(fields, getBound(name)) : undefined;
+      fields && name?.startsWith(statementPrefix.page) ? toComposites(fields, getBound(name)) : undefined;
     const sent = composites ? { ...query, sql: composites.toSql(query.sql) } : query;
     const prepared = prepareQuery.call(session, sent, fields, name, ...rest);
     // Compiling pays off for statements that are sent again, which have a name.
@@ -67,12 +67,12 @@ function getBound(name: string) {
  * a literal would quote, one row at a time with its long texts in columns of their own. `all` is in the order of the
  * cells. The database sends nothing beyond the bound.
  */
-function compositesOf(all: Field[], bound: ResultBound) {
+function toComposites(all: Field[], bound: ResultBound) {
   const [short, long] = [all.filter((one) => !isLong(one)), all.filter(isLong)];
   const kinds = short.map(({ field }) => getKind(field));
-  const nameOf = (one: Field) => `c${all.indexOf(one)}`;
-  const names = { all: all.map(nameOf), long: long.map(nameOf) };
-  const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${nameOf(one)})` : nameOf(one)));
+  const getName = (one: Field) => `c${all.indexOf(one)}`;
+  const names = { all: all.map(getName), long: long.map(getName) };
+  const cells = short.map((one, n) => (kinds[n] === 'json' ? `to_json(${getName(one)})` : getName(one)));
   const isInOneText = long.length === 0;
   const sized = (rows: Value[], bytes: number) => {
     if (rows.length > bound.rows) throw new ResultTooLarge();
@@ -128,9 +128,9 @@ const rowByRowSql = (names: { all: string[]; long: string[] }, cells: string[], 
 
 async function mapInSlices<T>(rows: Cells[], map: (row: Cells) => T): Promise<T[]> {
   const mapped: T[] = [];
-  for (let from = 0; from < rows.length; from += recordsAtOnce) {
+  for (let from = 0; from < rows.length; from += rowsPerSlice) {
     if (from > 0) await setImmediate();
-    for (const row of rows.slice(from, from + recordsAtOnce)) mapped.push(map(row));
+    for (const row of rows.slice(from, from + rowsPerSlice)) mapped.push(map(row));
   }
   return mapped;
 }
@@ -148,8 +148,8 @@ function getKind(field: unknown): Kind {
 
 type DecodeRow = (row: Value[]) => Value;
 
-function compileRowDecoder(fields: Field[], notNull: Nullable, areRecords: boolean): DecodeRow {
-  const reads = fields.map(({ field }, n) => getRead(field, n, areRecords));
+function compileRowDecoder(fields: Field[], notNull: Nullable, areComposites: boolean): DecodeRow {
+  const reads = fields.map(({ field }, n) => getRead(field, n, areComposites));
   if (fields.every(({ path }) => path.length === 1)) {
     return compileObject(
       fields.map(({ path }) => path[0]!),
@@ -180,7 +180,7 @@ function compileRowDecoder(fields: Field[], notNull: Nullable, areRecords: boole
 function compileObject(names: string[], reads: DecodeRow[]): DecodeRow {
   const members = names.map(
     (name, n) =>
-      `${JSON.stringify(name)}: ${getPlace.has(reads[n]!) ? `row[${getPlace.get(reads[n]!)}]` : `reads[${n}](row)`}`,
+      `${JSON.stringify(name)}: ${columnIndexes.has(reads[n]!) ? `row[${columnIndexes.get(reads[n]!)}]` : `reads[${n}](row)`}`,
   );
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the names are those of our own columns
   return (new Function('reads', `return (row) => ({ ${members.join(', ')} })`) as (reads: DecodeRow[]) => DecodeRow)(
@@ -190,14 +190,15 @@ function compileObject(names: string[], reads: DecodeRow[]): DecodeRow {
 
 const identity = Column.prototype.mapFromDriverValue;
 /** Position of each column whose value is used unchanged. */
-const getPlace = new WeakMap<DecodeRow, number>();
+const columnIndexes = new WeakMap<DecodeRow, number>();
 
-function getRead(field: unknown, n: number, isRecord: boolean): DecodeRow {
+function getRead(field: unknown, n: number, isComposite: boolean): DecodeRow {
   const decoder = getDecoder(field);
-  const isRead = isRecord && (/number|boolean/.test(getKind(field)) || decoder === noopDecoder || isLongText(field));
-  if (isRead || decoder.mapFromDriverValue === identity) {
+  const isDecoded =
+    isComposite && (/number|boolean/.test(getKind(field)) || decoder === noopDecoder || isLongText(field));
+  if (isDecoded || decoder.mapFromDriverValue === identity) {
     const read: DecodeRow = (row) => row[n];
-    getPlace.set(read, n);
+    columnIndexes.set(read, n);
     return read;
   }
   return (row) => (row[n] === null ? null : decoder.mapFromDriverValue(row[n]));

@@ -1,4 +1,4 @@
-import { toDecimal, toMinorUnits, percentageOf } from '../../lib/money.ts';
+import { toDecimal, toMinorUnits, applyPercentage } from '../../lib/money.ts';
 import type { Fields } from '../../import-export/record-type.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { lines, type Line } from './lines.ts';
@@ -129,7 +129,7 @@ export function getDiscount(campaign: Campaign | undefined, price: string, quant
   const { type, value } = campaign?.discount ?? { type: 'Percent', value: '0' };
   const [items, each] = [BigInt(quantity), toMinorUnits(price)];
   if (type === 'Percent') {
-    return { percent: value, amount: '0', calculated: toDecimal(percentageOf(items * each, value)) };
+    return { percent: value, amount: '0', calculated: toDecimal(applyPercentage(items * each, value)) };
   }
   const off = toMinorUnits(value) < each ? toMinorUnits(value) : each;
   return { percent: '0', amount: value, calculated: toDecimal(items * off) };

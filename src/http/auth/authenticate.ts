@@ -54,7 +54,7 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
   let audited: Database | undefined;
   // Once the route is known, on the first write.
   const writers = () =>
-    (audited ??= database.withAudit(auditContextOf(request, key.key_id)).queuedAs(key.fairness_key));
+    (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.fairness_key));
   return {
     providerId: key.provider_id,
     fairnessKey: key.fairness_key,
@@ -78,7 +78,7 @@ async function unauthorizedError(countInvalidKey: CountRequest, request: Fastify
     : new Problem('unauthenticated', 'Wrong API Key');
 }
 
-const auditContextOf = (request: FastifyRequest, keyId: number): AuditContext => ({
+const toAuditContext = (request: FastifyRequest, keyId: number): AuditContext => ({
   actor: 'key',
   actorId: keyId,
   action: getRoute(request),

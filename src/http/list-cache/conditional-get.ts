@@ -4,7 +4,7 @@ import type { Settings, Versions } from '../../core/context.ts';
 import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
 import { buildHash } from '../../lib/build-hash.ts';
-import { pageHintsOf } from './page-hint-cache.ts';
+import { getPageHints } from './page-hint-cache.ts';
 import { serveFromCache } from './single-flight.ts';
 
 type Query = Record<string, unknown> & { include?: string[] };
@@ -28,12 +28,12 @@ export const handleConditionalGet =
     // Page hints (totals, cursors) are equal with and without includes.
     if (!dependsOnOtherData({ ...query, include: undefined })) {
       const prefix = `${ctx.providerId} ${version} ${routeOptions.url}`;
-      ctx.pageHints = pageHintsOf(server.listCache.pageHints, prefix);
+      ctx.pageHints = getPageHints(server.listCache.pageHints, prefix);
     }
     if (dependsOnOtherData(query)) return;
     // By the URL, not the coerced query: the next page's link repeats ignored parameters.
     const cacheKey = `${ctx.providerId} ${version} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
-    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? etagOf(request, version);
+    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? getEtag(request, version);
     reply.header('etag', etag);
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^(W\/)?/, 'W/'));
     if (known?.includes(etag)) return reply.code(304).send();
@@ -52,7 +52,7 @@ export async function matchAnyTag(request: FastifyRequest, reply: FastifyReply, 
 const toVersion = (versions: Versions, areas: readonly Area[]) =>
   [versions.shared, versions.school, ...areas.map((area) => versions[area])].join(' ');
 
-function etagOf({ ctx, routeOptions, params, query }: FastifyRequest, version: string) {
+function getEtag({ ctx, routeOptions, params, query }: FastifyRequest, version: string) {
   const sorted = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
   const parts = [ctx.providerId, version, ctx.language, routeOptions.url, params, sorted];
   return `W/"${hash('sha256', serverKey(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;

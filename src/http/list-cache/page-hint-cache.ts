@@ -9,7 +9,7 @@ export const createPageHintCache = (): PageHintCache =>
   new LRUCache({ maxSize: 1_048_576, sizeCalculation: (_hints, key) => 2 * key.length + 600 });
 
 /** The hints of one list's queries; `prefix` contains the versions and the list. */
-export const pageHintsOf = (cache: PageHintCache, prefix: string): PageHintStore => ({
+export const getPageHints = (cache: PageHintCache, prefix: string): PageHintStore => ({
   find: (queryKey) => cache.get(`${prefix} ${queryKey}`),
   open(queryKey) {
     const key = `${prefix} ${queryKey}`;

@@ -53,13 +53,13 @@ export async function storeResponse(request: FastifyRequest, reply: FastifyReply
   }
   // A short text leaves in one write with its headers; a long one would be encoded again for each response.
   const body = typeof payload === 'string' && payload.length >= 8_192 ? Buffer.from(payload) : payload;
-  settle?.(reply.statusCode === 200 ? { body, headers: headersOf(reply) } : null);
+  settle?.(reply.statusCode === 200 ? { body, headers: getHeaders(reply) } : null);
   return body;
 }
 
 const sendResponse = (reply: FastifyReply, { headers, body }: CachedResponse) => reply.headers(headers).send(body);
 
-function headersOf(reply: FastifyReply) {
+function getHeaders(reply: FastifyReply) {
   const values = storedHeaders.map((name) => [name, reply.getHeader(name)] as const);
   return Object.fromEntries(
     values.filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]),

@@ -152,7 +152,7 @@ export function addErrors(
     description,
     headers,
     content: {
-      'application/json': { schema: { $ref: `#/components/schemas/${ref}` }, ...examplesOf(format, samples) },
+      'application/json': { schema: { $ref: `#/components/schemas/${ref}` }, ...toExamples(format, samples) },
     },
   });
   const isPublic = operation.security?.length === 0;
@@ -225,7 +225,7 @@ function findItemName(name: string, { parameters = [] }: Operation) {
   return isInPath ? itemNames[getResource(name)] : itemsWithoutPath[name];
 }
 
-function examplesOf(format: ErrorFormatter, problems: Record<string, Problem>) {
+function toExamples(format: ErrorFormatter, problems: Record<string, Problem>) {
   const examples = Object.entries(problems).map(([name, problem]) => [name, { value: format(problem) }] as const);
   return examples.length > 0 ? { examples: Object.fromEntries(examples) } : {};
 }

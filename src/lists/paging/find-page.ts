@@ -129,7 +129,7 @@ function findKeys(source: Source, { ctx, query, scope, conditions, slice }: Page
   const { table, filters } = source;
   const order = source.order?.(query) ?? { column: table.id };
   const condition = where(source, ctx, query, scope, conditions);
-  const ranges = isOwn(scope) && !hasSelective(filters, query) ? rangesOf(conditions, order) : [];
+  const ranges = isOwn(scope) && !hasSelective(filters, query) ? getRanges(conditions, order) : [];
   if (ranges.length === 0) {
     return selectPageKeys(ctx, table, condition, orderBy(table, order), slice).prepare('').execute();
   }
@@ -156,7 +156,7 @@ async function buildConditions(filters: Filters, ctx: Ctx, query: Query): Promis
 }
 
 /** The bounded columns other than the one that orders the page, whose index finds its range. */
-function rangesOf(conditions: Condition[], order: Order) {
+function getRanges(conditions: Condition[], order: Order) {
   const columns = new Set(
     conditions.flatMap(({ filter: { range } }) => (range && range !== order.column ? range : [])),
   );

@@ -148,7 +148,7 @@ export function collectValidationErrors(
   const { participants } = input;
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
   for (const path of paths) removeField(rest, path);
-  const fields = paths.flatMap(fieldsAt).sort((one, other) => rankOf(one) - rankOf(other));
+  const fields = paths.flatMap(fieldsAt).sort((one, other) => getRank(one) - getRank(other));
   return { rest, errors: [...fields.map(errorAt), ...tooLong(rest)] };
 }
 
@@ -195,6 +195,6 @@ const tooLong = ({ participants = [] }: BookingInput): CodedError[] =>
 
 const fieldNames = Object.keys(BookingBody.properties);
 const participantFieldNames = Object.keys(ParticipantBody.properties);
-const rankOf = ([top = '', at = '0', field = '']: string[]) =>
+const getRank = ([top = '', at = '0', field = '']: string[]) =>
   (fieldNames.indexOf(top) * 1_000 + (top === 'participants' ? Number(at) : 0)) * 1_000 +
   participantFieldNames.indexOf(field);

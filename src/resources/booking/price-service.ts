@@ -1,4 +1,4 @@
-import { toDecimal, toMinorUnits, percentageOf, type Minor } from '../../lib/money.ts';
+import { toDecimal, toMinorUnits, applyPercentage, type Minor } from '../../lib/money.ts';
 
 /** An order line; its discount is for the whole quantity. */
 export type AgreedLine = {
@@ -16,7 +16,7 @@ export function agreedTotals(lines: AgreedLine[]) {
     const discount = toMinorUnits(line.discountCalculatedAtOrder);
     before += price;
     discounts += discount;
-    vat += percentageOf(price - discount, line.vatPercentage);
+    vat += applyPercentage(price - discount, line.vatPercentage);
   }
   return {
     totalBeforeDiscounts: toDecimal(before),
@@ -44,8 +44,8 @@ export function priceLine(
   discount?: Discount,
 ): PricedLine {
   const percent = discount?.type === 'Percent' ? discount.value : '0';
-  const amount = discount?.type === 'Value' ? minOf(toMinorUnits(discount.value), toMinorUnits(price)) : 0n;
-  const calculated = percentageOf(BigInt(quantity) * toMinorUnits(price), percent) + BigInt(quantity) * amount;
+  const amount = discount?.type === 'Value' ? min(toMinorUnits(discount.value), toMinorUnits(price)) : 0n;
+  const calculated = applyPercentage(BigInt(quantity) * toMinorUnits(price), percent) + BigInt(quantity) * amount;
   return {
     productId,
     quantity,
@@ -84,6 +84,6 @@ export const isStorable = ({ agreed, inclVat }: OrderTotals) =>
   toMinorUnits(agreed.totalBeforeDiscounts) <= maxMoney && inclVat <= maxMoney;
 
 /** The part of a total that a voucher pays, at most its balance. */
-export const voucherAmount = (balance: string, total: Minor): Minor => minOf(toMinorUnits(balance), total);
+export const voucherAmount = (balance: string, total: Minor): Minor => min(toMinorUnits(balance), total);
 
-const minOf = (a: Minor, b: Minor) => (a < b ? a : b);
+const min = (a: Minor, b: Minor) => (a < b ? a : b);

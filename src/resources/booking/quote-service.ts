@@ -81,14 +81,14 @@ function checkDates(
 ): CodedError[] {
   if (!date) return coursedate_id === undefined ? [] : [bookingError('course_date_identifier_invalid')];
   const { reject_cancelled_course_date = true, reject_passed_deadline = true } = config;
-  const codesOf = ({ isCanceled, isPassed }: DateFound) => [
+  const toCodes = ({ isCanceled, isPassed }: DateFound) => [
     ...(isCanceled && reject_cancelled_course_date ? (['course_date_cancelled'] as const) : []),
     ...(isPassed && reject_passed_deadline ? (['deadline_passed'] as const) : []),
   ];
   const ofChildren = dates.flatMap((child, n) =>
-    child === date ? [] : codesOf(child).map((code) => participantError(n, code)),
+    child === date ? [] : toCodes(child).map((code) => participantError(n, code)),
   );
-  return [...codesOf(date).map(bookingError), ...ofChildren];
+  return [...toCodes(date).map(bookingError), ...ofChildren];
 }
 
 /** A participant's products, or the code of the error. */

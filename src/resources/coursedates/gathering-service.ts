@@ -21,7 +21,7 @@ export function gatheringErrors(input: unknown) {
   const items = Array.isArray(input) ? (input as GatheringField[]) : [];
   const missing = items.flatMap((item, n) => missingMembers(item).map((name) => `gatherings[${n}].${name}`));
   const isComplete = missing.length === 0 && items.every(hasTimes);
-  const endsTooEarly = isComplete && items.some((item) => endOf(item) <= startOf(item));
+  const endsTooEarly = isComplete && items.some((item) => getEnd(item) <= getStart(item));
   return { missing, notValid: endsTooEarly ? ['gatherings'] : [] };
 }
 
@@ -46,14 +46,14 @@ function missingMembers(item: GatheringField): string[] {
 }
 
 const isDay = (moment: string) => moment.length === 'yyyy-mm-dd'.length;
-const startOf = (input: GatheringField) => localTime(input.gathering_at ?? input.date, input.time_start);
-const endOf = (input: GatheringField) =>
-  localTime(input.gathering_end_at ?? startOf(input).slice(0, 10), input.time_end);
+const getStart = (input: GatheringField) => localTime(input.gathering_at ?? input.date, input.time_start);
+const getEnd = (input: GatheringField) =>
+  localTime(input.gathering_end_at ?? getStart(input).slice(0, 10), input.time_end);
 
 const toTimes = (input: GatheringField) => ({
   ...input,
-  start: startOf(input),
-  end: endOf(input),
+  start: getStart(input),
+  end: getEnd(input),
   instructors: [...new Set(input.instructors)],
 });
 

@@ -69,7 +69,7 @@ export async function updateCourseDate(
   const gatherings = readGatherings(body.gatherings);
   const work = ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
-    const target = courseDateOf(ctx, courseId, id);
+    const target = matchCourseDate(ctx, courseId, id);
     const isOver = sql<boolean>`${tables.courseDates.endsAt} <= ${currentTime}`;
     const [before] = await tx
       .select({ ...getTableColumns(tables.courseDates), isOver })
@@ -118,7 +118,7 @@ export async function updateCourseDate(
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
   ctx.write(['catalog', 'dates'], async (tx, now) => {
     await findCourse(ctx, tx, courseId);
-    const target = courseDateOf(ctx, courseId, id);
+    const target = matchCourseDate(ctx, courseId, id);
     if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
     const withChildren = tenantWhere(
       ctx,
@@ -148,7 +148,7 @@ export function addsSeats(before: Seats, after: Seats): boolean {
 }
 
 const notDeleted = isNull(tables.courseDates.deletedAt);
-const courseDateOf = (ctx: Ctx, courseId: number, id: number) =>
+const matchCourseDate = (ctx: Ctx, courseId: number, id: number) =>
   tenantWhere(
     ctx,
     tables.courseDates,

@@ -4,7 +4,7 @@ import type { Ctx } from '../../core/context.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/courses.ts';
-import { batchLoader, keysOf, type Key } from '../../lists/loaders.ts';
+import { batchLoader, matchesKeys, type Key } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
 import { descriptionMembers } from './schema.ts';
 
@@ -75,7 +75,7 @@ export const fetchTranslations = (ctx: Pick<Ctx, 'db'>, rows: Key[], language: s
     .from(tables.courseTranslations)
     .where(
       and(
-        keysOf(rows).match(tables.courseTranslations, tables.courseTranslations.courseId),
+        matchesKeys(rows).match(tables.courseTranslations, tables.courseTranslations.courseId),
         eq(tables.courseTranslations.languageId, language),
       ),
     );

@@ -129,6 +129,6 @@ export const loadCatalogUrl: Loader<RowOfCourse, string | null> = async (ctx, ro
   if (ctx.settings.catalogUrl === null) return () => null;
   const toCourseKey = ({ providerId, courseId }: RowOfCourse) => ({ providerId, id: courseId });
   const courseKeys = new Map(rows.map((row) => [row.courseId, toCourseKey(row)]));
-  const categoriesOf = await loadCategories(ctx, [...courseKeys.values()], query);
-  return (row) => catalogUrl(ctx.settings, categoriesOf(toCourseKey(row))[0]?.slug, row.course.slug);
+  const getCategories = await loadCategories(ctx, [...courseKeys.values()], query);
+  return (row) => catalogUrl(ctx.settings, getCategories(toCourseKey(row))[0]?.slug, row.course.slug);
 };

@@ -56,7 +56,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const [before] = await tx.select().from(tables.courses).where(course);
     if (!before) throw Problem.notFound('Course');
     const slug = body.title === undefined ? undefined : toSlug(body.title);
-    const columns = { ...toColumns(body), ...customerOf(body), slug };
+    const columns = { ...toColumns(body), ...toCustomerColumn(body), slug };
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
     await assertTitleIsFree(ctx, tx, after, id);
@@ -214,7 +214,7 @@ const toTexts = (texts: Partial<Record<keyof typeof descriptionMembers, string |
   ) as Partial<Texts>;
 
 /** A course that is no longer corporate loses its customer, unless one is sent. */
-const customerOf = ({ type, customer_id }: CourseChange) =>
+const toCustomerColumn = ({ type, customer_id }: CourseChange) =>
   type !== undefined && type !== 'corporate' ? { customerId: customer_id ?? null } : {};
 
 const definedOnly = <T extends object>(columns: T) =>

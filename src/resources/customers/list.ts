@@ -40,11 +40,11 @@ const listedSerializer: Serializer<CustomerRow, typeof CustomerWithEmployees> = 
     const items = await customerSerializer.embed(ctx, rows, query, []);
     const expanded = rows.filter(({ type }) => type === privateType || includes.includes('employees'));
     if (expanded.length === 0) return items;
-    const employeesOf = await employees.load(ctx, expanded, query, []);
+    const getEmployees = await employees.load(ctx, expanded, query, []);
     const expandedRows = new Set(expanded);
     return items.map((item, n) => {
       if (!expandedRows.has(rows[n]!)) return item;
-      const all = employeesOf(rows[n]!) as CourseUser[];
+      const all = getEmployees(rows[n]!) as CourseUser[];
       if (all.length <= maxEmbedded) return { ...item, employees: all };
       return { ...item, employees: all.slice(0, maxEmbedded), employees_truncated: true as const };
     });

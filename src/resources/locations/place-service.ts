@@ -43,10 +43,13 @@ const minPrefixLength = 3;
  * with the text. Of equal titles a municipality comes before its county.
  */
 async function searchPlace(db: Reader, text: string): Promise<number | null> {
-  const folded = caseFolded(text);
+  const foldedText = caseFolded(text);
   const title = caseFolded(places.title);
-  const equal = or(sql`${title} = ${folded}`, sql`${title} || ', ' || ${caseFolded(parents.title)} = ${folded}`);
-  const begins = text.length >= minPrefixLength ? sql`starts_with(${title}, ${folded})` : undefined;
+  const equal = or(
+    sql`${title} = ${foldedText}`,
+    sql`${title} || ', ' || ${caseFolded(parents.title)} = ${foldedText}`,
+  );
+  const begins = text.length >= minPrefixLength ? sql`starts_with(${title}, ${foldedText})` : undefined;
   const [best] = await db
     .select({ id: places.id })
     .from(places)

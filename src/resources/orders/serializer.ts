@@ -12,8 +12,8 @@ const loadFirstUsers = relation.hasMany(fetchFirstUsers, ({ user }) => toOrderUs
 
 /** The course user of an order's first participant; null without one. */
 const loadFirstUser: Loader<OrderRow, OrderUser | null> = async (ctx, rows, query) => {
-  const usersOf = await loadFirstUsers(ctx, rows, query);
-  return (row) => usersOf(row)[0] ?? null;
+  const getUsers = await loadFirstUsers(ctx, rows, query);
+  return (row) => getUsers(row)[0] ?? null;
 };
 
 export const orderSerializer = defineSerializer<OrderRow>()({

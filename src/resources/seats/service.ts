@@ -36,7 +36,7 @@ function takePlace(places: Places, status: SeatRequest['status'], { waitWhenFull
 }
 
 /** Promotes overbooked participants to free seats, then waiting ones to seats and overbook places. */
-export function promote(date: Queue): Promotion[] {
+export function computePromotions(date: Queue): Promotion[] {
   const { seats, overbook } = getPlaces(date);
   const freeSeats = Math.max(0, seats + date.numOverbooked);
   const confirmed = date.overbooked.slice(0, freeSeats);
@@ -82,6 +82,6 @@ const promoteWaitingList = {
 export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: string, courseDateIds: number[]) {
   if (courseDateIds.length === 0) return;
   const dates = JSON.stringify(courseDateIds);
-  const moves = (await execute<Queue>(tx, readQueues, [providerId, dates, now])).flatMap(promote);
-  if (moves.length > 0) await execute(tx, promoteWaitingList, [providerId, toRecordset(moves), now]);
+  const promotions = (await execute<Queue>(tx, readQueues, [providerId, dates, now])).flatMap(computePromotions);
+  if (promotions.length > 0) await execute(tx, promoteWaitingList, [providerId, toRecordset(promotions), now]);
 }
